@@ -1,0 +1,68 @@
+"""Every error Shoal raises on purpose, in one tree. Uses nothing; every room uses it.
+
+    ShoalError
+    ├── InputError          the data given cannot be used as it is
+    │   ├── FileError       a file is unreadable, or not what it was said to be
+    │   ├── ColumnError     a column is unknown, repeated, unmentioned or of the wrong type
+    │   └── HierarchyError  a hierarchy is malformed, or does not cover its column
+    ├── ParameterError      an option has a value outside its range
+    ├── RecipeError         a recipe has an unknown key or a value that does not fit
+    ├── TooLargeError       the work would not fit; the message has the number
+    ├── InfeasibleError     no table satisfies what was asked for
+    └── Stopped             the caller asked to stop
+
+A message says what was wrong, where, and what to do. It never contains a cell's value.
+"""
+
+__all__ = [
+    "ColumnError",
+    "FileError",
+    "HierarchyError",
+    "InfeasibleError",
+    "InputError",
+    "ParameterError",
+    "RecipeError",
+    "ShoalError",
+    "Stopped",
+    "TooLargeError",
+]
+
+
+class ShoalError(Exception):
+    """What Shoal raises on purpose; anything else is a bug."""
+
+
+class InputError(ShoalError):
+    """The data given cannot be used as it is."""
+
+
+class FileError(InputError):
+    """A file is unreadable, or not what it was said to be."""
+
+
+class ColumnError(InputError):
+    """A column is unknown, repeated, unmentioned or of the wrong type."""
+
+
+class HierarchyError(InputError):
+    """A hierarchy is malformed, or does not cover its column."""
+
+
+class ParameterError(ShoalError):
+    """An option has a value outside its range."""
+
+
+class RecipeError(ShoalError):
+    """A recipe has an unknown key or a value that does not fit."""
+
+
+class TooLargeError(ShoalError):
+    """The work would not fit into memory or into a stated limit."""
+
+
+class InfeasibleError(ShoalError):
+    """No table satisfies what was asked for."""
+
+
+class Stopped(ShoalError):
+    """The caller asked to stop; nothing was written."""
