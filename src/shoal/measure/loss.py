@@ -1,0 +1,291 @@
+"""How much a generalised table has lost: one frozen dataclass a loss model. Uses `counts`; methods and reports use it.
+
+Every model gives a raw loss of a node's groups when only some of them are kept and all other records are suppressed,
+and the two ends of its scale: the input itself, and nothing left. `normalised` puts the raw loss on that scale, 0 to 1.
+Models that are sums over records and columns (`Columnwise`) also give their summands, which is what a search needs to
+bound a node without grouping anything. Definitions, ranges and other tools' names for them: docs/measures.md.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, ClassVar, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.counts import Groups, Lattice
+from shoal.errors import ParameterError
+
+__all__ = [
+    "LOSSES",
+    "Ambiguity",
+    "Columnwise",
+    "Discernibility",
+    "Divergence",
+    "Entropy",
+    "Granularity",
+    "GroupSize",
+    "Intensity",
+    "Loss",
+    "Weights",
+    "normalised",
+]
+
+Kept = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Made = TypeVar("Made")
+
+
+class Loss(Protocol):
+    """A loss model."""
+
+    name: ClassVar[str]
+
+    def of(self, groups: Groups, kept: Kept) -> float:
+        """The raw loss when the `kept` groups are released and all other records are suppressed."""
+        ...
+
+    def span(self, lattice: Lattice) -> tuple[float, float]:
+        """The raw loss of the input itself, and the raw loss when nothing is left."""
+        ...
+
+
+def normalised(loss: Loss, groups: Groups, kept: Kept) -> float:
+    """The loss on a scale from 0 (the input) to 1 (nothing left)."""
+    low, high = loss.span(groups.lattice)
+    if high <= low:  # the input has nothing this model could lose
+        return float(len(kept) > 0 and not kept.any())
+    return min(max((loss.of(groups, kept) - low) / (high - low), 0.0), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The summands of a columnwise loss.
+
+    loss = constant + Σ over kept records and columns j of level[j][node[j]][code] + suppressed records × Σ suppressed.
+    """
+
+    level: tuple[tuple[Floats, ...], ...]
+    suppressed: tuple[float, ...]
+    constant: float = 0.0
+
+
+@dataclass(frozen=True)
+class Columnwise:
+    """A loss that is a sum over records and columns. `importance` weighs columns; those it does not name weigh 1."""
+
+    importance: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name, weight in self.importance.items():
+            if not (isfinite(weight) and weight >= 0):
+                raise ParameterError(f"importance of column {name!r} is {weight}; it takes a number of at least 0")
+
+    def weights(self, lattice: Lattice) -> Weights:
+        """The summands, made once a lattice."""
+        return _once(lattice, (self, "weights"), lambda: self._weights(lattice))
+
+    def span(self, lattice: Lattice) -> tuple[float, float]:
+        """The raw loss of the input itself, and the raw loss when nothing is left."""
+        return _once(lattice, (self, "span"), lambda: self._span(lattice))
+
+    def of(self, groups: Groups, kept: Kept) -> float:
+        """The raw loss when the `kept` groups are released and all other records are suppressed."""
+        weights = self.weights(groups.lattice)
+        level = [by_level[at] for by_level, at in zip(weights.level, groups.node, strict=True)]
+        if kept.all():
+            return weights.constant + groups.weigh(level)
+        sizes = np.where(kept, groups.sizes, 0)
+        suppressed = int(groups.sizes.sum()) - int(sizes.sum())
+        return weights.constant + groups.weigh(level, sizes) + suppressed * sum(weights.suppressed)
+
+    def _weights(self, lattice: Lattice) -> Weights:
+        raise NotImplementedError
+
+    def _span(self, lattice: Lattice) -> tuple[float, float]:
+        weights = self.weights(lattice)
+        low = sum(float(by_level[0] @ leaves) for by_level, leaves in zip(weights.level, _leaves(lattice), strict=True))
+        return weights.constant + low, weights.constant + lattice.total * sum(weights.suppressed)
+
+    def _importance(self, lattice: Lattice) -> tuple[float, ...]:
+        for name in self.importance:
+            if name not in lattice.names:
+                raise ParameterError(f"importance names {name!r}, which is no quasi-identifying column")
+        return tuple(float(self.importance.get(name, 1)) for name in lattice.names)
+
+
+@dataclass(frozen=True)
+class Granularity(Columnwise):
+    """The share of its column's domain that a cell covers, summed over cells; a suppressed cell covers all of it."""
+
+    name: ClassVar[str] = "granularity"
+
+    def _weights(self, lattice: Lattice) -> Weights:
+        importance = self._importance(lattice)
+        level = tuple(
+            tuple(weight * h.cover(at) / h.leaves for at in range(h.height + 1))
+            for h, weight in zip(lattice.hierarchies, importance, strict=True)
+        )
+        return Weights(level, importance)
+
+
+@dataclass(frozen=True)
+class Intensity(Columnwise):
+    """The level of a cell as a share of its hierarchy's height, summed over cells; a suppressed cell counts 1."""
+
+    name: ClassVar[str] = "intensity"
+
+    def _weights(self, lattice: Lattice) -> Weights:
+        importance = self._importance(lattice)
+        level = tuple(
+            tuple(np.full(h.cardinality(at), weight * at / max(h.height, 1)) for at in range(h.height + 1))
+            for h, weight in zip(lattice.hierarchies, importance, strict=True)
+        )
+        return Weights(level, importance)
+
+
+@dataclass(frozen=True)
+class Entropy(Columnwise):
+    """Non-uniform entropy: the bits needed to tell a cell's value in the input from its generalised one, summed over cells.
+
+    With F(v) the number of input records whose value generalises to v, a cell costs log₂ F(generalised) − log₂ F(leaf),
+    a suppressed one log₂ n − log₂ F(leaf).
+    """
+
+    name: ClassVar[str] = "entropy"
+
+    def _weights(self, lattice: Lattice) -> Weights:
+        importance = self._importance(lattice)
+        level, constant = [], 0.0
+        for h, weight, leaves in zip(lattice.hierarchies, importance, _leaves(lattice), strict=True):
+            frequency = [np.bincount(codes, leaves, h.cardinality(at)) for at, codes in enumerate(h.maps)]
+            level.append(tuple(weight * np.log2(np.maximum(f, 1)) for f in frequency))
+            constant -= float(level[-1][0] @ leaves)
+        every = float(np.log2(max(lattice.total, 1)))
+        return Weights(tuple(level), tuple(weight * every for weight in importance), constant)
+
+
+@dataclass(frozen=True)
+class Discernibility:
+    """Each record is penalised by the number of records it looks like: Σ size² over kept groups + suppressed × n."""
+
+    name: ClassVar[str] = "discernibility"
+
+    def of(self, groups: Groups, kept: Kept) -> float:
+        """The raw loss when the `kept` groups are released and all other records are suppressed."""
+        sizes = groups.sizes.astype(np.float64)
+        return float(sizes @ np.where(kept, sizes, sizes.sum()))
+
+    def span(self, lattice: Lattice) -> tuple[float, float]:
+        """The raw loss of the input itself, and the raw loss when nothing is left."""
+        sizes = _input(lattice)
+        return float(sizes @ sizes), float(sizes.sum()) ** 2
+
+
+@dataclass(frozen=True)
+class GroupSize:
+    """The average size of a group; the suppressed records, if there are any, are one group."""
+
+    name: ClassVar[str] = "group_size"
+
+    def of(self, groups: Groups, kept: Kept) -> float:
+        """The raw loss when the `kept` groups are released and all other records are suppressed."""
+        number = int(kept.sum()) + (not kept.all())
+        return float(groups.sizes.sum()) / max(number, 1)
+
+    def span(self, lattice: Lattice) -> tuple[float, float]:
+        """The raw loss of the input itself, and the raw loss when nothing is left."""
+        sizes = _input(lattice)
+        return float(sizes.sum()) / max(len(sizes), 1), float(sizes.sum())
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """How many combinations of leaves a record may have come from, on average over all records."""
+
+    name: ClassVar[str] = "ambiguity"
+
+    def of(self, groups: Groups, kept: Kept) -> float:
+        """The raw loss when the `kept` groups are released and all other records are suppressed."""
+        possible = np.ones(len(groups.sizes))
+        for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
+            possible *= h.cover(level)[groups.codes(j)]
+        _, everything = self.span(groups.lattice)
+        return float(groups.sizes @ np.where(kept, possible, everything)) / max(int(groups.sizes.sum()), 1)
+
+    def span(self, lattice: Lattice) -> tuple[float, float]:
+        """The raw loss of the input itself, and the raw loss when nothing is left."""
+        return 1.0, float(np.prod([float(h.leaves) for h in lattice.hierarchies]))
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Kullback–Leibler divergence, in bits, of the input from what the release lets one reconstruct.
+
+    The reconstruction spreads every kept group evenly over the combinations of leaves it covers and the suppressed
+    records evenly over the whole domain. A missing value is part of the domain here, so that both are distributions.
+    """
+
+    name: ClassVar[str] = "divergence"
+
+    def of(self, groups: Groups, kept: Kept) -> float:
+        """The raw loss when the `kept` groups are released and all other records are suppressed."""
+        records = int(groups.sizes.sum())
+        if not records:
+            return 0.0
+        cells = np.zeros(len(groups.sizes))
+        whole = 0.0
+        for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
+            cells += np.log2(np.bincount(h.maps[level], minlength=h.cardinality(level)))[groups.codes(j)]
+            whole += float(np.log2(len(h.maps[0])))
+        share = groups.sizes / records
+        suppressed = float(share[~kept].sum())
+        estimate = np.where(kept, np.log2(share) - cells, -np.inf)
+        if suppressed:
+            estimate = np.logaddexp2(estimate, np.log2(suppressed) - whole)
+        return max(-self._entropy(groups.lattice) - float(share @ estimate), 0.0)
+
+    def span(self, lattice: Lattice) -> tuple[float, float]:
+        """The raw loss of the input itself, and the raw loss when nothing is left."""
+        whole = sum(float(np.log2(len(h.maps[0]))) for h in lattice.hierarchies)
+        return 0.0, max(whole - self._entropy(lattice), 0.0)
+
+    def _entropy(self, lattice: Lattice) -> float:
+        def bits() -> float:
+            share = _input(lattice) / max(lattice.total, 1)
+            return -float(share @ np.log2(share)) if len(share) else 0.0
+
+        return _once(lattice, (self, "entropy"), bits)
+
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss for loss in (Granularity(), Intensity(), Discernibility(), Entropy(), GroupSize(), Ambiguity(), Divergence())
+}
+"""Every loss model by its name, columns weighing the same."""
+
+
+def _input(lattice: Lattice) -> Floats:
+    """The group sizes of the input itself."""
+    return _once(lattice, "input", lambda: lattice.counts.over(lattice.names).count.astype(np.float64))
+
+
+def _leaves(lattice: Lattice) -> list[Floats]:
+    """How often every leaf of every column occurs in the input."""
+    counts = lattice.counts
+    return [
+        np.bincount(counts.codes[counts.names.index(name)], counts.count, len(h.maps[0])).astype(np.float64)
+        for name, h in zip(lattice.names, lattice.hierarchies, strict=True)
+    ]
+
+
+_made: WeakKeyDictionary[Lattice, dict[object, Any]] = WeakKeyDictionary()
+
+
+def _once(lattice: Lattice, what: object, make: Callable[[], Made]) -> Made:
+    """What depends on the lattice alone is made once: losses are asked of tens of thousands of its nodes."""
+    seen = _made.setdefault(lattice, {})
+    if what not in seen:
+        seen[what] = make()
+    return cast(Made, seen[what])
