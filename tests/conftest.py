@@ -1,0 +1,33 @@
+"""What every test may use: the `--slow` flag, the benchmark tables where they are present, hypothesis without deadlines."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="also run what is exhaustive or large")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--slow"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with the real tables (adult, acs) and the maker of the large ones; it lies beside the project, or nowhere."""
+    data = ROOT.parent / "shared" / "data"
+    if not data.is_dir():
+        pytest.skip("the benchmark tables are not on this machine")
+    return data

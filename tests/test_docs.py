@@ -1,0 +1,113 @@
+"""The documentation is true: its code runs, its links lead somewhere, and every public name is on a page.
+
+The convention is in docs/development.md: ```python blocks run top to bottom, one namespace and one folder a page; in
+```console blocks the lines that start with `$ shoal` are run, and what stands below one is its output, `…` for any text.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import shoal
+from tests.conftest import ROOT
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^(?P<indent>[ ]*)```(?P<language>[\w-]*)[^\n]*\n(?P<body>.*?)^(?P=indent)```[ ]*$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> Iterator[tuple[str, int, str]]:
+    """Language, first line and text of every fenced block of a page."""
+    text = page.read_text(encoding="utf-8")
+    for match in FENCE.finditer(text):
+        indent = match["indent"]
+        body = "\n".join(line.removeprefix(indent) for line in match["body"].split("\n"))
+        yield match["language"], text.count("\n", 0, match.start("body")) + 1, body
+
+
+def commands(body: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console block, each with the output shown below it."""
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        command, _, output = re.sub(r"\\\n", " ", part).partition("\n")
+        yield command, output
+
+
+def run_command(command: str, output: str, folder: Path) -> None:
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "PYTHONIOENCODING": "utf-8",
+    }
+    command, _, failing = command.partition("  # exit code ")
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True, encoding="utf-8")
+    printed = done.stdout + done.stderr
+    assert done.returncode == int(failing or 0), f"$ {command}\n{printed}"
+    if output.strip():
+        shown = " ".join(output.split())
+        pattern = ".*?".join(re.escape(piece.strip()) for piece in shown.split("…"))
+        assert re.fullmatch(rf"\s*{pattern}\s*", " ".join(printed.split()), re.DOTALL), f"$ {command}\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for language, line, body in blocks(page):
+        if language == "python":
+            # Blank lines in front, so that a traceback shows the page's own line.
+            exec(compile("\n" * (line - 1) + body, str(page), "exec"), namespace)
+        elif language in ("console", "sh"):
+            for command, output in commands(body):
+                if command.startswith("shoal "):
+                    run_command(command, output, tmp_path)
+
+
+def slugs(page: Path) -> set[str]:
+    """The anchors of a page's headings."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+?)\s*$", text, re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    broken = []
+    for match in LINK.finditer(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        target, _, anchor = match["target"].partition("#")
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        there = (page.parent / target).resolve() if target else page
+        if not there.exists() or (anchor and there.suffix == ".md" and anchor not in slugs(there)):
+            broken.append(match["target"])
+    assert not broken
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    there = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    assert listed == there
+
+
+def test_every_public_name_is_in_the_docs() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    absent = [name for name in shoal.__all__ if not re.search(rf"shoal\.{name}\b", text)]
+    assert not absent
+
+
+def test_a_wrong_output_would_be_noticed(tmp_path: Path) -> None:
+    run_command("echo one two three", "one … three\n", tmp_path)
+    with pytest.raises(AssertionError):
+        run_command("echo one two three", "one … four\n", tmp_path)
+    with pytest.raises(AssertionError):
+        run_command("false", "", tmp_path)
+    run_command("exit 2  # exit code 2", "", tmp_path)
