@@ -1,0 +1,58 @@
+"""Ways to release a table, one module each, and what all of them keep. Uses every room above; the doors use it.
+
+A method is a frozen dataclass of its parameters. It states its promise from the schema alone, before any data is seen,
+and makes a `Release` from a `Table` and a source of chance.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from shoal.chance import Chance
+from shoal.hierarchy.tree import Hierarchy
+from shoal.kinds import Kind
+from shoal.privacy.promise import Promise
+from shoal.release import Release
+from shoal.tables import Role, Table
+
+__all__ = ["Method", "Progress", "Schema"]
+
+Progress = Callable[[int, int, str], None]
+"""Called from time to time with (done, total, what); may raise `Stopped`."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All that a promise may depend on: the columns in the table's order, their roles, types and hierarchies. No data."""
+
+    roles: Mapping[str, Role]
+    kinds: Mapping[str, Kind]
+    hierarchies: Mapping[str, Hierarchy]
+
+    @classmethod
+    def of(cls, table: Table) -> "Schema":
+        """The schema of a table; ColumnError if a column has no role."""
+        table.require_roles()
+        return cls(
+            {name: table.roles[name] for name in table.names},
+            {name: table.kind(name) for name in table.names},
+            {name: table.hierarchy(name) for name in table.names if name in table.hierarchies},
+        )
+
+    def having(self, role: Role) -> tuple[str, ...]:
+        """The names of the columns with a role, in the table's order."""
+        return tuple(name for name, its in self.roles.items() if its is role)
+
+
+class Method(Protocol):
+    """A way to release a table."""
+
+    name: ClassVar[str]
+
+    def promise(self, schema: Schema) -> Promise:
+        """What a release of a table with this schema will guarantee, whatever its rows are."""
+        ...
+
+    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+        """The release; `chance` is the operating system's unless a test gives another."""
+        ...

@@ -1,0 +1,252 @@
+"""`Release` and its `Certificate`: assembling, writing, verifying. Uses `tables`, `hierarchy`, `files`, `chance`; methods use it.
+
+`assemble` and `lay_out` make the released rows: only columns that may leave, generalised, in an order that depends on the
+released values alone. `verify` checks a written release from its files, with none of the methods' code.
+"""
+
+import datetime as dt
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from shoal import __version__
+from shoal.chance import Chance
+from shoal.counts import Groups
+from shoal.counts.counts import group
+from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.privacy.promise import Promise, plain
+from shoal.tables import Role, Table
+
+__all__ = ["Certificate", "Release", "Suppressed", "assemble", "certify", "lay_out"]
+
+Suppressed = Literal["drop", "star"]
+"""What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
+
+_LAYOUT = 1  # of certificate.json; a change that older readers cannot read makes it 2
+_STAR = "*"
+_LARGEST_KEY = 1 << 62
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was promised, by which method with which parameters and version, under a random number.
+
+    It holds nothing about the input that the released table does not show. `levels` are the chosen levels where there are
+    any, `columns` the released ones with role and type, `file` the name, format and digest once it is written. `private`
+    is False if the draws came from a seed: then nothing is promised.
+    """
+
+    promise: Mapping[str, Any]
+    method: str
+    parameters: Mapping[str, Any]
+    columns: Mapping[str, Mapping[str, str]]
+    number: str
+    levels: Mapping[str, int] = field(default_factory=dict)
+    private: bool = True
+    version: str = __version__
+    file: Mapping[str, str] | None = None
+
+    def to_json(self) -> str:
+        """Canonical JSON; its last line of defence is `seal`, the digest of everything else, against accidents only."""
+        content = {**plain(asdict(self)), "certificate": _LAYOUT}
+        return _canonical({**content, "seal": _digest(_canonical(content).encode())})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Certificate":
+        """The certificate in a text; FileError unless it is exactly what `to_json` wrote."""
+        try:
+            content = json.loads(text)
+            seal, layout = content.pop("seal"), content.pop("certificate")
+            if layout != _LAYOUT:
+                raise FileError(f"the certificate has layout {layout!r}, this version reads {_LAYOUT}; use a newer Shoal")
+            found = cls(**content)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise FileError("this is no certificate of Shoal; give the certificate.json that came with the release") from None
+        if found.to_json() != text or _digest(_canonical({**content, "certificate": layout}).encode()) != seal:
+            raise FileError("the certificate was changed after it was written; get it anew from whoever released the table")
+        return found
+
+    def __str__(self) -> str:
+        """The certificate for people."""
+        lines = [f"Release {self.number}, made by Shoal {self.version} with {self.method}"]
+        if not self.private:
+            lines.append("NOT PRIVATE: the draws came from a seed; this release is a test")
+        lines.append(f"Promise: {self.promise['says']}")
+        lines += [f"Not protected: {what}" for what in self.promise["unprotected"]]
+        lines += [f"Level of {name}: {level}" for name, level in self.levels.items()]
+        lines += [f"Parameter {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in self.parameters.items()]
+        if self.file:
+            lines.append(f"File: {self.file['name']}, SHA-256 {self.file['sha256']}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A released table with its certificate, and what only the owner should see.
+
+    `table` is a dataframe of the kind that came in. `suppressed` is how many records were suppressed and `facts` what the
+    method found on its way (loss, nodes looked at): both tell about the input and are never written.
+    """
+
+    table: Any
+    certificate: Certificate
+    suppressed: int = 0
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, directory: str | os.PathLike[str], format: str = "csv") -> Path:
+        """Write release.<format> and certificate.json into a directory, both or none; gives the released file's path."""
+        from shoal.files import write
+
+        folder = Path(directory)
+        target, paper = folder / f"release.{format}", folder / "certificate.json"
+        partial = [path.with_name(f".{path.name}.{os.getpid()}.part") for path in (target, paper)]
+        new = not folder.exists()
+        placed = False
+        try:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                write(self.table, partial[0], format=format)
+                facts = {"name": target.name, "format": format, "sha256": _digest(partial[0].read_bytes())}
+                partial[1].write_text(replace(self.certificate, file=facts).to_json(), encoding="utf-8")
+                os.replace(partial[0], target)
+                placed = True
+                os.replace(partial[1], paper)
+            except OSError as error:
+                raise FileError(f"cannot write into {folder}: {error.strerror}; give a directory you may write to") from None
+        except BaseException:
+            for path in [*partial, *([target] if placed else [])]:
+                path.unlink(missing_ok=True)
+            if new and folder.exists() and not any(folder.iterdir()):
+                folder.rmdir()
+            raise
+        return target
+
+
+def certify(
+    table: Table,
+    method: Any,
+    promise: Promise,
+    chance: Chance,
+    levels: Mapping[str, int] | None = None,
+) -> Certificate:
+    """The certificate of a release of a table by a method (a frozen dataclass with a `name`)."""
+    return Certificate(
+        promise=promise.as_dict(),
+        method=method.name,
+        parameters={name: value for name, value in plain(method).items() if name != "is"},
+        columns={name: {"role": table.roles[name].value, "type": table.kind(name).value} for name in _released(table)},
+        number=chance.number(),
+        levels=dict(levels or {}),
+        private=chance.private,
+    )
+
+
+def assemble(table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop") -> Any:
+    """The released rows of a table at the node of `groups`, as a dataframe of the kind that came in.
+
+    Groups that are not `kept` are suppressed. Columns are in the table's order without identifying ones, quasi-identifying
+    values are the hierarchy's labels, rows are in the order of the released values.
+    """
+    if suppressed not in ("drop", "star"):
+        raise ParameterError(f"suppressed={suppressed!r}; it takes 'drop' or 'star'")
+    lattice = groups.lattice
+    columns: dict[str, tuple[Sequence[str], npt.NDArray[Any]]] = {}
+    for name, hierarchy, level in zip(lattice.names, lattice.hierarchies, groups.node, strict=True):
+        columns[name] = (hierarchy.labels[level], hierarchy.maps[level][table.leaves(name)])
+    keep = None
+    if not kept.all():
+        keep = kept[_places([groups.codes(j) for j in range(len(lattice.names))], [codes for _, codes in columns.values()])]
+    if keep is None or suppressed == "drop":
+        return lay_out(table, columns, keep)
+    return lay_out(table, {name: _starred(labels, codes, keep) for name, (labels, codes) in columns.items()})
+
+
+def lay_out(
+    table: Table,
+    generalised: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]],
+    keep: npt.NDArray[np.bool_] | None = None,
+) -> Any:
+    """The released rows, given for every quasi-identifying column its labels and every row's code among them.
+
+    Other columns are released as they are, identifying ones never; `keep` picks the rows. Rows are sorted by their
+    released codes over all columns, so that equal multisets of rows give equal bytes and nothing tells of the input's order.
+    """
+    names = _released(table)
+    series, codes, cards = [], [], []
+    for name in names:
+        if name in generalised:
+            labels, column = generalised[name]
+            values = nw.new_series(name, [text or None for text in labels], nw.String(), backend=table.frame.implementation)
+        else:
+            values, column = _values(table, name), table.column(name).codes
+        series.append(values)
+        codes.append(column if keep is None else column[keep])
+        cards.append(max(len(values), 1))
+    counts = group(names, codes, cards)
+    made = {
+        name: nw.maybe_reset_index(values[np.repeat(column, counts.count).astype(np.int64)])
+        for name, values, column in zip(names, series, counts.codes, strict=True)
+    }
+    return nw.from_dict(made, backend=table.frame.implementation).to_native()
+
+
+def _released(table: Table) -> list[str]:
+    names = [name for name in table.names if table.roles[name] is not Role.IDENTIFYING]
+    if not names:
+        raise ColumnError("every column is identifying, so nothing may be released; give some column another role")
+    return names
+
+
+def _values(table: Table, name: str) -> "nw.Series[Any]":
+    """The values of a column by code, in the dataframe's own type; text that stands for one key is written in one way."""
+    column, dtype = table.column(name), table.frame.schema[name]
+    values: list[object] = list(column.keys)
+    if dtype == nw.String or dtype == nw.Object:
+        dtype, values = nw.String(), [None if key is None else column.kind.text(key) for key in column.keys]
+    elif dtype == nw.Boolean:
+        values = [None if key is None else key == "True" for key in column.keys]
+    elif dtype == nw.Datetime:
+        values = [None if key is None else dt.datetime.fromisoformat(str(key)) for key in column.keys]
+    return nw.new_series(name, values, dtype, backend=table.frame.implementation)
+
+
+def _starred(
+    labels: Sequence[str], codes: npt.NDArray[Any], keep: npt.NDArray[np.bool_]
+) -> tuple[Sequence[str], npt.NDArray[Any]]:
+    """The column with '*' where a row is suppressed; a label that is '*' already is the same value."""
+    star = labels.index(_STAR) if _STAR in labels else len(labels)
+    return (labels if star < len(labels) else (*labels, _STAR)), np.where(keep, codes.astype(np.int64), star)
+
+
+def _places(groups: Sequence[npt.NDArray[Any]], rows: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+    """For every row the group with the same codes in all columns."""
+    here, there, size = np.zeros(len(groups[0]), dtype=np.int64), np.zeros(len(rows[0]), dtype=np.int64), 1
+    for ours, theirs in zip(groups, rows, strict=True):
+        card = int(ours.max(initial=0)) + 1
+        if size * card > _LARGEST_KEY:
+            distinct, here = np.unique(here, return_inverse=True)
+            there, size = np.searchsorted(distinct, there), len(distinct)
+        here, there, size = here * card + ours, there * card + theirs, size * card
+    order = np.argsort(here)
+    if size > 1 << 24:
+        found: npt.NDArray[np.int64] = order[np.searchsorted(here[order], there)]
+        return found
+    table = np.zeros(size, dtype=np.int64)
+    table[here] = np.arange(len(here))
+    return table[there]
+
+
+def _canonical(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
