@@ -9,7 +9,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from enum import Enum
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,13 +21,14 @@ import numpy.typing as npt
 
 from shoal import __version__
 from shoal.chance import Chance
-from shoal.counts import Groups
+from shoal.counts import Counts, Groups
 from shoal.counts.counts import group
 from shoal.errors import ColumnError, FileError, ParameterError
-from shoal.privacy.promise import Promise, plain
+from shoal.hierarchy.tree import Hierarchy
+from shoal.privacy.promises import Promise
 from shoal.tables import Role, Table
 
-__all__ = ["Certificate", "Release", "Suppressed", "assemble", "certify", "lay_out"]
+__all__ = ["Certificate", "Release", "Suppressed", "assemble", "certify", "lay_out", "plain"]
 
 Suppressed = Literal["drop", "star"]
 """What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
@@ -34,22 +37,40 @@ _LAYOUT = 1  # of certificate.json; a change that older readers cannot read make
 _STAR = "*"
 _LARGEST_KEY = 1 << 62
 
+_UNPROTECTED = {
+    "none": ("everything: treat the release as you treat the input",),
+    "sampled": (
+        "whoever is released is released as they are, and may be recognised by anyone who knows their values",
+        "that a person is unique in the release makes it likely, though not certain, that they are unique in the population",
+    ),
+    "syntactic": (
+        "the levels or ranges were chosen by looking at the data: whoever knows the algorithm may rule out inputs that "
+        "would have led to another choice, and so infer more than the table shows (docs: minimality)",
+        "insensitive columns are released as they are, and count as known to nobody",
+        "several releases of the same people may tell more together than each alone",
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Certificate:
     """What was promised, by which method with which parameters and version, under a random number.
 
-    It holds nothing about the input that the released table does not show. `levels` are the chosen levels where there are
-    any, `columns` the released ones with role and type, `file` the name, format and digest once it is written. `private`
-    is False if the draws came from a seed: then nothing is promised.
+    It holds nothing about the input that the released table does not show. `unprotected` lists what the promise leaves
+    open. `columns` are the released ones with role and type, `levels` the chosen levels where there are any. `whole` says
+    that no record of the input was left out, so that shares in the release are those in the input. `private` is False if
+    the draws came from a seed: then nothing is promised. `file` is the name, format and digest once it is written.
     """
 
     promise: Mapping[str, Any]
+    statement: str
+    unprotected: Sequence[str]
     method: str
     parameters: Mapping[str, Any]
     columns: Mapping[str, Mapping[str, str]]
     number: str
     levels: Mapping[str, int] = field(default_factory=dict)
+    whole: bool = False
     private: bool = True
     version: str = __version__
     file: Mapping[str, str] | None = None
@@ -79,8 +100,8 @@ class Certificate:
         lines = [f"Release {self.number}, made by Shoal {self.version} with {self.method}"]
         if not self.private:
             lines.append("NOT PRIVATE: the draws came from a seed; this release is a test")
-        lines.append(f"Promise: {self.promise['says']}")
-        lines += [f"Not protected: {what}" for what in self.promise["unprotected"]]
+        lines.append(f"Promise: {self.statement}")
+        lines += [f"Not protected: {what}" for what in self.unprotected]
         lines += [f"Level of {name}: {level}" for name, level in self.levels.items()]
         lines += [f"Parameter {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in self.parameters.items()]
         if self.file:
@@ -135,18 +156,46 @@ def certify(
     method: Any,
     promise: Promise,
     chance: Chance,
+    *,
     levels: Mapping[str, int] | None = None,
+    whole: bool = False,
 ) -> Certificate:
     """The certificate of a release of a table by a method (a frozen dataclass with a `name`)."""
     return Certificate(
-        promise=promise.as_dict(),
+        promise=plain(promise.to_dict()),
+        statement=promise.statement,
+        unprotected=_UNPROTECTED[promise.name],
         method=method.name,
-        parameters={name: value for name, value in plain(method).items() if name != "is"},
+        parameters={field.name: plain(getattr(method, field.name)) for field in fields(method)},
         columns={name: {"role": table.roles[name].value, "type": table.kind(name).value} for name in _released(table)},
         number=chance.number(),
         levels=dict(levels or {}),
+        whole=whole,
         private=chance.private,
     )
+
+
+def plain(value: object) -> Any:
+    """A parameter as data that JSON carries exactly: a fraction is the text "1/20", a hierarchy its lines.
+
+    >>> plain({"limit": Fraction(1, 20), "levels": (1, 2)})
+    {'limit': '1/20', 'levels': [1, 2]}
+    """
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, bool | int | str | float):
+        return value
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, Hierarchy):
+        return value.lines()
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if is_dataclass(value) and not isinstance(value, type | Counts):
+        return {"is": type(value).__name__, **{field.name: plain(getattr(value, field.name)) for field in fields(value)}}
+    return type(value).__name__  # such as the counts of a population: they stay with the owner
 
 
 def assemble(table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop") -> Any:

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 from shoal.chance import Chance
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
-from shoal.privacy.promise import Promise
+from shoal.privacy.promises import Promise
 from shoal.release import Release
 from shoal.tables import Role, Table
 
