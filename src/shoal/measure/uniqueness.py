@@ -1,0 +1,297 @@
+"""Which columns single people out, and how many of those stay unique in the population. Uses `counts`; `risk` uses it.
+
+Population uniqueness is estimated from the sample's group sizes by three models: Pitman's (Hoshino 2001), Zayatz's
+(1991) and the slide negative binomial (Chen and McNulty 1998), with the rule of Dankar et al. (2012) to choose among
+them. A model that does not fit the sample gives None, never a guess.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb, exp, isfinite, lgamma, log, nan, prod, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.counts import Counts
+
+__all__ = ["ColumnRisk", "IdentifyingSet", "PopulationUniqueness", "column_risks", "identifying_sets", "population_uniqueness"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class IdentifyingSet:
+    """Columns that together make `uniques` records unique, a `share` of all; no column of them can be left out."""
+
+    columns: tuple[str, ...]
+    uniques: int
+    share: float
+
+
+@dataclass(frozen=True)
+class ColumnRisk:
+    """What one column adds to the average prosecutor risk.
+
+    `alone` is the risk from this column only, `without` the risk from all others, `share` its Shapley share of the
+    risk from all columns; shares add up to 1.
+    """
+
+    column: str
+    values: int
+    alone: float
+    without: float
+    share: float
+
+
+@dataclass(frozen=True)
+class PopulationUniqueness:
+    """Estimated share of the population that is unique in it; None where a model does not fit the sample.
+
+    `estimate` is that of the model which Dankar's rule chooses.
+    """
+
+    population: int
+    fraction: float
+    pitman: float | None
+    zayatz: float | None
+    snb: float | None
+    estimate: float | None
+    model: str | None
+
+
+LARGEST_SET = 4
+"""Larger identifying sets are not searched for: they are many, and tell little that their size does not tell."""
+
+
+def identifying_sets(cells: Counts, share: Fraction | float = 0, largest: int = LARGEST_SET) -> tuple[IdentifyingSet, ...]:
+    """The minimal sets of up to `largest` columns that make more than a share of the records unique, smallest first.
+
+    A record that is unique by some columns is unique by more, so no set that contains a found one is looked at.
+    """
+    records = cells.total
+    needed = int(share * records) + 1
+    found: list[tuple[int, ...]] = []
+    sets: list[IdentifyingSet] = []
+    everything = range(len(cells.names))
+    if int((cells.count == 1).sum()) < needed:
+        return ()
+    for size in range(1, min(largest, len(cells.names)) + 1):
+        for columns in combinations(everything, size):
+            if prod(cells.cards[j] for j in columns) < needed or any(set(smaller) <= set(columns) for smaller in found):
+                continue
+            uniques = int((_sizes(cells, columns) == 1).sum())
+            if uniques >= needed:
+                sets.append(IdentifyingSet(tuple(cells.names[j] for j in columns), uniques, uniques / records))
+                found.append(columns)
+    return tuple(sorted(sets, key=lambda one: (len(one.columns), -one.uniques)))
+
+
+EXACT_COLUMNS = 8
+"""With more columns than this, shares come from sampled orders: all subsets would take too long."""
+ORDERS = 32
+
+
+def column_risks(cells: Counts) -> tuple[ColumnRisk, ...]:
+    """What every column adds to the average prosecutor risk, the largest share first."""
+    records, columns = max(cells.total, 1), len(cells.names)
+    known: dict[frozenset[int], float] = {frozenset(): 1.0}
+
+    def groups(of: frozenset[int]) -> float:
+        if of not in known:
+            known[of] = float(np.count_nonzero(_sizes(cells, sorted(of))))
+        return known[of]
+
+    everything = frozenset(range(columns))
+    gain = [0.0] * columns
+    if columns <= EXACT_COLUMNS:
+        for j in everything:
+            for size in range(columns):
+                for others in combinations(everything - {j}, size):
+                    weight = 1 / (columns * comb(columns - 1, size))
+                    gain[j] += weight * (groups(frozenset(others) | {j}) - groups(frozenset(others)))
+    else:
+        chance = np.random.default_rng(0)  # a measurement, not a release: the same table gives the same shares
+        for order in (chance.permutation(columns) for _ in range(ORDERS // 2)):
+            for one_way in (order, order[::-1]):
+                before: frozenset[int] = frozenset()
+                for j in map(int, one_way):
+                    gain[j] += (groups(before | {j}) - groups(before)) / ORDERS
+                    before |= {j}
+    whole = sum(gain)
+    risks = [
+        ColumnRisk(
+            column=name,
+            values=int(groups(frozenset({j}))),
+            alone=groups(frozenset({j})) / records,
+            without=groups(everything - {j}) / records,
+            share=gain[j] / whole if whole else 1 / columns,
+        )
+        for j, name in enumerate(cells.names)
+    ]
+    return tuple(sorted(risks, key=lambda risk: -risk.share))
+
+
+def _sizes(cells: Counts, columns: Sequence[int]) -> Ints:
+    """The sizes of the groups by some columns, in no particular order; a size of 0 is no group."""
+    cards = [cells.cards[j] for j in columns]
+    if prod(cards) > 4 * cells.distinct:
+        return cells.over([cells.names[j] for j in columns]).count
+    key = np.zeros(cells.distinct, dtype=np.int64)
+    for j, card in zip(columns, cards, strict=True):
+        key *= card
+        key += cells.codes[j]
+    return np.bincount(key, cells.count, prod(cards)).astype(np.int64)
+
+
+def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> PopulationUniqueness:
+    """How much of the population is unique in it, from the group sizes of a sample that holds a fraction of it."""
+    records = int(sizes.sum())
+    population = max(round(records / fraction), records) if fraction else 0
+    size, number = np.unique(sizes, return_counts=True)
+    ones = int((sizes == 1).sum())
+    if not population or not ones:
+        none = 0.0 if population else None
+        return PopulationUniqueness(population, float(fraction), none, none, none, none, None)
+    share = records / population
+
+    def of(uniques: float | None) -> float | None:
+        fits = uniques is not None and isfinite(uniques) and 0 <= uniques <= population
+        return uniques / population if fits and uniques is not None else None
+
+    pitman = of(_pitman(size, number, population))
+    zayatz = of(_zayatz(size, number, population))
+    snb = of(_snb(size, number, share))
+    model, estimate = "zayatz", zayatz
+    if share <= 0.1 and pitman is not None:
+        model, estimate = "pitman", pitman
+    elif share > 0.1 and snb is not None and (zayatz is None or snb <= zayatz):
+        model, estimate = "snb", snb
+    chosen = None if estimate is None else model
+    return PopulationUniqueness(population, float(fraction), pitman, zayatz, snb, estimate, chosen)
+
+
+def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
+    """Population uniques, if the population's groups are as large as the sample's: Bayes on drawing exactly one of a group."""
+    records = int(size @ number)
+
+    def one_of(of: int) -> float:
+        """The chance that a sample has exactly one of `of` people (hypergeometric)."""
+        if of - 1 > population - records:
+            return 0.0
+        return exp(log(of) + _choose(population - of, records - 1) - _choose(population, records))
+
+    ones = int(number[size == 1].sum())
+    single = sum(int(n) * one_of(int(s)) for s, n in zip(size, number, strict=True))
+    stay = ones * one_of(1) / single  # the share of sample uniques that are unique in the population
+    return stay * ones * population / records
+
+
+def _choose(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+def _pitman(size: Ints, number: Ints, population: int) -> float | None:
+    """Expected population uniques under Pitman's sampling formula, its parameters θ and 0 < α < 1 by maximum likelihood."""
+    records, groups = int(size @ number), int(number.sum())
+    if not 1 < groups < records:
+        return None  # one group, or no two records alike: the likelihood has no maximum
+    repeats = number.astype(np.float64)
+
+    def theta(alpha: float) -> float:
+        """Where the likelihood's slope in θ is 0, for one α; it falls from +∞ at θ = −α to below 0."""
+
+        def slope(shift: float) -> float:
+            t = shift - alpha
+            return (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha - (_digamma(t + records) - _digamma(t + 1))
+
+        return _root(slope, 1e-12, 1e3 * records**2) - alpha
+
+    def slope(alpha: float) -> float:
+        """The likelihood's slope in α along the best θ."""
+        t = theta(alpha)
+        first = (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha
+        between = np.array([_digamma(s - alpha) for s in size.tolist()]) - _digamma(1 - alpha)
+        return (groups - 1 - t * first) / alpha - float(repeats @ between)
+
+    alpha = _root(slope, 1e-4, 1 - 1e-9)
+    t = theta(alpha)
+    if not (isfinite(alpha) and isfinite(t)):
+        return None
+    # E = N Γ(θ+α+N−1) Γ(θ+1) / (Γ(θ+α) Γ(θ+N)), for large N the better known Γ(θ+1)/Γ(θ+α) N^α
+    return exp(log(population) + lgamma(t + alpha + population - 1) - lgamma(t + population) + lgamma(t + 1) - lgamma(t + alpha))
+
+
+def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
+    """Population uniques if group sizes less one are negative binomial (α, β), matched to the sample's groups of one and two."""
+    ones, twos = (float(number[size == s].sum()) for s in (1, 2))
+    if not twos or fraction >= 1:
+        return None
+    groups = _shlosser(size, number, fraction)
+
+    def misfit(at: Floats) -> Floats:
+        """Log of expected over seen groups of one and of two, at (log α, logit β)."""
+        alpha, beta = np.exp(at[0]), 1 / (1 + np.exp(-at[1]))
+        lost = (1 - fraction) * (1 - beta)
+        base = log(groups * fraction) + alpha * (np.log(beta) - np.log(1 - lost))
+        single = base + np.log(1 + alpha * lost / (1 - lost))
+        double = base + np.log(fraction / 2 * alpha * (1 - beta) / (1 - lost) ** 2 * (2 - (1 - alpha) * lost))
+        return np.stack((single - log(ones), double - log(twos)))
+
+    grid = np.stack(np.meshgrid(np.linspace(-8, 8, 65), np.linspace(-14, 8, 89), indexing="ij")).reshape(2, -1)
+    start = grid[:, np.argmin((misfit(grid) ** 2).sum(axis=0))]
+    at = _newton(misfit, start)
+    return None if at is None else groups * exp(-exp(at[0]) * float(np.log1p(np.exp(-at[1]))))
+
+
+def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
+    """The number of groups in the population: Shlosser's estimator as modified by Haas and Stokes (1998)."""
+    s, n = size.astype(np.float64), number.astype(np.float64)
+    missed = (1 - fraction) ** s
+    first = float((s * fraction**2 * (1 - fraction**2) ** (s - 1)) @ n) / float(((1 - fraction**2) ** s - missed) @ n)
+    second = float(missed @ n) / float((s * fraction * (1 - fraction) ** (s - 1)) @ n)
+    return float(n.sum()) + float(n[size == 1].sum()) * first * second**2
+
+
+def _newton(misfit: Callable[[Floats], Floats], start: Floats) -> Floats | None:
+    """A zero of two functions of two variables by damped Newton steps, None where they lead nowhere."""
+    at, step = start, 1e-6
+    now = misfit(at)
+    for _ in range(100):
+        if float(np.abs(now).max()) < 1e-10:
+            return at
+        slope = np.column_stack([(misfit(at + d) - misfit(at - d)) / (2 * step) for d in step * np.eye(2)])
+        try:
+            move = np.linalg.solve(slope, now)
+        except np.linalg.LinAlgError:
+            return None
+        scale = min(1.0, 2 / float(np.abs(move).max()))
+        while scale > 1e-6 and not float(np.abs(misfit(at - scale * move)).max()) < float(np.abs(now).max()):
+            scale /= 2
+        at = at - scale * move
+        now = misfit(at)
+    return None
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function falls through 0 between two positive numbers, NaN where it does not."""
+    if not (falling(low) > 0 > falling(high)):
+        return nan
+    for _ in range(200):
+        middle = sqrt(low * high)
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+    return low
+
+
+def _digamma(x: float) -> float:
+    """The logarithmic derivative of Γ for x > 0: its recurrence up to 10, then its asymptotic series (error below 1e-13)."""
+    shift = 0.0
+    while x < 10:
+        shift -= 1 / x
+        x += 1
+    y = 1 / (x * x)
+    return shift + log(x) - 1 / (2 * x) - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
