@@ -1,0 +1,45 @@
+"""What is promised about a table, and checks of its groups against models. Uses `counts`, `hierarchy` and `tables`."""
+
+from shoal.privacy.models import (
+    MODELS,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    Model,
+    PSensitive,
+    RecursiveDiversity,
+    TCloseness,
+    bound,
+    describe,
+    holds_all,
+    model_from,
+    parse_model,
+)
+from shoal.privacy.promises import NoPromise, Promise, Sampled, Syntactic, promise_from
+
+__all__ = [
+    "MODELS",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "KAnonymity",
+    "Model",
+    "NoPromise",
+    "PSensitive",
+    "Promise",
+    "RecursiveDiversity",
+    "Sampled",
+    "Syntactic",
+    "TCloseness",
+    "bound",
+    "describe",
+    "holds_all",
+    "model_from",
+    "parse_model",
+    "promise_from",
+]

@@ -1,0 +1,86 @@
+"""Numbers that a promise depends on: whole or rational, never rounded on the way in. Uses `errors`; models and methods use it."""
+
+import operator
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from itertools import count
+from typing import TypeAlias
+
+from shoal.errors import ParameterError
+
+__all__ = ["Exact", "fraction", "printed", "whole"]
+
+Exact: TypeAlias = Fraction | int | float | Decimal | str
+"""What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one fifth."""
+
+_LONGEST = 400  # digits on either side of the point; a double never needs more
+
+
+def fraction(
+    value: Exact, option: str, lowest: int | None = None, highest: int | None = None, *, above: bool = False
+) -> Fraction:
+    """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest`; else ParameterError.
+
+    >>> fraction(0.2, "t"), fraction("1/3", "t"), fraction(2, "t")
+    (Fraction(1, 5), Fraction(1, 3), Fraction(2, 1))
+    """
+    takes = f"it takes {_range(lowest, highest, above)}"
+    try:
+        if isinstance(value, bool):
+            raise ValueError("true and false are no numbers")
+        exact = value if isinstance(value, Fraction) else _read(str(value).strip())
+    except (ValueError, ZeroDivisionError, InvalidOperation, OverflowError):
+        raise ParameterError(f"{option}={_shown(value)} is no finite number; {takes}") from None
+    if (
+        (lowest is not None and exact < lowest)
+        or (above and lowest is not None and exact == lowest)
+        or (highest is not None and exact > highest)
+    ):
+        raise ParameterError(f"{option}={_shown(value)} is out of range; {takes}")
+    return exact
+
+
+def whole(value: object, option: str, lowest: int = 1) -> int:
+    """A whole number from `lowest`; else ParameterError. A float is refused even where it is whole."""
+    takes = f"it takes a whole number from {lowest}"
+    try:
+        if isinstance(value, bool):
+            raise TypeError("true and false are no numbers")
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ParameterError(f"{option}={_shown(value)} is no whole number; {takes}") from None
+    if number < lowest:
+        raise ParameterError(f"{option}={number} is out of range; {takes}")
+    return number
+
+
+def printed(number: Fraction) -> str:
+    """The shortest exact text: a decimal where there is one, else a quotient; `fraction` reads both back.
+
+    >>> printed(Fraction(1, 5)), printed(Fraction(2)), printed(Fraction(1, 3))
+    ('0.2', '2', '1/3')
+    """
+    if 10 ** number.denominator.bit_length() % number.denominator:
+        return str(number)  # no finite decimal
+    digits = next(digits for digits in count() if 10**digits % number.denominator == 0)
+    text = str(abs(number.numerator) * 10**digits // number.denominator).rjust(digits + 1, "0")
+    return "-" * (number < 0) + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)
+
+
+def _read(text: str) -> Fraction:
+    if "/" in text:
+        return Fraction(text)
+    number = Decimal(text)
+    # 1e999999999 is a short text and a number that fills the memory.
+    if not number.is_finite() or abs(number.adjusted()) > _LONGEST or len(number.as_tuple().digits) > _LONGEST:
+        raise ValueError("not finite, or longer than any number meant")
+    return Fraction(number)
+
+
+def _range(lowest: int | None, highest: int | None, above: bool) -> str:
+    start = "any number" if lowest is None else f"a number above {lowest}" if above else f"a number from {lowest}"
+    return start + ("" if highest is None else f" to {highest}")
+
+
+def _shown(value: object) -> str:
+    return printed(value) if isinstance(value, Fraction) else repr(value)
