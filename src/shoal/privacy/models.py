@@ -528,7 +528,8 @@ class DeltaDisclosure(_OnColumn):
     def holds(self, groups: Groups) -> Bools:
         # e^δ is irrational for a rational δ above 0: no share meets the bound exactly, the margin only errs towards failing.
         information = self._information(groups)
-        return information + _ROUNDING * (1 + information) < float(min(Fraction(self.delta), _LARGEST_LOGARITHM))
+        limit = float(min(Fraction(self.delta), Fraction(_LARGEST_LOGARITHM)))
+        return information + _ROUNDING * (1 + information) < limit
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> float:
         """The largest |ln(q / p)|: the table holds for every δ above it; infinite where an absent value counts."""
@@ -701,8 +702,9 @@ def _diverse(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E741
     size = sum(counts)
     if size * (size.bit_length() + l.numerator.bit_length()) > _LARGEST_POWER:
         return False
-    product: int = math.prod(count**count for count in counts)
-    return product * l.numerator**size <= (size * l.denominator) ** size
+    left: int = math.prod(count**count for count in counts) * l.numerator**size
+    right: int = (size * l.denominator) ** size
+    return left <= right
 
 
 def _descending(found: Histogram) -> Ints:
