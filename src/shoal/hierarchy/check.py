@@ -1,65 +1,197 @@
-"""What can be wrong with a hierarchy, found and named. Uses `kinds`; `Hierarchy` and the command line use it."""
+"""What can be wrong with a hierarchy, found and named. Uses `kinds`; `Hierarchy` and the command line use it.
 
+All problems are found in one go. A hierarchy is public, so its own values may be named; those of a table may not, and are
+listed only for someone who asks (`uncovered`).
+"""
+
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from shoal.kinds import Kind
+import numpy as np
 
-__all__ = ["Problems", "problems"]
+from shoal.errors import HierarchyError
+from shoal.hierarchy.ranges import Axis, axis, parse
+from shoal.hierarchy.tree import coded
+from shoal.kinds import Key, Kind
+
+if TYPE_CHECKING:
+    from shoal.hierarchy.tree import Hierarchy
+
+__all__ = ["Problem", "Problems", "problems", "uncovered"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: a short name for programs, a sentence for people."""
+
+    name: str
+    message: str
 
 
 @dataclass
 class Problems:
     """Errors make a hierarchy unusable; warnings are worth a look."""
 
-    errors: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    fatal: list[Problem] = field(default_factory=list)
+    minor: list[Problem] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[str]:
+        return [problem.message for problem in self.fatal]
+
+    @property
+    def warnings(self) -> list[str]:
+        return [problem.message for problem in self.minor]
+
+    def error(self, name: str, message: str) -> None:
+        self.fatal.append(Problem(name, message))
+
+    def warn(self, name: str, message: str) -> None:
+        self.minor.append(Problem(name, message))
+
+    def refuse(self) -> None:
+        """Raise HierarchyError with all errors, if there are any."""
+        if self.fatal:
+            raise HierarchyError("; ".join(self.errors))
 
 
-def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT) -> Problems:
-    """Everything wrong with the lines of a hierarchy: a hierarchy is public, so its own values may be named."""
+def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers: Sequence[int] | None = None) -> Problems:
+    """Everything wrong with the lines of a hierarchy; `numbers` are the lines' numbers in their file, else 1, 2, 3…"""
     found = Problems()
-    if not lines or not lines[0]:
-        found.errors.append("the hierarchy is empty; give it one line a value")
+
+    numbers = numbers or range(1, len(lines) + 1)
+    if blank := [number for number, line in zip(numbers, lines, strict=True) if not line]:
+        found.warn("blank line", f"{_lines(blank)} {'is' if len(blank) == 1 else 'are'} empty and skipped")
+    filled = [(number, line) for number, line in zip(numbers, lines, strict=True) if line]
+    if not filled:
+        found.error("empty", "the hierarchy is empty; give it one line a value")
         return found
-    depth = len(lines[0])
-    ragged = [i + 1 for i, line in enumerate(lines) if len(line) != depth]
-    if ragged:
-        found.errors.append(f"ragged: line 1 has {depth} levels, {_some(ragged)} not; fill every line to the same length")
-        return found
-    keys: dict[object, int] = {}
-    twice: list[str] = []
-    for i, line in enumerate(lines):
-        try:
-            key = kind.key(line[0])
-        except (ValueError, TypeError):
-            found.errors.append(f"line {i + 1}: {line[0]!r} is not of the declared type {kind.value!r}")
-            continue
-        if key in keys:
-            twice.append(f"{line[0]!r} (lines {keys[key] + 1} and {i + 1})")
-        keys.setdefault(key, i)
-    if twice:
-        found.errors.append(f"duplicates: {_some(twice)}; keep one line a value")
-    for level in range(1, depth - 1):
-        parents: dict[str, set[str]] = {}
-        for line in lines:
-            parents.setdefault(line[level], set()).add(line[level + 1])
-        for label, above in parents.items():
-            if len(above) > 1:
-                found.errors.append(
-                    f"{label!r} at level {level} is on two paths: at level {level + 1} it becomes "
-                    f"{_some(sorted(map(repr, above)))}; give the two different names"
-                )
-    roots = {line[-1] for line in lines}
-    if len(roots) > 1:
-        found.errors.append(
-            f"{len(roots)} roots: {_some(sorted(map(repr, roots)))}; give every line the same last level, such as '*' "
-            "(or read the file with root='*')"
+
+    depth = Counter(len(line) for _, line in filled).most_common(1)[0][0]
+    if ragged := [number for number, line in filled if len(line) != depth]:
+        found.error(
+            "ragged",
+            f"ragged: {_lines(ragged)} {'has' if len(ragged) == 1 else 'have'} not the {_count(depth, 'level')} that most "
+            "lines have; fill every line to the same length (and look at the separator)",
         )
+        filled = [(number, line) for number, line in filled if len(line) == depth]
+    if depth < 2:
+        found.error(
+            "one level", "there is only one level; add a root such as '*' to every line (or read the file with add_root='*')"
+        )
+    at = [number for number, _ in filled]
+    columns = list(zip(*(line for _, line in filled), strict=True))
+    codes = [coded(column) for column in columns]
+
+    _check_cells(found, columns, at)
+    _check_values(found, filled, kind)
+    for level in range(1, depth - 1):
+        # The last line to write decides a value's parent; a value on two paths then disagrees with some line.
+        parents = np.empty(codes[level].max() + 1, dtype=np.int64)
+        parents[codes[level]] = codes[level + 1]
+        torn = np.flatnonzero(parents[codes[level]] != codes[level + 1])
+        for label in sorted({columns[level][i] for i in torn}):
+            above = sorted({up for own, up in zip(columns[level], columns[level + 1], strict=True) if own == label})
+            found.error(
+                "two paths",
+                f"{label!r} at level {level} is on two paths: at level {level + 1} it becomes {_some(map(repr, above))}; "
+                "give the two different names",
+            )
+    roots = list(dict.fromkeys(columns[-1]))
+    if depth > 1 and len(roots) > 1:
+        found.error(
+            "two roots",
+            f"{len(roots)} roots: {_some(map(repr, roots))}; give every line the same last level, such as '*' "
+            "(read the file with root='*' to replace the last level, with add_root='*' to put one above)",
+        )
+    sizes = [int(column.max()) + 1 for column in codes]
     for level in range(1, depth):
-        if len({line[level] for line in lines}) == len({line[level - 1] for line in lines}):
-            found.warnings.append(f"level {level} merges nothing that level {level - 1} has not merged; it only costs time")
+        if sizes[level] == sizes[level - 1] and sizes[0] > 1:
+            found.warn(
+                "merges nothing", f"level {level} merges nothing that level {level - 1} has not merged; it only costs time"
+            )
+    if len(roots) == 1 and sizes[0] > 1 and roots[0] in columns[0]:
+        found.warn("root is a value", f"{roots[0]!r} is a value at level 0 and also the root; a reader cannot tell them apart")
     return found
+
+
+def _check_cells(found: Problems, columns: "list[tuple[str, ...]]", at: list[int]) -> None:
+    spaced: set[int] = set()
+    for level, column in enumerate(columns):
+        # A blank value stands for missing ones, and only such a value may stay blank below the root.
+        may_stay = columns[0] if 0 < level < len(columns) - 1 else [" "] * len(at)
+        if empty := [number for number, cell, value in zip(at, column, may_stay, strict=True) if cell == "" and value != ""]:
+            if level:
+                found.error("blank cell", f"level {level} is blank in {_lines(empty)}; write what the value becomes there")
+            else:
+                found.warn("blank cell", f"the value in {_lines(empty)} is blank; it stands for missing values")
+        spaced.update(number for number, cell in zip(at, column, strict=True) if cell != cell.strip())
+    if spaced:
+        found.warn("spaces", f"cells begin or end with a space in {_lines(sorted(spaced))}; values match the table's exactly")
+
+
+def _check_values(found: Problems, filled: "list[tuple[int, Sequence[str]]]", kind: Kind) -> None:
+    values = [line[0] for _, line in filled]
+    laid = axis_of(values, kind)
+    if isinstance(laid, str):
+        found.error(
+            "intervals", f"the intervals at level 0 do not make one axis: {laid}; each must begin where the one before ends"
+        )
+    first: dict[Key | None, int] = {}
+    misfits: list[str] = []
+    twice: list[str] = []
+    torn: list[str] = []
+    for i, (number, line) in enumerate(filled):
+        try:
+            key: Key | None = line[0] if laid is not None else kind.key(line[0])
+        except (ValueError, TypeError):
+            misfits.append(f"{line[0]!r} (line {number})")
+            continue
+        j = first.setdefault(key, i)
+        if j != i:
+            same = list(filled[j][1][1:]) == list(line[1:])
+            (twice if same else torn).append(f"{line[0]!r} (lines {filled[j][0]} and {number})")
+    if misfits:
+        found.error("type", f"not of the declared type {kind.value!r}: {_some(misfits)}; declare another type, or correct them")
+    if twice:
+        found.error("duplicates", f"duplicates: {_some(twice)}; keep one line a value")
+    if torn:
+        found.error("two paths", f"on two paths: {_some(torn)}; keep one line a value")
+
+
+def axis_of(values: Sequence[str], kind: Kind) -> Axis | str | None:
+    """The axis of leaves that are intervals, what is wrong with it, or None if the leaves are plain values of their kind."""
+    if kind not in (Kind.INTEGER, Kind.FLOAT):
+        return None
+    try:
+        for value in values:
+            kind.key(value)
+    except (ValueError, TypeError):
+        ranges = [parse(value, kind) for value in dict.fromkeys(values) if value]
+        if not ranges or None in ranges:
+            return None
+        if "" in values:
+            return "one value is blank; leave its line out, missing values have a place of their own"
+        try:
+            return axis([one for one in ranges if one])
+        except ValueError as error:
+            return str(error)
+    return None
+
+
+def uncovered(hierarchy: "Hierarchy", keys: Iterable[Key | None]) -> list[Key]:
+    """The keys of a column that a hierarchy does not have: values of the table, to be counted, or shown to its owner."""
+    return [key for key in keys if key is not None and hierarchy.find(key) < 0]
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    return f"line{'s' if len(numbers) > 1 else ''} {_some(numbers)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _some(things: Iterable[object], most: int = 5) -> str:

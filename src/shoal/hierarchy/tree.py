@@ -5,7 +5,7 @@ run of neighbouring leaves), so that codes at all levels are small integers and 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import HierarchyError
+from shoal.hierarchy.ranges import Axis
 from shoal.kinds import Key, Kind
 
-__all__ = ["Codes", "Hierarchy", "smallest"]
+__all__ = ["Codes", "Hierarchy", "coded", "smallest"]
 
 Codes = npt.NDArray[np.unsignedinteger]
 
@@ -28,13 +29,20 @@ def smallest(values: int) -> type[np.unsignedinteger]:
     return np.uint64
 
 
+def coded(texts: Iterable[str]) -> npt.NDArray[np.int64]:
+    """Codes of texts, numbered in the order of their first appearance."""
+    codes: dict[str, int] = {}
+    return np.array([codes.setdefault(text, len(codes)) for text in texts], dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """Levels of generalisation over a declared domain.
 
     `labels[l][c]` is the text of code c at level l; `maps[l][leaf]` is the code of a leaf at level l. `derived` says
     that the domain or the grouping was read off the rows of a table, so that its shape itself tells about them.
-    `cuts` is set where level 0 already holds intervals of a continuous domain: leaf i covers cuts[i] to cuts[i+1].
+    `cuts` is set where level 0 already holds intervals of a continuous domain: leaf i covers cuts[i] to cuts[i+1], the end
+    on the `closed` side included, and the domain's own far end if `end_closed`.
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -44,45 +52,54 @@ class Hierarchy:
     cuts: tuple[float, ...] = ()
     closed: str = "left"
     has_missing: bool = False
+    end_closed: bool = True
+
+    def __repr__(self) -> str:
+        return f"<shoal.Hierarchy of {self.leaves:,} {self.kind.value} values, {self.height + 1} levels>"
 
     @classmethod
     def from_lines(
         cls,
         lines: Sequence[Sequence[str]],
-        kind: Kind = Kind.TEXT,
+        kind: Kind | str = Kind.TEXT,
         *,
         derived: bool = False,
         root: str | None = None,
+        add_root: str | None = None,
     ) -> "Hierarchy":
         """One line a value, column j is level j: the form ARX and anjana use.
 
-        `root` replaces the last level of every line, for files whose last level has more than one text.
+        `root` replaces the last level of every line, for files whose last level has more than one text by mistake;
+        `add_root` puts one more level above, for files that stop before the root. Empty lines are skipped. Leaves such as
+        "[0, 5)" or "90+" of a numeric kind are intervals, and a number belongs to the one it lies in.
 
         >>> tree = Hierarchy.from_lines([["7", "0-9", "*"], ["12", "10-19", "*"], ["3", "0-9", "*"]], Kind.INTEGER)
         >>> tree.labels[0], tree.height
         (('7', '3', '12'), 2)
         """
-        from shoal.hierarchy.check import problems
+        from shoal.hierarchy.check import axis_of, problems
 
-        if root is not None:
-            lines = [[*line[:-1], root] for line in lines]
-        found = problems(lines, kind)
-        if found.errors:
-            raise HierarchyError("; ".join(found.errors))
-        depth = len(lines[0])
-        # Tree order: sort by the first appearance of the label at every level, the coarsest first.
-        ranks = []
-        for level in reversed(range(depth)):
-            seen: dict[str, int] = {}
-            ranks.append([seen.setdefault(line[level], len(seen)) for line in lines])
-        order = sorted(range(len(lines)), key=lambda i: tuple(rank[i] for rank in ranks))
+        kind = Kind(kind)
+        lines = rooted(lines, root, add_root)
+        problems(lines, kind).refuse()
+        lines = [line for line in lines if line]
+        axis = axis_of([line[0] for line in lines], kind)
+        if isinstance(axis, Axis):
+            lines = [lines[i] for i in axis.order]
+        columns = list(zip(*lines, strict=True))
+        codes = [coded(column) for column in columns]
+        order = np.lexsort(codes)  # the last key, the root, counts most: neighbours in the tree become neighbours
         labels, maps = [], []
-        for level in range(depth):
-            codes: dict[str, int] = {}
-            column = [codes.setdefault(lines[i][level], len(codes)) for i in order]
-            labels.append(tuple(codes))
-            maps.append(np.array(column, dtype=smallest(len(codes))))
-        return cls(tuple(labels), tuple(maps), kind, derived)
+        for column, found in zip(columns, codes, strict=True):
+            ordered = found[order]
+            starts = np.append(True, ordered[1:] != ordered[:-1])
+            labels.append(tuple(column[i] for i in order[starts].tolist()))
+            maps.append((np.cumsum(starts) - 1).astype(smallest(len(labels[-1]))))
+        if not isinstance(axis, Axis):
+            return cls(tuple(labels), tuple(maps), kind, derived)
+        if (order[1:] < order[:-1]).any():
+            raise HierarchyError("intervals that are no neighbours become one value; only neighbouring ones can be merged")
+        return cls(tuple(labels), tuple(maps), kind, derived, axis.cuts, axis.closed, end_closed=axis.end_closed)
 
     @property
     def height(self) -> int:
@@ -108,14 +125,30 @@ class Hierarchy:
 
     def with_missing(self) -> "Hierarchy":
         """The same with a leaf for missing values, which stays alone below the root."""
-        if self.has_missing or "" in self.labels[0]:
-            return self
+        return self if self.has_missing or "" in self.labels[0] else self._and_missing
+
+    @cached_property
+    def _and_missing(self) -> "Hierarchy":
         labels, maps = [], []
         for level, (texts, codes) in enumerate(zip(self.labels, self.maps, strict=True)):
             texts, code = (texts, 0) if level == self.height else ((*texts, ""), len(texts))
             labels.append(texts)
             maps.append(np.append(codes, code).astype(smallest(len(texts))))
         return replace(self, labels=tuple(labels), maps=tuple(maps), has_missing=True)
+
+    def of_kind(self, kind: Kind) -> "Hierarchy":
+        """The same for a column of another declared type, so that the leaf "39" is the integer 39."""
+        if kind is self.kind:
+            return self
+        if self.cuts:
+            if (self.kind, kind) == (Kind.FLOAT, Kind.INTEGER):
+                return replace(self, kind=kind)
+            raise HierarchyError(
+                f"the hierarchy has intervals of type {self.kind.value!r} and its column is declared {kind.value!r}; "
+                f"declare the column {self.kind.value!r}"
+            )
+        made = Hierarchy.from_lines(self.lines(), kind, derived=self.derived)
+        return made.with_missing() if self.has_missing else made
 
     @cached_property
     def find(self) -> Callable[[Key | None], int]:
@@ -130,14 +163,24 @@ class Hierarchy:
         return lambda key: places.get(key, -1)
 
     def _interval(self, side: Callable[[Sequence[float], float], int], number: float) -> int:
+        last = len(self.cuts) - 2
+        if self.end_closed and number == self.cuts[-1 if self.closed == "left" else 0]:
+            return last if self.closed == "left" else 0
         place = side(self.cuts, number) - 1
-        # The outermost intervals also hold the domain's own end.
-        if number == self.cuts[0]:
-            place = 0
-        if number == self.cuts[-1]:
-            place = len(self.cuts) - 2
-        return place if 0 <= place < len(self.cuts) - 1 else -1
+        return place if 0 <= place <= last else -1
 
     def lines(self) -> list[list[str]]:
         """One line a value, column j is level j; the missing value is left out."""
-        return [[self.labels[level][self.maps[level][leaf]] for level in range(len(self.maps))] for leaf in range(self.leaves)]
+        levels = [
+            [texts[code] for code in codes[: self.leaves].tolist()] for texts, codes in zip(self.labels, self.maps, strict=True)
+        ]
+        return [list(line) for line in zip(*levels, strict=True)]
+
+
+def rooted(lines: Sequence[Sequence[str]], root: str | None, add_root: str | None) -> Sequence[Sequence[str]]:
+    """The lines with their last level replaced by `root`, or one more level `add_root` above it."""
+    if root is not None:
+        lines = [[*line[:-1], root] if line else line for line in lines]
+    if add_root is not None:
+        lines = [[*line, add_root] if line else line for line in lines]
+    return lines

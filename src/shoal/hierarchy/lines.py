@@ -1,0 +1,169 @@
+"""Hierarchies as CSV in the form ARX and anjana use: no header, one line a value, column j is level j.
+
+Uses `errors`, `kinds` and the rest of this room. The form has no place to say that a hierarchy was derived from rows; a note
+beside the file, NAME.csv.derived, says it instead.
+"""
+
+import csv
+import io
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.errors import FileError, HierarchyError, ParameterError
+from shoal.hierarchy.check import Problems, problems
+from shoal.hierarchy.tree import Hierarchy, rooted
+from shoal.kinds import Kind
+
+__all__ = ["Lines", "derived_note", "read", "read_lines", "text", "write"]
+
+SEPARATORS = (";", ",", "\t", "|")
+NOTE = "The hierarchy in {} was derived from the rows of a table. Its values and its shape tell about them.\n"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What a hierarchy file has: its lines (an empty one as []), their numbers, and how it was read."""
+
+    cells: list[list[str]]
+    numbers: list[int]
+    separator: str
+    encoding: str
+    derived: bool
+
+    def problems(self, kind: Kind = Kind.TEXT, *, root: str | None = None, add_root: str | None = None) -> Problems:
+        """Everything wrong with the file."""
+        found = problems(rooted(self.cells, root, add_root), kind, numbers=self.numbers)
+        if self.encoding == "latin-1":
+            found.warn("encoding", "the file is not UTF-8 and was read as latin-1; if letters look wrong, give the encoding")
+        if self.derived:
+            found.warn("derived", "the hierarchy was derived from rows; a promise that needs a public one will refuse it")
+        return found
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    kind: Kind | str = Kind.TEXT,
+    separator: str | None = None,
+    encoding: str | None = None,
+    root: str | None = None,
+    add_root: str | None = None,
+) -> Hierarchy:
+    """The hierarchy in a CSV file; HierarchyError names all that is wrong with it.
+
+    `root` replaces the last level of every line, `add_root` puts one more level above it.
+    """
+    if kind not in tuple(Kind):
+        raise ParameterError(f"type {str(kind)!r}; it takes {', '.join(repr(one.value) for one in Kind)}")
+    lines = read_lines(path, separator=separator, encoding=encoding)
+    try:
+        lines.problems(Kind(kind), root=root, add_root=add_root).refuse()
+        return Hierarchy.from_lines(lines.cells, Kind(kind), derived=lines.derived, root=root, add_root=add_root)
+    except HierarchyError as error:
+        raise HierarchyError(f"{os.fspath(path)}: {error}") from None
+
+
+def read_lines(path: str | os.PathLike[str], *, separator: str | None = None, encoding: str | None = None) -> Lines:
+    """The lines of a hierarchy file as they are, right or wrong."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read the hierarchy {os.fspath(path)}: {error.strerror or error}") from None
+    decoded, encoding = _decode(content, encoding, os.fspath(path))
+    if separator is None:
+        separator = _detect(decoded)
+    elif len(separator) != 1 or separator in '"\r\n':
+        raise ParameterError(f"separator {separator!r}; it is one character, such as ';' or ','")
+    try:
+        parsed = list(_parse(decoded, separator))
+    except csv.Error as error:
+        raise FileError(f"{os.fspath(path)} is not a CSV file: {error}") from None
+    return Lines(
+        [cells for _, cells in parsed], [number for number, _ in parsed], separator, encoding, derived_note(path).exists()
+    )
+
+
+def _decode(content: bytes, encoding: str | None, path: str) -> tuple[str, str]:
+    if encoding is None:
+        wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+        encodings = ["utf-16"] if wide else ["utf-8-sig", "latin-1"]
+    else:
+        encodings = ["utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding]
+    for name in encodings:
+        try:
+            decoded = content.decode(name)
+        except UnicodeError:
+            continue
+        except LookupError:
+            raise ParameterError(f"encoding {name!r} is unknown; use utf-8, latin-1 or cp1252") from None
+        if name == "latin-1" and encoding is None and "\0" in decoded:
+            break  # any bytes at all are latin-1: such as those of a spreadsheet or a Parquet file
+        return decoded, name
+    raise FileError(f"{path} is not text in {' or '.join(encodings)}; give its encoding, or save it as CSV in UTF-8")
+
+
+def _parse(decoded: str, separator: str) -> "Iterable[tuple[int, list[str]]]":
+    """Every line with the number it begins at; a quoted cell may hold line ends."""
+    reader = csv.reader(io.StringIO(decoded, newline=""), delimiter=separator)
+    begins = 1
+    for cells in reader:
+        yield begins, cells
+        begins = reader.line_num + 1
+
+
+def _detect(decoded: str) -> str:
+    """The separator that makes the file most regular: all lines alike, then one root, then ; before the others."""
+
+    def regularity(separator: str) -> tuple[float, bool]:
+        try:
+            lines = [cells for _, cells in _parse(decoded, separator) if cells]
+        except csv.Error:
+            return 0.0, False
+        depth, often = Counter(map(len, lines)).most_common(1)[0] if lines else (1, 0)
+        alike = often / len(lines) if depth > 1 else 0.0
+        return alike, len({cells[-1] for cells in lines}) == 1
+
+    return max(SEPARATORS, key=regularity)  # the first of equals
+
+
+def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str = ";") -> None:
+    """Write a hierarchy as UTF-8 CSV, whole or not at all; a derived one gets its note beside it."""
+    target, note = Path(path), derived_note(path)
+    content = text(hierarchy, separator)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        if hierarchy.derived:
+            note.write_text(NOTE.format(target.name), encoding="utf-8")  # first: the mark must never be the part that is lost
+        try:
+            # A text that begins with a byte order mark needs one before it to keep its own.
+            partial.write_bytes(content.encode("utf-8-sig" if content.startswith("\ufeff") else "utf-8"))
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        if not hierarchy.derived:
+            note.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot write the hierarchy {os.fspath(path)}: {error.strerror or error}") from None
+    except UnicodeError:
+        raise FileError("the hierarchy has a text that is not valid Unicode; correct it before writing") from None
+
+
+def text(hierarchy: Hierarchy, separator: str = ";") -> str:
+    """A hierarchy as CSV. Cells with any usual separator are quoted, so that detection cannot go wrong on it."""
+    if separator not in SEPARATORS:
+        raise ParameterError(f"separator {separator!r}; it takes {', '.join(map(repr, SEPARATORS))}")
+
+    def cell(content: str) -> str:
+        special = not content or any(character in content for character in (*SEPARATORS, '"', "\r", "\n"))
+        return '"' + content.replace('"', '""') + '"' if special else content
+
+    return "".join(separator.join(map(cell, line)) + "\n" for line in hierarchy.lines())
+
+
+def derived_note(path: str | os.PathLike[str]) -> Path:
+    """Where the note lies that a hierarchy file was derived from rows."""
+    target = Path(path)
+    return target.with_name(target.name + ".derived")
