@@ -250,9 +250,7 @@ def main() -> None:
         "timeuse": partial(large, "timeuse", given.data),
     }
     versions = f"Shoal {shoal.__version__}, Polars {pl.__version__}, Python {platform.python_version()}"
-    print(f"{versions}, {pl.thread_pool_size()} threads", end="
-
-")
+    print(f"{versions}, {pl.thread_pool_size()} threads", end="\n\n")
     sources = [make() for name, make in made.items() if name in parts]
     printed: list[Callable[[], Printed]] = []
     if sources:
