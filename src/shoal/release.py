@@ -222,10 +222,12 @@ def lay_out(
     table: Table,
     generalised: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]],
     keep: npt.NDArray[np.bool_] | None = None,
+    rows: Counts | None = None,
 ) -> Any:
     """The released rows, given for every quasi-identifying column its labels and every row's code among them.
 
-    Other columns are released as they are, identifying ones never; `keep` picks the rows. Rows are sorted by their
+    Other columns are released as they are, identifying ones never; `keep` picks the rows. Where a method works on the
+    distinct `rows` of the table, the codes given and those picked are of these. Rows are sorted by their
     released codes over all columns, so that equal multisets of rows give equal bytes and nothing tells of the input's order.
     """
     names = _released(table)
@@ -235,11 +237,13 @@ def lay_out(
             labels, column = generalised[name]
             values = nw.new_series(name, [text or None for text in labels], nw.String(), backend=table.frame.implementation)
         else:
-            values, column = _values(table, name), table.column(name).codes
+            values = _values(table, name)
+            column = table.column(name).codes if rows is None else rows.codes[rows.names.index(name)]
         series.append(values)
         codes.append(column if keep is None else column[keep])
         cards.append(max(len(values), 1))
-    counts = group(names, codes, cards)
+    often = None if rows is None else rows.count if keep is None else rows.count[keep]
+    counts = group(names, codes, cards, often)
     made = {
         name: nw.maybe_reset_index(values[np.repeat(column, counts.count).astype(np.int64)])
         for name, values, column in zip(names, series, counts.codes, strict=True)

@@ -1,0 +1,379 @@
+"""Mondrian: halve the table along one column after the other, for as long as both halves satisfy the models.
+
+LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (ICDE 2006). All open parts of the table are cut in
+the same round by a few passes over the distinct rows, so that the work grows with the depth of the cuts, not with their
+number. A baseline: the promise is syntactic, since the cuts are chosen by looking at the data.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Counts, Lattice
+from shoal.counts.counts import group
+from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
+from shoal.hierarchy import ranges as texts
+from shoal.hierarchy.tree import Codes, Hierarchy, smallest
+from shoal.kinds import Kind
+from shoal.methods import Progress, Schema
+from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
+from shoal.privacy.promises import Promise, Syntactic
+from shoal.release import Release, certify, lay_out
+from shoal.tables import Role, Table
+
+__all__ = ["Mondrian"]
+
+Ints = npt.NDArray[np.int64]
+
+_HALF = "\0half"  # no column of a table is called so
+_DENSE = 4  # cells of a dense histogram a row that still cost less than sorting the rows
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """Multidimensional generalisation under any conjunction of models.
+
+    Strict: records with equal values stay together. `relaxed`: records at the cut itself may go to either side, which
+    gives groups of more even size and ranges that overlap. `ranges` are "boundary", up to the cuts and the ends of the
+    declared domain, or "observed", from the smallest to the largest value in the group as in the paper; the latter need
+    no hierarchy and show the outermost values that occur.
+    """
+
+    models: tuple[Model, ...]
+    relaxed: bool = False
+    ranges: Literal["boundary", "observed"] = "boundary"
+
+    name: ClassVar[str] = "mondrian"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "models", tuple(self.models))
+        if not self.models:
+            raise ParameterError("Mondrian needs a model to satisfy; give KAnonymity(5), say")
+        if self.ranges not in ("boundary", "observed"):
+            raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'observed'")
+        if any(isinstance(model, DeltaPresence) for model in self.models) and (self.relaxed or self.ranges == "observed"):
+            raise ParameterError("presence needs every person to look like one group; use Mondrian strict, with boundary ranges")
+
+    def promise(self, schema: Schema) -> Promise:
+        """Every group satisfies the models, and that is all."""
+        if not schema.having(Role.QUASI):
+            raise ParameterError("Mondrian cuts along quasi-identifying columns and the table has none; give one that role")
+        for column in {column for model in self.models for column in model.columns}:
+            if schema.roles.get(column) is not Role.SENSITIVE:
+                raise ParameterError(f"a model protects column {column!r}, which is no sensitive column; give it that role")
+        return Syntactic(tuple(str(model) for model in self.models))
+
+    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+        """The table in groups that satisfy the models, no record suppressed."""
+        promise = self.promise(Schema.of(table))
+        method = replace(self, models=tuple(bound(model, table) for model in self.models))
+        presence = any(isinstance(model, DeltaPresence) for model in self.models)
+        axes = [_axis(table, name, self.ranges, presence) for name in table.quasi]
+        cells = _Cells(table, axes, method)
+        cells.cut(progress or (lambda done, total, what: None))
+        columns = {axis.name: cells.labelled(j, axis) for j, axis in enumerate(axes)}
+        return Release(
+            lay_out(table, columns, rows=cells.rows),
+            certify(table, method, promise, chance or Chance(), whole=True),
+            facts={"groups": len(cells.low)},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Axis:
+    """A quasi-identifying column as places on a line: every cut falls between two places.
+
+    Numbers and dates lie in their order, text in the order of its hierarchy, a missing value last. `size` counts the
+    places, `missing` is that of the missing value, or -1.
+    """
+
+    name: str
+    place: Codes  # of every leaf, or of every code of a column without hierarchy
+    size: int
+    missing: int
+    labels: Sequence[str]  # of every place
+    hierarchy: Hierarchy | None
+    ordered: bool
+    kind: Kind
+
+    def text(self, low: int, high: int) -> str:
+        """What a run of places is called in the release."""
+        if low == high:
+            return self.labels[low]
+        if high == self.missing:
+            whole = self.hierarchy is not None and low == 0
+            return self.hierarchy.labels[-1][0] if whole and self.hierarchy else f"{self.text(low, high - 1)} or missing"
+        if self.hierarchy is not None and low == 0 and high == self.size - 1:
+            return self.hierarchy.labels[-1][0]
+        return self._range(low, high) if self.ordered else self._set(low, high)
+
+    def _range(self, low: int, high: int) -> str:
+        first, last = self.labels[low], self.labels[high]
+        if self.hierarchy is not None and self.hierarchy.cuts:
+            return self._interval(self.hierarchy, self.hierarchy.cuts[low], self.hierarchy.cuts[high + 1])
+        if self.kind is Kind.INTEGER:
+            return texts.from_to(texts.exact(first), texts.exact(last), self.labels[0].startswith("-"))
+        return f"[{first}, {last}]"
+
+    def _interval(self, hierarchy: Hierarchy, low: float, high: float) -> str:
+        whole, closed = self.kind is Kind.INTEGER, hierarchy.closed == "left"
+        if math.isinf(low) and math.isinf(high):
+            return hierarchy.labels[-1][0]
+        if math.isinf(low):
+            return texts.below(texts.exact(high), not closed)
+        if math.isinf(high):
+            return texts.above(texts.exact(low), closed)
+        if whole:
+            return texts.from_to(texts.exact(low + (not closed)), texts.exact(high - closed), hierarchy.cuts[0] < 0)
+        low_in = closed or (hierarchy.end_closed and low == hierarchy.cuts[0])
+        high_in = not closed or (hierarchy.end_closed and high == hierarchy.cuts[-1])
+        return texts.between(texts.exact(low), texts.exact(high), low_in, high_in)
+
+    def _set(self, low: int, high: int) -> str:
+        """The fewest values of the hierarchy, of any level, that cover just these leaves."""
+        if self.hierarchy is None:
+            return "{" + ", ".join(self.labels[low : high + 1]) + "}"
+        found, place = [], low
+        while place <= high:
+            for codes, labels in zip(reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True):
+                first, stop = np.searchsorted(codes, [codes[place], int(codes[place]) + 1])
+                if first == place and stop - 1 <= high:
+                    found.append(labels[codes[place]])
+                    place = int(stop)
+                    break
+        return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
+
+
+def _axis(table: Table, name: str, ranges: str, whole: bool) -> _Axis:
+    """The axis of a column; without a place for missing values if it has none, unless the `whole` domain is asked for."""
+    column = table.column(name)
+    if name not in table.hierarchies:
+        if ranges == "boundary":
+            raise HierarchyError(
+                f"column {name!r} has no hierarchy, so its declared domain is not known; give it one, or use ranges='observed'"
+            )
+        missing = len(column.keys) - 1 if None in column.keys else -1
+        place = np.arange(len(column.keys), dtype=smallest(len(column.keys)))
+        return _Axis(name, place, len(place), missing, column.labels, None, column.kind is not Kind.TEXT, column.kind)
+    hierarchy = table.hierarchy(name)
+    ordered = hierarchy.kind is not Kind.TEXT
+    labels = hierarchy.labels[0]
+    order = list(range(len(labels)))
+    if ordered and not hierarchy.cuts:
+        keys = [hierarchy.kind.key(text) for text in labels]
+        order.sort(key=lambda leaf: (keys[leaf] is None, keys[leaf]))
+    missing, size = order.index(labels.index("")) if "" in labels else -1, len(labels)
+    if missing == size - 1 and None not in column.keys and not whole:
+        missing, size = -1, size - 1
+    place = np.argsort(order).astype(smallest(len(order)))
+    return _Axis(name, place, size, missing, [labels[leaf] for leaf in order], hierarchy, ordered, hierarchy.kind)
+
+
+def _distinct(table: Table, axes: Sequence[_Axis]) -> Counts:
+    """The distinct rows of all released columns, the quasi-identifying ones first, as places."""
+    others = [name for name in table.names if table.roles[name] in (Role.SENSITIVE, Role.INSENSITIVE)]
+    columns = [table.column(name) for name in others]
+    places = [axis.place[table.leaves(axis.name) if axis.hierarchy else table.column(axis.name).codes] for axis in axes]
+    return group(
+        [*(axis.name for axis in axes), *others],
+        [*places, *(column.codes for column in columns)],
+        [*(axis.size for axis in axes), *(max(len(column.keys), 1) for column in columns)],
+    )
+
+
+@dataclass(eq=False)
+class _Crowd:
+    """Rows that the cuts part: the table's, or those of a population it was drawn from."""
+
+    places: Ints  # one line an axis
+    count: Ints
+    cell: Ints
+
+    @classmethod
+    def of(cls, rows: Counts, places: Sequence[npt.NDArray[Any]]) -> "_Crowd":
+        return cls(np.array(places, dtype=np.int64), rows.count, np.zeros(rows.distinct, dtype=np.int64))
+
+
+class _Cells:
+    """The parts of the table, each a box of places, and the rows in each."""
+
+    def __init__(self, table: Table, axes: Sequence[_Axis], method: Mondrian) -> None:
+        rows = _distinct(table, axes)
+        if method.relaxed:  # equal records may part, so each is a row of its own
+            each = np.repeat(np.arange(rows.distinct), rows.count)
+            rows = Counts(rows.names, tuple(codes[each] for codes in rows.codes), rows.cards, np.ones(len(each), dtype=np.int64))
+        self.rows, self.method = rows, method
+        self.crowd = _Crowd.of(rows, rows.codes[: len(axes)])
+        self.populations = [_population(model, axes) for model in method.models if isinstance(model, DeltaPresence)]
+        needed = sorted({name for model in method.models for name in model.columns})
+        self.carried = {name: _carried(table, name, rows) for name in needed}
+        self.sizes = np.array([axis.size for axis in axes], dtype=np.int64)
+        self.low = np.zeros((min(rows.distinct, 1), len(axes)), dtype=np.int64)
+        self.high = self.low + self.sizes - 1
+        self.first, self.last = self.low.copy(), self.high.copy()  # the outermost places that occur in a cell
+        self.spent = self.low.astype(np.bool_)  # where the models forbade the cut of a cell along an axis
+
+    def cut(self, progress: Progress) -> None:
+        """Cut every cell until no cut is allowed."""
+        total = self.rows.total
+        if not total:
+            return
+        if not self._hold([crowd.cell for crowd in (self.crowd, *self.populations)], 1).all():
+            raise InfeasibleError(
+                f"even all records together do not satisfy {' and '.join(map(str, self.method.models))}; ask for less"
+            )
+        active = np.arange(self.rows.distinct)
+        self._look(active)
+        while True:
+            widths = np.where(self.spent, 0, self.last - self.first) / np.maximum(self.sizes - 1, 1)
+            active = active[(widths.max(axis=1) > 0)[self.crowd.cell[active]]]
+            progress(total - int(self.crowd.count[active].sum()), total, "cutting the table")
+            if not len(active):
+                return
+            self._round(active, widths)
+
+    def _round(self, active: Ints, widths: npt.NDArray[np.float64]) -> None:
+        """Propose one cut in every open cell, those of the `active` rows, and make the cuts that the models allow."""
+        crowd = self.crowd
+        opened, local = np.unique(crowd.cell[active], return_inverse=True)
+        axis = widths[opened].argmax(axis=1)
+        place = crowd.places[axis[local], active]
+        first, last = self.first[opened, axis], self.last[opened, axis]
+        # One histogram of places for all cells, laid end to end; the median is where half of a cell's records are reached.
+        ends = np.cumsum(last - first + 1)
+        starts = ends - (last - first + 1)
+        heights = _total(starts[local] + place - first[local], crowd.count[active], int(ends[-1]))
+        climbed = np.cumsum(heights)
+        before_cell = climbed[starts] - heights[starts]
+        records = climbed[ends - 1] - before_cell
+        median = np.searchsorted(climbed, before_cell + (records + 1) // 2)
+        upto, at = climbed[median] - before_cell, heights[median]
+        middle = median - starts + first
+        if self.method.relaxed:
+            stay = (records + 1) // 2 - (upto - at)  # of those at the median, so that the halves are even
+            tied = place == middle[local]
+            right: npt.NDArray[np.bool_] = (place > middle[local]) | (tied & ~_spread(tied, local, stay, at))
+            ends_left, starts_right = middle, np.where(stay < at, middle, middle + 1)
+        else:
+            ends_left = np.where(records - upto >= upto - at, middle, middle - 1)  # the more even of the two cuts there
+            right, starts_right = place > ends_left[local], ends_left + 1
+        number = np.full(len(self.low), -1)
+        number[opened] = np.arange(len(opened))
+        halves = [np.full(len(crowd.cell), 2 * len(opened))]
+        halves[0][active] = 2 * local + right
+        halves += [_parted(population, number, axis, ends_left) for population in self.populations]
+        made: npt.NDArray[np.bool_] = self._hold(halves, 2 * len(opened))[: 2 * len(opened)].reshape(-1, 2).all(axis=1)
+        self.spent[opened[~made], axis[~made]] = True
+        # The left half keeps its cell's number, the right half gets the next free one.
+        right_of = np.full(2 * len(opened) + 1, -1)
+        right_of[1::2][made] = len(self.low) + np.arange(made.sum())
+        for half, part in zip(halves, (crowd, *self.populations), strict=True):
+            part.cell = np.where(right_of[half] < 0, part.cell, right_of[half])
+        self._split(opened[made], axis[made], ends_left[made], starts_right[made])
+        self._look(active[made[local]])
+
+    def _split(self, cells: Ints, axis: Ints, ends_left: Ints, starts_right: Ints) -> None:
+        low, high = self.low[cells], self.high[cells]
+        low[np.arange(len(cells)), axis] = starts_right
+        self.high[cells, axis] = ends_left
+        self.low, self.high = np.vstack([self.low, low]), np.vstack([self.high, high])
+        self.first, self.last = np.vstack([self.first, low]), np.vstack([self.last, high])
+        self.spent[cells] = False
+        self.spent = np.vstack([self.spent, np.zeros_like(low, dtype=np.bool_)])
+
+    def _look(self, rows: Ints) -> None:
+        """Find the outermost places that occur in the cells of some rows, which are all the rows of their cells."""
+        cells = self.crowd.cell[rows]
+        for j, places in enumerate(self.crowd.places):
+            first, last = self.first[:, j].copy(), self.last[:, j].copy()
+            first[cells], last[cells] = int(self.sizes[j]), -1
+            np.minimum.at(first, cells, places[rows])
+            np.maximum.at(last, cells, places[rows])
+            self.first[:, j], self.last[:, j] = first, last
+
+    def _hold(self, halves: Sequence[Ints], number: int) -> npt.NDArray[np.bool_]:
+        """Which halves satisfy all models; what is in none of them has the number after the last."""
+        tree = Hierarchy((("",) * (number + 1),), (np.arange(number + 1, dtype=smallest(number + 1)),))
+        counts = _tally(halves[0], number + 1, self.carried, self.crowd.count)
+        groups = Lattice(counts, {_HALF: tree}).groups((0,))
+        populations = iter(zip(halves[1:], self.populations, strict=True))
+        models = []
+        for model in self.method.models:
+            if isinstance(model, DeltaPresence):
+                half, people = next(populations)
+                model = replace(model, population=_tally(half, number + 1, {}, people.count))
+            models.append(model)
+        return holds_all(models, groups)
+
+    def labelled(self, j: int, axis: _Axis) -> tuple[list[str], Ints]:
+        """The texts of a column in the release, and every row's code among them."""
+        low, high = (self.low, self.high) if self.method.ranges == "boundary" else (self.first, self.last)
+        runs, code = np.unique(low[:, j] * axis.size + high[:, j], return_inverse=True)
+        return [axis.text(*divmod(run, axis.size)) for run in runs.tolist()], code[self.crowd.cell]
+
+
+def _population(model: DeltaPresence, axes: Sequence[_Axis]) -> _Crowd:
+    rows = model.population
+    for axis in axes:
+        if axis.name not in rows.names or rows.cards[rows.names.index(axis.name)] != axis.size:
+            raise ColumnError(f"the population of {model} does not have column {axis.name!r} coded by the table's hierarchy")
+    return _Crowd.of(rows, [axis.place[rows.codes[rows.names.index(axis.name)]] for axis in axes])
+
+
+def _parted(people: _Crowd, number: Ints, axis: Ints, ends_left: Ints) -> Ints:
+    """The half of everyone in a population; `number` is the place of a cell among those cut, or -1."""
+    local = number[people.cell]
+    place = people.places[axis[local], np.arange(len(local))]
+    return np.where(local < 0, 2 * len(axis), 2 * local + (place > ends_left[local]))
+
+
+def _carried(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:
+    """A column as the models expect it: leaves where it has a hierarchy, else its own codes; and how many there are."""
+    codes = rows.codes[rows.names.index(name)]
+    if name in table.hierarchies:
+        return table.leaf_of(name)[codes], len(table.hierarchy(name).maps[0])
+    return codes, max(len(table.column(name).keys), 1)
+
+
+def _tally(half: Ints, halves: int, carried: Mapping[str, tuple[npt.NDArray[Any], int]], count: Ints) -> Counts:
+    """The counts of halves and carried columns: by one histogram where that is small, else by sorting."""
+    names, cards = [_HALF, *carried], [halves, *(card for _, card in carried.values())]
+    columns: list[npt.NDArray[Any]] = [half, *(codes for codes, _ in carried.values())]
+    size = math.prod(cards)
+    if size > _DENSE * len(half) + _DENSE:
+        return group(names, columns, cards, count)
+    key = columns[0].astype(np.int64)
+    for codes, card in zip(columns[1:], cards[1:], strict=True):
+        key = key * card + codes
+    dense = _total(key, count, size)
+    found = np.flatnonzero(dense)
+    unpacked = np.unravel_index(found, cards)
+    return Counts(
+        tuple(names),
+        tuple(column.astype(smallest(card)) for column, card in zip(unpacked, cards, strict=True)),
+        tuple(cards),
+        dense[found],
+    )
+
+
+def _spread(tied: npt.NDArray[np.bool_], cell: Ints, chosen: Ints, of: Ints) -> npt.NDArray[np.bool_]:
+    """Picks `chosen[c]` of the `of[c]` tied rows of every cell c, evenly along their canonical order.
+
+    That order ends with the sensitive values: taking the first ones would part the values instead of spreading them.
+    """
+    rows = np.flatnonzero(tied)
+    rows = rows[np.argsort(cell[rows], kind="stable")]
+    its = cell[rows]
+    rank = np.arange(len(rows)) - np.searchsorted(its, its)
+    picked = np.zeros(len(tied), dtype=np.bool_)
+    picked[rows] = (rank + 1) * chosen[its] // of[its] > rank * chosen[its] // of[its]
+    return picked
+
+
+def _total(places: npt.NDArray[Any], weights: Ints, size: int) -> Ints:
+    return np.bincount(places, weights, size).astype(np.int64)  # floats are exact up to 2**53 records
