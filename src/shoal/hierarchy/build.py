@@ -6,7 +6,6 @@ depend on the rows; `derive` does look at them, and marks what it makes.
 
 import datetime as dt
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -172,7 +171,7 @@ def _discrete(
 
     def label(start: int, stop: int) -> str:
         if stop == bottom:
-            return f"<{texts[stop]}" if stop < count else f"{texts[stop - 1]} or less"
+            return f"<{plain(low + step * stop)}"
         return f"{texts[start]}+" if start == top else from_to(values[start], values[stop - 1], negative)
 
     levels = []
@@ -200,6 +199,7 @@ def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: st
     named = named or [("bottom and top", ends.bounds())]
     _nested(named)
     edges = [ends.low, *sorted(named[0][1] - {ends.low, ends.high}), ends.high]
+    places = {edge: i for i, edge in enumerate(edges)}
     left, last = closed == "left", len(edges) - 1
 
     def label(start: int, stop: int) -> str:
@@ -212,7 +212,7 @@ def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: st
 
     levels = []
     for _, points in named:
-        starts = [0, *sorted(bisect_left(edges[1:-1], point) + 1 for point in points - {ends.low, ends.high})]  # type: ignore[type-var]
+        starts = [0, *sorted(places[point] for point in points - {ends.low, ends.high})]
         levels.append((starts, [label(*ends_of) for ends_of in zip(starts, [*starts[1:], last], strict=True)]))
     cuts = [math.nan if edge is None else float(edge) for edge in edges]
     cuts[0], cuts[-1] = -math.inf if ends.low is None else cuts[0], math.inf if ends.high is None else cuts[-1]

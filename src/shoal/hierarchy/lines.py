@@ -7,6 +7,7 @@ beside the file, NAME.csv.derived, says it instead.
 import csv
 import io
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from shoal.kinds import Kind
 __all__ = ["Lines", "derived_note", "read", "read_lines", "text", "write"]
 
 SEPARATORS = (";", ",", "\t", "|")
+SPECIAL = re.compile(r'[;,\t|"\r\n]')
 NOTE = "The hierarchy in {} was derived from the rows of a table. Its values and its shape tell about them.\n"
 
 
@@ -31,12 +33,13 @@ class Lines:
     numbers: list[int]
     separator: str
     encoding: str
+    guessed: bool
     derived: bool
 
     def problems(self, kind: Kind = Kind.TEXT, *, root: str | None = None, add_root: str | None = None) -> Problems:
         """Everything wrong with the file."""
         found = problems(rooted(self.cells, root, add_root), kind, numbers=self.numbers)
-        if self.encoding == "latin-1":
+        if self.guessed:
             found.warn("encoding", "the file is not UTF-8 and was read as latin-1; if letters look wrong, give the encoding")
         if self.derived:
             found.warn("derived", "the hierarchy was derived from rows; a promise that needs a public one will refuse it")
@@ -61,7 +64,7 @@ def read(
     lines = read_lines(path, separator=separator, encoding=encoding)
     try:
         lines.problems(Kind(kind), root=root, add_root=add_root).refuse()
-        return Hierarchy.from_lines(lines.cells, Kind(kind), derived=lines.derived, root=root, add_root=add_root)
+        return Hierarchy.from_sound_lines(rooted(lines.cells, root, add_root), Kind(kind), lines.derived)
     except HierarchyError as error:
         raise HierarchyError(f"{os.fspath(path)}: {error}") from None
 
@@ -72,7 +75,8 @@ def read_lines(path: str | os.PathLike[str], *, separator: str | None = None, en
         content = Path(path).read_bytes()
     except OSError as error:
         raise FileError(f"cannot read the hierarchy {os.fspath(path)}: {error.strerror or error}") from None
-    decoded, encoding = _decode(content, encoding, os.fspath(path))
+    decoded, used = _decode(content, encoding, os.fspath(path))
+    guessed = encoding is None and used == "latin-1"
     if separator is None:
         separator = _detect(decoded)
     elif len(separator) != 1 or separator in '"\r\n':
@@ -81,9 +85,8 @@ def read_lines(path: str | os.PathLike[str], *, separator: str | None = None, en
         parsed = list(_parse(decoded, separator))
     except csv.Error as error:
         raise FileError(f"{os.fspath(path)} is not a CSV file: {error}") from None
-    return Lines(
-        [cells for _, cells in parsed], [number for number, _ in parsed], separator, encoding, derived_note(path).exists()
-    )
+    numbers, cells = [number for number, _ in parsed], [line for _, line in parsed]
+    return Lines(cells, numbers, separator, used, guessed, derived_note(path).exists())
 
 
 def _decode(content: bytes, encoding: str | None, path: str) -> tuple[str, str]:
@@ -126,7 +129,14 @@ def _detect(decoded: str) -> str:
         alike = often / len(lines) if depth > 1 else 0.0
         return alike, len({cells[-1] for cells in lines}) == 1
 
-    return max(SEPARATORS, key=regularity)  # the first of equals
+    best = (-1.0, False)
+    for separator in SEPARATORS:
+        found = regularity(separator)
+        if found > best:
+            best, chosen = found, separator
+        if best == (1.0, True):
+            break
+    return chosen
 
 
 def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str = ";") -> None:
@@ -157,8 +167,7 @@ def text(hierarchy: Hierarchy, separator: str = ";") -> str:
         raise ParameterError(f"separator {separator!r}; it takes {', '.join(map(repr, SEPARATORS))}")
 
     def cell(content: str) -> str:
-        special = not content or any(character in content for character in (*SEPARATORS, '"', "\r", "\n"))
-        return '"' + content.replace('"', '""') + '"' if special else content
+        return '"' + content.replace('"', '""') + '"' if not content or SPECIAL.search(content) else content
 
     return "".join(separator.join(map(cell, line)) + "\n" for line in hierarchy.lines())
 

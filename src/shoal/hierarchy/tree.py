@@ -77,11 +77,17 @@ class Hierarchy:
         >>> tree.labels[0], tree.height
         (('7', '3', '12'), 2)
         """
-        from shoal.hierarchy.check import axis_of, problems
+        from shoal.hierarchy.check import problems
 
-        kind = Kind(kind)
         lines = rooted(lines, root, add_root)
-        problems(lines, kind).refuse()
+        problems(lines, Kind(kind)).refuse()
+        return cls.from_sound_lines(lines, Kind(kind), derived)
+
+    @classmethod
+    def from_sound_lines(cls, lines: Sequence[Sequence[str]], kind: Kind, derived: bool = False) -> "Hierarchy":
+        """From lines that were checked before."""
+        from shoal.hierarchy.check import axis_of
+
         lines = [line for line in lines if line]
         axis = axis_of([line[0] for line in lines], kind)
         if isinstance(axis, Axis):
