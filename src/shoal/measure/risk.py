@@ -241,14 +241,13 @@ def _around(table: Table, cells: Counts, population: Table, engine: Engine) -> I
         code = np.array([places.get(value, -1) for value in values], dtype=np.int64)[column]
         shared &= code >= 0
         codes.append(code)
-    # One grouping of both tables' groups, each carrying its own count and 0 for the other's.
-    own, none = np.ones(cells.distinct, dtype=np.int64), np.zeros(int(shared.sum()), dtype=np.int64)
     together = [
-        np.concatenate((mine, theirs[shared].astype(mine.dtype))) for mine, theirs in zip(cells.codes, codes, strict=True)
+        np.concatenate((ours, theirs[shared].astype(ours.dtype))) for ours, theirs in zip(cells.codes, codes, strict=True)
     ]
-    ours = group(cells.names, together, cells.cards, np.concatenate((own, none)))
-    theirs = group(cells.names, together, cells.cards, np.concatenate((own * 0, people.count[shared])))
-    return theirs.count[ours.count > 0]
+    # One grouping of both tables: the last bit says that a group is one of ours, the others count the people.
+    marks = np.concatenate((np.ones(cells.distinct, dtype=np.int64), 2 * people.count[shared]))
+    counted = group(cells.names, together, cells.cards, marks).count
+    return np.asarray(counted[counted % 2 == 1] // 2)
 
 
 def _diversity(table: Table, counts: Counts, columns: Sequence[str], sensitive: Sequence[str]) -> dict[str, Diversity]:
