@@ -1,0 +1,19 @@
+"""The command line: one door to the library. It holds no logic that a library user would miss, only options and print.
+
+One module a command; `options` has the options they share, `terminal` what they say and how. A command imports the rooms
+it needs inside its function, so that `shoal --help` stays quick.
+"""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """The `shoal` command."""
+    try:
+        from shoal.cli.app import app
+
+        app()
+    except KeyboardInterrupt:  # before the app could take it: while it was being imported
+        sys.exit(130)

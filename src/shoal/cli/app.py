@@ -1,0 +1,101 @@
+"""The app: its commands, and the one place where errors become exit codes.
+
+0: done. 1: a threshold is violated. 2: bad input. 70: a bug in Shoal. 130: stopped by Ctrl-C. 141: nobody reads the output.
+"""
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from shoal import __version__
+from shoal.cli import assess, compare, preview, recipe, release
+from shoal.cli.terminal import complain
+from shoal.errors import ShoalError, Stopped
+
+__all__ = ["app"]
+
+
+class _Shoal(TyperGroup):
+    """Runs a command; whatever goes wrong becomes one line on stderr and an exit code, never a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            done = super().invoke(ctx)
+            sys.stdout.flush()  # here, where a closed pipe can still be handled
+            return done
+        except (KeyboardInterrupt, Stopped):
+            complain("stopped; nothing was written")
+            raise typer.Exit(130) from None
+        except ShoalError as error:
+            complain(f"error: {error}")
+            raise typer.Exit(2) from None
+        except BrokenPipeError:
+            # What is left in the buffer goes nowhere; 1 would say that a threshold was violated.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(141) from None
+        except MemoryError:
+            complain("error: out of memory; name fewer columns, or use a machine with more of it")
+            raise typer.Exit(2) from None
+        except Exception as error:
+            # typer's own exceptions (usage errors, Exit, Abort) know what to do. Anything else is a bug, and its text may
+            # hold a value of the table: only its type and place are told, and the rest only to someone who asks.
+            if type(error).__module__.split(".")[0] in ("typer", "click") or os.environ.get("SHOAL_DEBUG"):
+                raise
+            complain(
+                f"error: a bug in Shoal ({_place(error)}); please report it. "
+                "SHOAL_DEBUG=1 shows the traceback, which may contain values of the table"
+            )
+            raise typer.Exit(70) from None
+
+
+def _place(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        if "shoal" not in trace.tb_next.tb_frame.f_globals.get("__name__", ""):
+            break
+        trace = trace.tb_next
+    where = f" in {trace.tb_frame.f_globals.get('__name__')}, line {trace.tb_lineno}" if trace else ""
+    return type(error).__name__ + where
+
+
+app = typer.Typer(
+    name="shoal",
+    cls=_Shoal,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"shoal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def shoal(
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Tables about people, released so that the promise holds.
+
+    Start with [bold]shoal assess[/bold]: how risky is a table as it is?
+    Then [bold]shoal recipe new[/bold], fill in the draft, and [bold]shoal release[/bold].
+    """
+
+
+app.command("assess")(assess.assess)
+app.command("preview")(preview.preview)
+app.command("release")(release.release)
+app.command("compare")(compare.compare)
+app.add_typer(recipe.app, name="recipe")
+if find_spec("shoal.cli.hierarchy"):
+    app.add_typer(import_module("shoal.cli.hierarchy").app, name="hierarchy")

@@ -1,0 +1,213 @@
+"""`shoal assess`: how easily people in a table can be recognised, and whether that is within limits."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.terminal import complain, figures, listing, percent, plural, print_json, show, title, working
+from shoal.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from shoal.measure.risk import Assessment
+
+__all__ = ["assess"]
+
+
+def _limit(name: str, metavar: str, text: str) -> Any:
+    return typer.Option(name, metavar=metavar, help=text, rich_help_panel="Limits (exit code 1 if violated)", show_default=False)
+
+
+def assess(
+    file: options.File,
+    quasi: options.Quasi,
+    sensitive: options.Sensitive = [],  # noqa: B006  typer wants a list, and nobody changes it
+    population: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Table of the people an attacker may choose from.", show_default=False)
+    ] = None,
+    fraction: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Share of the population that the table holds.", show_default=False)
+    ] = None,
+    threshold: Annotated[str, typer.Option(metavar="SHARE", help="A record with a risk above this is at risk.")] = "0.2",
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", metavar="", help="Also: risk by column, smallest identifying column sets, population uniqueness."
+        ),
+    ] = False,
+    json: options.Json = False,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    missing: options.MissingPolicy = "category",
+    types: options.Types = [],  # noqa: B006
+    min_k: Annotated[int | None, _limit("--min-k", "K", "Records in the smallest group.")] = None,
+    max_risk: Annotated[str | None, _limit("--max-risk", "SHARE", "Highest prosecutor risk of a record.")] = None,
+    max_at_risk: Annotated[str | None, _limit("--max-at-risk", "N|SHARE", "Records at risk: 10, 0.01 or 1%.")] = None,
+    max_uniques: Annotated[str | None, _limit("--max-uniques", "N|SHARE", "Records alone in their group.")] = None,
+    min_l: Annotated[int | None, _limit("--min-l", "L", "Distinct sensitive values in every group.")] = None,
+    max_t: Annotated[str | None, _limit("--max-t", "T", "Distance of any group from the table (t-closeness).")] = None,
+) -> None:
+    """How easily can people in this table be recognised?
+
+    Looks at the columns named, as they are, and says which it left out. With limits it is a gate for pipelines.
+    """
+    from shoal.measure.risk import assess as assess_table
+    from shoal.privacy.exact import fraction as exact
+
+    limits = _Limits(
+        k=min_k,
+        risk=None if max_risk is None else exact(max_risk, "--max-risk", 0, 1),
+        at_risk=None if max_at_risk is None else _Amount.read(max_at_risk, "--max-at-risk"),
+        uniques=None if max_uniques is None else _Amount.read(max_uniques, "--max-uniques"),
+        l=min_l,
+        t=None if max_t is None else exact(max_t, "--max-t", 0, 1),
+    )
+    for option, given in (("--min-l", min_l), ("--max-t", max_t)):
+        if given is not None and not options.names(sensitive):
+            raise ParameterError(f"{option} is about sensitive columns; name them with --sensitive")
+    share = None if fraction is None else exact(fraction, "--fraction", 0, 1)
+    above = exact(threshold, "--threshold", 0, 1)
+    with working(f"reading {file.name}"):
+        table = options.read(file, separator, encoding, missing, types, quasi=quasi, sensitive=sensitive)
+        people = None if population is None else options.read(population, separator, encoding, missing, types)
+    with working(f"assessing {table.rows:,} rows"):
+        found = assess_table(table, population=people, fraction=share, threshold=above, details=details)
+    violated = list(limits.violated(found))
+    if json:
+        print_json({**found.to_dict(), "violated": violated})
+    else:
+        show(*_pages(found))
+    for line in violated:
+        complain(f"violated: {line}")
+    if violated:
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """A number of records, or a share of them."""
+
+    text: str
+    amount: Fraction
+    is_share: bool
+
+    @classmethod
+    def read(cls, text: str, option: str) -> "_Amount":
+        """10 is a number of records; 0.01, 1/100 and 1% are the same share."""
+        from shoal.privacy.exact import fraction as exact
+
+        if text.isdecimal():
+            return cls(text, Fraction(int(text)), False)
+        if text.endswith("%"):
+            return cls(text, exact(text[:-1], option, 0, 100) / 100, True)
+        return cls(text, exact(text, option, 0, 1), True)
+
+    def below(self, number: int, records: int) -> bool:
+        return number > (self.amount * records if self.is_share else self.amount)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """The limits given; a table without records violates none."""
+
+    k: int | None
+    risk: Fraction | None
+    at_risk: _Amount | None
+    uniques: _Amount | None
+    l: int | None  # noqa: E741  the letter the model is named after
+    t: Fraction | None
+
+    def violated(self, found: "Assessment") -> Iterator[str]:
+        """Which are violated, and by how much."""
+        if found.k is None:
+            return
+        if self.k is not None and found.k < self.k:
+            yield f"--min-k {self.k}: the smallest group has {plural(found.k, 'record')}"
+        if self.risk is not None and self.risk * found.k < 1:  # exact, where 1/k as a float is not
+            yield f"--max-risk {float(self.risk):g}: the highest risk is {found.prosecutor.highest:.4g}"
+        if self.at_risk is not None and self.at_risk.below(found.prosecutor.records_at_risk, found.records):
+            yield (
+                f"--max-at-risk {self.at_risk.text}: {plural(found.prosecutor.records_at_risk, 'record')} "
+                f"({percent(found.prosecutor.at_risk)}) are at risk above {found.threshold:g}"
+            )
+        if self.uniques is not None and self.uniques.below(found.uniques, found.records):
+            yield (
+                f"--max-uniques {self.uniques.text}: {plural(found.uniques, 'record')} "
+                f"({percent(found.sample_uniqueness)}) are alone in their group"
+            )
+        for name, diversity in found.sensitive.items():
+            if self.l is not None and diversity.distinct < self.l:
+                yield f"--min-l {self.l}: a group has {plural(diversity.distinct, 'distinct value')} of {name!r}"
+            if self.t is not None and diversity.closeness > self.t:
+                yield f"--max-t {float(self.t):g}: a group is {diversity.closeness:.4g} away from the table in {name!r}"
+
+
+def _pages(found: "Assessment") -> "Iterator[RenderableType]":
+    """The assessment as tables."""
+    yield figures(
+        ("quasi-identifying", ", ".join(found.columns)),
+        *([("sensitive", ", ".join(found.sensitive))] if found.sensitive else []),
+        ("left out", ", ".join(found.left_out) or "no column"),
+    )
+    yield title("The table")
+    yield figures(
+        ("records", f"{found.records:,}"),
+        *([("suppressed rows, not counted", f"{found.suppressed:,}")] if found.suppressed else []),
+        ("groups", f"{found.groups:,}"),
+        ("k, the smallest group", "no records" if found.k is None else f"{found.k:,}"),
+        ("largest group", f"{found.largest:,}"),
+        ("uniques, alone in their group", f"{found.uniques:,} ({percent(found.sample_uniqueness)})"),
+    )
+    yield title("Risk of being recognised")
+    kinds = {"prosecutor": found.prosecutor, **({"journalist": found.journalist} if found.journalist else {})}
+    yield listing(
+        ["", *kinds],
+        ["highest", *(percent(risk.highest) for risk in kinds.values())],
+        ["average over records", *(percent(risk.average) for risk in kinds.values())],
+        ["average over groups", *(percent(risk.average_of_groups) for risk in kinds.values())],
+        [
+            f"records at risk above {percent(found.threshold)}",
+            *(f"{risk.records_at_risk:,} ({percent(risk.at_risk)})" for risk in kinds.values()),
+        ],
+        *([["marketer", percent(found.marketer)]]),
+    )
+    if found.outside:
+        yield f"{plural(found.outside, 'record')} in groups larger than the population's: it cannot be where they come from"
+    if found.sensitive:
+        yield title("What a group gives away")
+        yield listing(
+            ["", "distinct l", "entropy l", "t", "beta", "delta"],
+            *(
+                [name, f"{d.distinct:,}", f"{d.entropy:.3g}", f"{d.closeness:.3g}", f"{d.likeness:.3g}", f"{d.disclosure:.3g}"]
+                for name, d in found.sensitive.items()
+            ),
+        )
+    if found.column_risks:
+        yield title("Share of each column in the average risk")
+        yield listing(
+            ["", "values", "share", "alone", "all others"],
+            *([r.column, f"{r.values:,}", percent(r.share), percent(r.alone), percent(r.without)] for r in found.column_risks),
+        )
+    if found.identifying_sets is not None:
+        yield title("Smallest sets of columns that single people out")
+        yield listing(
+            ["", "uniques", "share"],
+            *([", ".join(one.columns), f"{one.uniques:,}", percent(one.share)] for one in found.identifying_sets[:10]),
+        )
+        if len(found.identifying_sets) > 10:
+            yield f"and {len(found.identifying_sets) - 10} more; --json lists them all"
+    if found.population_uniqueness is not None:
+        people = found.population_uniqueness
+        yield title(f"Estimated uniques in the population of {people.population:,}")
+        yield figures(
+            *(
+                (name + (" (chosen)" if name == people.model else ""), "does not fit" if share is None else percent(share))
+                for name, share in (("pitman", people.pitman), ("zayatz", people.zayatz), ("snb", people.snb))
+            )
+        )

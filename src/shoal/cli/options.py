@@ -1,0 +1,134 @@
+"""Options that several commands share, and how their texts are taken apart. Uses `errors`; the commands use it."""
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from shoal.errors import ParameterError
+
+if TYPE_CHECKING:
+    from shoal.tables import Missing, Table
+
+__all__ = [
+    "Encoding",
+    "File",
+    "Hierarchies",
+    "Json",
+    "Levels",
+    "MissingPolicy",
+    "Quasi",
+    "RecipeFile",
+    "Sensitive",
+    "Separator",
+    "Types",
+    "names",
+    "pairs",
+    "read",
+]
+
+READING = "How the file is read"
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)]
+Quasi = Annotated[
+    list[str],
+    typer.Option("--quasi", "-q", metavar="A,B,…", help="Columns others may know about a person.", show_default=False),
+]
+Sensitive = Annotated[
+    list[str],
+    typer.Option("--sensitive", "-s", metavar="A,B,…", help="Columns nobody should learn.", show_default=False),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(metavar="CHAR", help="Between the cells of a CSV file; else detected.", rich_help_panel=READING),
+]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of a CSV file, as utf-8 or cp1252; else detected.", rich_help_panel=READING)
+]
+MissingPolicy = Annotated[
+    Literal["category", "refuse"],
+    typer.Option(help="Missing values are a value of their own, or an error.", rich_help_panel=READING),
+]
+Types = Annotated[
+    list[str],
+    typer.Option(
+        "--type",
+        metavar="NAME=TYPE",
+        help="Of a column: text, integer, float or date.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Hierarchies = Annotated[
+    list[str],
+    typer.Option("--hierarchy", metavar="NAME=FILE", help="Of a column: a CSV file, one line a value.", show_default=False),
+]
+Levels = Annotated[
+    list[str],
+    typer.Option("--levels", "-l", metavar="NAME=LEVEL,…", help="Level of a column; 0 where not given.", show_default=False),
+]
+RecipeFile = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe: one TOML file.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of a table.")]
+
+
+def names(given: Iterable[str]) -> list[str]:
+    """The names of a list option: separated by commas, or the option repeated; quotes keep a comma inside a name.
+
+    >>> names(["age,zip", '"a, b"'])
+    ['age', 'zip', 'a, b']
+    """
+    return [name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line if name.strip()]
+
+
+def pairs(given: Iterable[str], option: str) -> dict[str, str]:
+    """The pairs of an option such as --type age=integer,zip=text.
+
+    >>> pairs(["age=integer,zip=text"], "--type")
+    {'age': 'integer', 'zip': 'text'}
+    """
+    found: dict[str, str] = {}
+    for text in names(given):
+        name, sign, value = text.rpartition("=")
+        if not (sign and name.strip() and value.strip()):
+            raise ParameterError(f"{option} {text!r}: write it as column=value")
+        if name.strip() in found:
+            raise ParameterError(f"{option} names the column {name.strip()!r} twice")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def read(
+    path: Path,
+    separator: str | None,
+    encoding: str | None,
+    missing: "Missing",
+    types: Iterable[str],
+    *,
+    quasi: Iterable[str] = (),
+    sensitive: Iterable[str] = (),
+    hierarchy: Iterable[str] = (),
+) -> "Table":
+    """The table of a FILE argument and its options."""
+    import shoal
+    from shoal.hierarchy import read as read_hierarchy
+
+    kinds = pairs(types, "--type")
+    return shoal.read(
+        path,
+        separator=character(separator),
+        encoding=encoding,
+        quasi=names(quasi),
+        sensitive=names(sensitive),
+        types=kinds,
+        hierarchies={
+            name: read_hierarchy(file, kind=kinds.get(name, "text")) for name, file in pairs(hierarchy, "--hierarchy").items()
+        },
+        missing=missing,
+    )
+
+
+def character(separator: str | None) -> str | None:
+    """Shells make it hard to type a tab."""
+    return "\t" if separator in ("\\t", "tab") else separator

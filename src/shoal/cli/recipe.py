@@ -1,0 +1,75 @@
+"""`shoal recipe`: drafting and checking recipes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.terminal import complain, figures, show, working
+from shoal.errors import FileError
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Draft a recipe, or check one.")
+
+
+@app.command()
+def new(
+    file: options.File,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Where the draft goes; else it is printed.", show_default=False),
+    ] = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+) -> None:
+    """Draft a recipe for a table.
+
+    What only you can decide is a "?": a recipe with one left is refused.
+    """
+    from shoal.recipe import draft
+
+    if out is not None and out.exists():
+        raise FileError(f"{out} exists; move it away, or give --out another name")
+    with working(f"reading {file.name}"):
+        table = options.read(file, separator, encoding, "category", ())
+        text = draft(table, file, folder=Path() if out is None else out.parent, separator=separator, encoding=encoding)
+    if out is None:
+        print(text, end="")
+        return
+    try:
+        with out.open("x", encoding="utf-8") as target:
+            target.write(text)
+    except OSError as error:
+        raise FileError(f"cannot write {out}: {error.strerror}") from None
+    complain(f'wrote {out}; fill in every "?", then: shoal recipe check {out}')
+
+
+@app.command()
+def check(recipe: options.RecipeFile) -> None:
+    """Check a recipe against its table, and say what it will promise.
+
+    Nothing is released. Everything that is wrong is listed.
+    """
+    from shoal.methods import Schema
+    from shoal.recipe import Recipe
+    from shoal.tables import Role
+
+    chosen = Recipe.load(recipe)
+    method = chosen.method()
+    with working(f"reading {chosen.source.name}"):
+        table = chosen.table()
+        promise = method.promise(Schema.of(table))
+        for name in table.hierarchies:
+            table.leaf_of(name)
+    nodes = chosen.nodes()
+    show(
+        figures(
+            ("rows", f"{table.rows:,}"),
+            *((role.value, ", ".join(table.having(role)) or "no column") for role in Role),
+            ("method", method.name),
+            *([] if nodes is None else [("lattice", f"{nodes:,} nodes")]),
+            ("promise", str(promise)),
+        )
+    )

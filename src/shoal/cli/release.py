@@ -1,0 +1,37 @@
+"""`shoal release`: from a recipe to the released table and its certificate."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.terminal import complain, percent, plural, show, working
+
+__all__ = ["release"]
+
+
+def release(
+    recipe: options.RecipeFile,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where both files go.", show_default=False)],
+) -> None:
+    """Make the table that a recipe describes, and its certificate.
+
+    Writes release.csv (or the recipe's format) and certificate.json into DIR: both, or none.
+    """
+    from shoal.recipe import Recipe
+
+    chosen = Recipe.load(recipe)
+    method = chosen.method()
+    if (nodes := chosen.nodes()) is not None:
+        complain(f"lattice: {plural(nodes, 'node')}")
+    with working(f"reading {chosen.source.name}"):
+        table = chosen.table()
+    with working("releasing") as report:
+        made = method.release(table, progress=report)
+    with working("writing"):
+        written = made.write(out, chosen.format)
+    show(str(made.certificate), "")
+    complain(f"wrote {written} and {written.with_name('certificate.json')}")
+    if made.suppressed:  # only for the owner's eyes: how many there were is not in the release
+        complain(f"{plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")

@@ -1,0 +1,119 @@
+"""What a command says, and where: results on stdout, everything else on stderr. Uses rich, and that late."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import isfinite
+from threading import Timer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+__all__ = ["Report", "complain", "figures", "listing", "percent", "plural", "print_json", "show", "title", "working"]
+
+Report = Callable[[int, int, str], None]
+"""Takes how much is done, of how much, and what is being done."""
+
+PATIENCE = 1.0  # seconds before a progress bar appears
+
+
+def complain(message: str) -> None:
+    """A message on stderr, unwrapped, so that it can be searched and copied."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def show(*things: "RenderableType") -> None:
+    """Results, on stdout."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    for thing in things:
+        console.print(thing)
+
+
+def print_json(value: object) -> None:
+    """One JSON object on stdout; JSON has no infinity, so that is null."""
+    print(json.dumps(_finite(value), ensure_ascii=False, indent=2))
+
+
+def _finite(value: object) -> object:
+    match value:
+        case dict():
+            return {key: _finite(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_finite(inner) for inner in value]
+        case float() if not isfinite(value):
+            return None
+    return value
+
+
+def title(text: str) -> "Text":
+    """A heading above a table."""
+    from rich.text import Text
+
+    return Text(f"\n{text}", style="bold")
+
+
+def figures(*pairs: tuple[str, str]) -> "Table":
+    """Names and what belongs to them, one a line."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in pairs:
+        table.add_row(name, text)
+    return table
+
+
+def listing(head: Sequence[str], *rows: Sequence[str]) -> "Table":
+    """A table: the first column is text, the others are figures."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for i, name in enumerate(head):
+        table.add_column(name, justify="right" if i else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+@contextmanager
+def working(what: str) -> Iterator[Report]:
+    """A progress bar on stderr for as long as the block runs, if that is over a second and stderr is a terminal.
+
+    The report it gives may be called with figures; until then the bar only says that something moves.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total, what: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True
+    )
+    task = bar.add_task(what, total=None)
+    timer = Timer(PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
+
+
+def percent(share: float) -> str:
+    """A share for people: 100 %, 12.3 %, 0.0041 %."""
+    return f"{share * 100:.3g} %" if share < 0.9995 else f"{share * 100:.4g} %"
+
+
+def plural(number: int, noun: str) -> str:
+    """A number and its noun: 1 record, 2,000 records."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,479 @@
+"""`Recipe`: one TOML file that says what to read, who is who, what to do and what to write. Uses every room; the doors use it.
+
+Three tables name what a recipe may choose: `METHODS`, `MODELS`, `BUILDERS`. The options of a choice are the parameters of
+what it makes, so that a recipe and the library cannot drift apart: the types are checked here, the ranges there.
+A recipe holds nothing of the table, so messages name its keys and the values given for them.
+"""
+
+import datetime as dt
+import inspect
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache, cached_property
+from importlib import import_module
+from math import prod
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError, create_model
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from shoal import __version__
+from shoal.counts import Counts
+from shoal.errors import FileError, RecipeError, ShoalError
+from shoal.hierarchy import Hierarchy, build
+from shoal.hierarchy import read as read_hierarchy
+from shoal.kinds import Kind
+from shoal.measure.loss import LOSSES, Loss
+from shoal.privacy import models
+from shoal.privacy.exact import Exact
+from shoal.tables import Role, Table
+
+if TYPE_CHECKING:
+    from shoal.methods import Method, Progress
+    from shoal.release import Release
+
+__all__ = ["BUILDERS", "METHODS", "MODELS", "Recipe", "draft"]
+
+METHODS = {
+    "optimal": "methods.optimal.Optimal",
+    "mondrian": "methods.mondrian.Mondrian",
+    "sampling": "methods.sampling.Sampling",
+}
+"""Ways to release, by the `name` in [method]."""
+
+MODELS = {name: f"privacy.models.{model.__name__}" for name, model in models.MODELS.items()}
+"""What the released table has to satisfy, by the `model` in [[method.models]]."""
+
+BUILDERS = {
+    "file": "recipe.from_file",
+    "intervals": "hierarchy.build.intervals",
+    "dates": "hierarchy.build.dates",
+    "mask": "hierarchy.build.mask",
+    "order": "hierarchy.build.order",
+    "groups": "hierarchy.build.groups",
+    "suppress": "hierarchy.build.suppress",
+}
+"""Ways to make a hierarchy, by the `build` in [hierarchies.NAME]; `file = …` alone says build = "file"."""
+
+PLACEHOLDER = "?"
+"""Stands in a draft where only a person can decide; a recipe with one left is refused."""
+
+
+# The options of a choice
+
+
+class Section(BaseModel):
+    """A part of a recipe: no key it does not know, and no value that would have to be converted silently."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Choice(Section):
+    """Options for one of several things; made by `options_of` from the parameters of that thing."""
+
+    def given(self, *without: str) -> dict[str, Any]:
+        """The options that the recipe has; the others keep the defaults of what is made."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set - {*without}}
+
+
+def _written_as(kinds: type | UnionType, words: str) -> PlainValidator:
+    """Takes a value of some types as it is: what it is for reads it, and reads it exactly."""
+
+    def check(given: object) -> object:
+        inner = given if isinstance(given, list) else ()
+        if isinstance(given, bool) or not isinstance(given, kinds) or any(isinstance(one, bool) for one in inner):
+            raise PydanticCustomError("written", "should be {words}", {"words": words})
+        return given
+
+    return PlainValidator(check)
+
+
+Number = Annotated[int | float | str, _written_as(int | float | str, 'a number such as 0.05, or a text such as "1/20"')]
+
+
+def _thing(place: str) -> Callable[..., Any]:
+    room, _, name = place.rpartition(".")
+    thing: Callable[..., Any] = getattr(import_module(f"shoal.{room}"), name)
+    return thing
+
+
+@cache
+def options_of(place: str, key: str) -> type[Choice]:
+    """The options for what is at a place; `key` is the one that chose it."""
+    options: dict[str, Any] = {key: (str, ...)}
+    for parameter in inspect.signature(_thing(place)).parameters.values():
+        written = _WRITTEN.get(parameter.annotation, parameter.annotation)
+        if written is not None:
+            options[parameter.name] = (written, ... if parameter.default is parameter.empty else parameter.default)
+    return create_model(place, __base__=Choice, **options)
+
+
+def _one_of(choices: Mapping[str, str], key: str) -> PlainValidator:
+    """Validates a section by the options of what its `key` chooses."""
+
+    def choose(given: object) -> Choice:
+        if not isinstance(given, dict):
+            raise PydanticCustomError("section", "should be a section with the key {key}", {"key": repr(key)})
+        if given.get(key) not in choices:
+            raise PydanticCustomError("choice", "{key}", {"key": key, "given": given.get(key), "choices": list(choices)})
+        return options_of(choices[given[key]], key).model_validate(given)
+
+    return PlainValidator(choose)
+
+
+def _file_is_a_builder(given: object) -> object:
+    return {"build": "file", **given} if isinstance(given, dict) and "file" in given else given
+
+
+KindName = Literal["text", "integer", "float", "date"]
+AnyMethod = Annotated[Choice, _one_of(METHODS, "name")]
+AnyModel = Annotated[Choice, _one_of(MODELS, "model")]
+AnyBuilder = Annotated[Choice, _one_of(BUILDERS, "build"), BeforeValidator(_file_is_a_builder)]
+
+_WRITTEN: dict[object, Any] = {
+    Exact: Number,
+    Loss | str: Literal[*LOSSES],
+    Counts: str,  # the path of a population
+    Hierarchy | None: None,  # no option: the column's own is taken
+    tuple[models.Model, ...]: list[AnyModel],
+    Mapping[str, int]: dict[str, int],
+    Kind | str: KindName,
+    build.Number: Number,
+    build.Number | None: Number | None,
+    Sequence[build.Number]: list[Number],
+    Sequence[Sequence[build.Number]]: list[list[Number]],
+    dt.date | str: Annotated[Any, _written_as(dt.date | str, "a date such as 2024-12-31")],
+    Iterable[object]: list[Any],
+    Iterable[object] | None: list[Any] | None,
+    str | Sequence[str]: Annotated[Any, _written_as(str | list, "a text, or a list of texts")],
+    Sequence[int | Sequence[int]]: list[Annotated[Any, _written_as(int | list, "a whole number, or a list of them")]],
+    build.Tree: dict[str, Any],
+}
+"""What stands in a recipe for the type of a parameter; a type that is not here stands for itself."""
+
+
+def from_file(
+    file: str,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    kind: Kind | str = Kind.TEXT,
+    root: str | None = None,
+    add_root: str | None = None,
+) -> Hierarchy:
+    """The hierarchy in a CSV file; `root` replaces its last level, `add_root` goes above it."""
+    return read_hierarchy(file, separator=separator, encoding=encoding, kind=kind, root=root, add_root=add_root)
+
+
+# The file
+
+
+class Source(Section):
+    """What is read."""
+
+    path: str
+    separator: str | None = None
+    encoding: str | None = None
+    types: dict[str, KindName] = {}
+
+
+class Output(Section):
+    """What is written."""
+
+    format: Literal["csv", "parquet", "arrow"] = "csv"
+
+
+class Content(Section):
+    """A whole recipe."""
+
+    source: Source
+    roles: dict[str, Literal["identifying", "quasi", "sensitive", "insensitive"]]
+    hierarchies: dict[str, AnyBuilder] = {}
+    missing: Literal["category", "refuse"] = "category"
+    method: AnyMethod
+    output: Output = Output()
+
+
+class Recipe:
+    """A recipe that was read and found to be whole; paths in it are seen from its own folder."""
+
+    def __init__(self, path: Path, content: Content) -> None:
+        self.path = path
+        self.content = content
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Recipe":
+        """The recipe in a file; RecipeError says everything that is wrong with it, a line each."""
+        path = Path(path)
+        try:
+            raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise FileError(f"cannot read {path}: {error.strerror}; give the path of a recipe") from None
+        except UnicodeDecodeError:
+            raise FileError(f"{path} is not UTF-8 text; a recipe is a TOML file") from None
+        except tomllib.TOMLDecodeError as error:
+            raise RecipeError(f"{path} is not TOML: {error}") from None
+        unfilled = [_path(loc) for loc, value in _values(raw) if value == PLACEHOLDER]
+        if unfilled:
+            raise RecipeError(f"{path} still has {PLACEHOLDER!r} at {', '.join(unfilled)}; replace each by what you decide")
+        try:
+            content = Content.model_validate(raw)
+        except ValidationError as error:
+            wrong = [_line(raw, details) for details in error.errors(include_url=False)]
+        else:
+            wrong = [*_contradictions(content)]
+        if len(wrong) == 1:
+            raise RecipeError(f"{path}: {wrong[0]}")
+        if wrong:
+            raise RecipeError("\n  ".join([f"{path} has {len(wrong)} mistakes", *wrong]))
+        return cls(path, content)
+
+    @property
+    def source(self) -> Path:
+        """The file that is read."""
+        return self.path.parent / self.content.source.path
+
+    @property
+    def format(self) -> str:
+        """The format in which the release is written."""
+        return self.content.output.format
+
+    def having(self, role: Role) -> list[str]:
+        """The columns with a role, in the order of the recipe."""
+        return [name for name, given in self.content.roles.items() if Role(given) is role]
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchy of every column that has one."""
+        return {name: self._built(name, choice) for name, choice in self.content.hierarchies.items()}
+
+    def _built(self, name: str, choice: Any) -> Hierarchy:
+        options = choice.given("build")
+        if "file" in options:
+            options["file"] = self.path.parent / options["file"]
+        if "kind" in type(choice).model_fields and name in self.content.source.types:
+            options.setdefault("kind", self.content.source.types[name])
+        hierarchy: Hierarchy = self._make(BUILDERS[choice.build], options, ("hierarchies", name))
+        return hierarchy
+
+    def table(self) -> Table:
+        """The source, read, with its roles and hierarchies."""
+        return self._read(self.source, {role.value: self.having(role) for role in Role})
+
+    def _read(self, path: Path, roles: Mapping[str, list[str]]) -> Table:
+        from shoal.files import read
+
+        source = self.content.source
+        return read(
+            path,
+            separator=source.separator,
+            encoding=source.encoding,
+            types=source.types,
+            hierarchies=self.hierarchies,
+            missing=self.content.missing,
+            **roles,
+        )
+
+    def method(self) -> "Method":
+        """The method with its options."""
+        chosen: Any = self.content.method
+        options = chosen.given("name")
+        if "models" in options:
+            options["models"] = tuple(self._model(i, model) for i, model in enumerate(chosen.models))
+        method: Method = self._make(METHODS[chosen.name], options, ("method",))
+        return method
+
+    def _model(self, i: int, chosen: Any) -> models.Model:
+        options = chosen.given("model")
+        if "population" in options:
+            options["population"] = self._population(options["population"])
+        model: models.Model = self._make(MODELS[chosen.model], options, ("method", "models", i))
+        return model
+
+    def _population(self, path: str) -> Counts:
+        from shoal.engine import Embedded
+
+        table = self._read(self.path.parent / path, {"quasi": self.having(Role.QUASI)})
+        return Embedded().count(table, table.quasi)
+
+    def _make(self, place: str, options: Mapping[str, Any], loc: tuple[int | str, ...]) -> Any:
+        try:
+            return _thing(place)(**options)
+        except ShoalError as error:
+            raise RecipeError(f"{self.path}: {_path(loc)}: {error}") from None
+
+    def nodes(self) -> int | None:
+        """How many nodes the method's lattice has; None for one that searches no lattice."""
+        method: Any = self.content.method
+        if "ceiling" not in type(method).model_fields:
+            return None
+        highest: dict[str, int] = {name: self.hierarchies[name].height for name in self.having(Role.QUASI)} | method.ceiling
+        return prod(level - int(method.floor.get(name, 0)) + 1 for name, level in highest.items())
+
+    def run(self, *, progress: "Progress | None" = None) -> "Release":
+        """Read the source and release it."""
+        return self.method().release(self.table(), progress=progress)
+
+
+# What is wrong with a recipe, in words
+
+
+def _contradictions(content: Content) -> Iterator[str]:
+    """What no single section can see: names that lead nowhere, and columns that lack something."""
+    by_role = {role.value: [name for name, given in content.roles.items() if given == role.value] for role in Role}
+    for section, names in (("hierarchies", content.hierarchies), ("source.types", content.source.types)):
+        for name in names:
+            if name not in content.roles:
+                yield f"{section}.{_key(name)}: no such column in [roles]; {_hint(name, content.roles)}"
+    method: Any = content.method
+    for i, model in enumerate(getattr(method, "models", ())):
+        column = getattr(model, "column", None)
+        if column is not None and column not in by_role["sensitive"]:
+            yield f"method.models[{i}].column: {column!r} is no sensitive column; {_hint(column, by_role['sensitive'])}"
+    for bound in ("floor", "ceiling"):
+        for name in getattr(method, bound, {}):
+            if name not in by_role["quasi"]:
+                yield f"method.{bound}.{_key(name)}: no quasi-identifying column; {_hint(name, by_role['quasi'])}"
+    if method.name == "optimal":
+        if not by_role["quasi"]:
+            yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
+        for name in by_role["quasi"]:
+            if name not in content.hierarchies:
+                yield f"hierarchies.{_key(name)}: missing, and the column is quasi-identifying; add it with file = … or build = …"
+
+
+def _line(raw: Mapping[str, Any], error: ErrorDetails) -> str:
+    """One error of pydantic in our words: the key, what is wrong, the fix."""
+    loc, given, context = error["loc"], error["input"], error.get("ctx", {})
+    match error["type"]:
+        case "extra_forbidden":
+            return f"{_path(loc)}: unknown key; {_hint(loc[-1], _keys(raw, loc[:-1]))}"
+        case "missing":
+            return f"{_path(loc)}: missing; add it"
+        case "choice" if context["given"] is None:
+            return f"{_path((*loc, context['key']))}: missing; it takes {_listed(context['choices'])}"
+        case "choice":
+            return f"{_path((*loc, context['key']))} is {context['given']!r}; {_hint(context['given'], context['choices'])}"
+        case "literal_error":
+            accepted = re.findall("'([^']*)'", context["expected"])
+            return f"{_path(loc)} is {given!r}; {_hint(given, accepted)}"
+    return f"{_path(loc)} {error['msg'].removeprefix('Input ')}, not {given!r}"
+
+
+def _keys(raw: Any, loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that the section at a place takes."""
+    for part in loc:
+        raw = raw[part]
+    raw = _file_is_a_builder(raw)
+    for choices, key in ((METHODS, "name"), (MODELS, "model"), (BUILDERS, "build")):
+        if raw.get(key) in choices:
+            return list(options_of(choices[raw[key]], key).model_fields)
+    sections: dict[str, type[Section]] = {"": Content, "source": Source, "output": Output}
+    return list(sections[_path(loc)].model_fields)
+
+
+def _hint(given: object, accepted: Iterable[str]) -> str:
+    accepted = list(accepted)
+    close = get_close_matches(str(given), accepted, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"it takes {_listed(accepted)}"
+
+
+def _listed(things: Iterable[str]) -> str:
+    return ", ".join(map(repr, things)) or "nothing"
+
+
+def _path(loc: Iterable[int | str]) -> str:
+    """A place in a recipe as people write it: method.models[0].k."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in loc).removeprefix(".")
+
+
+def _key(name: str) -> str:
+    """A key as TOML wants it."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+
+
+def _values(raw: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[int | str, ...], object]]:
+    """Every plain value of a recipe with its place."""
+    if isinstance(raw, dict | list):
+        for key, inner in raw.items() if isinstance(raw, dict) else enumerate(raw):
+            yield from _values(inner, (*loc, key))
+    else:
+        yield loc, raw
+
+
+# A draft
+
+_HINTS = {
+    "identifying": r"name|(^|[^a-z])id($|[^a-z])|ssn|e-?mail|phone|passport|account|insurance",
+    "quasi": r"age|birth|sex|gender|zip|post|city|country|region|race|ethnic|marital|educat|school|occupation|work|job|employ",
+    "sensitive": r"diagnos|disease|illness|condition|treatment|drug|salary|income|wage|religion|vote|score|result",
+}
+"""What names of columns suggest; only ever a comment beside a placeholder."""
+
+_EXAMPLES = {
+    Kind.INTEGER: ['build = "intervals"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
+    Kind.FLOAT: ['build = "intervals"', 'kind = "float"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
+    Kind.DATE: ['build = "dates"', 'first = "?"', 'last = "?"', 'levels = ["month", "year"]'],
+    Kind.TEXT: ['file = "?"  # one line a value, as in: 10115;101**;10***;*', "# or: shoal hierarchy make --help"],
+}
+
+
+def draft(table: Table, path: Path, *, folder: Path = Path(), separator: str | None = None, encoding: str | None = None) -> str:
+    """A recipe for a table, to be kept in a folder and filled in: "?" wherever only a person can decide.
+
+    It holds nothing of the table but the names and types of its columns.
+    """
+    guesses = {name: _guess(table, name) for name in table.names}
+    wide = max((len(_key(name)) for name in table.names), default=0)
+    reading = {"path": Path(os.path.relpath(path, folder)).as_posix(), "separator": separator, "encoding": encoding}
+    lines = [
+        f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then: shoal recipe check, shoal release.",
+        'missing = "category"  # missing values are a value of their own; or "refuse"',
+        "",
+        "[source]",
+        *(f"{key} = {_quoted(value)}" for key, value in reading.items() if value is not None),
+        "",
+        "[source.types]  # text, integer, float or date",
+        *(f"{_key(name):{wide}} = {_quoted(table.kind(name))}" for name in table.names),
+        "",
+        "# identifying: is never released.         quasi: others may know it; is generalised.",
+        "# sensitive: nobody should learn it.      insensitive: neither; is released as it is.",
+        "[roles]",
+        *(f'{_key(name):{wide}} = "{PLACEHOLDER}"{guess and f"  # {guess}?"}' for name, guess in guesses.items()),
+        "",
+        "# Every quasi column needs a hierarchy, for example (take the # away):",
+    ]
+    for name in [name for name, guess in guesses.items() if guess == "quasi"] or list(table.names[:1]):
+        lines += ["", *(f"# {line}" for line in (f"[hierarchies.{_key(name)}]", *_EXAMPLES[table.kind(name)]))]
+    lines += [
+        "",
+        "[method]",
+        f'name = "optimal"  # or {", ".join(name for name in METHODS if name != "optimal")}',
+        f'suppression = "{PLACEHOLDER}"  # the share of records that may be left out, such as 0.05',
+        "",
+        "[[method.models]]",
+        'model = "k-anonymity"',
+        f'k = "{PLACEHOLDER}"  # such as 5',
+        "",
+        "[output]",
+        'format = "csv"  # or parquet, arrow',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _guess(table: Table, name: str) -> str:
+    """The role that a column's name suggests, else that almost all its values differ; empty where nothing does."""
+    for role, words in _HINTS.items():
+        if re.search(words, name, re.IGNORECASE):
+            return role
+    return "identifying" if table.rows > 1 and len(table.column(name).keys) > 0.9 * table.rows else ""
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(str(text), ensure_ascii=False)
