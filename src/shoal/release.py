@@ -4,7 +4,6 @@
 released values alone. `verify` checks a written release from its files, with none of the methods' code.
 """
 
-import datetime as dt
 import hashlib
 import json
 import os
@@ -15,7 +14,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -25,10 +23,11 @@ from shoal.counts import Counts, Groups
 from shoal.counts.counts import group
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.hierarchy.tree import Hierarchy
+from shoal.kinds import Key
 from shoal.privacy.promises import Promise
 from shoal.tables import Role, Table
 
-__all__ = ["Certificate", "Release", "Suppressed", "assemble", "certify", "lay_out", "plain"]
+__all__ = ["Certificate", "Release", "Suppressed", "assemble", "certify", "lay_out", "plain", "released"]
 
 Suppressed = Literal["drop", "star"]
 """What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
@@ -57,7 +56,8 @@ class Certificate:
     """What was promised, by which method with which parameters and version, under a random number.
 
     It holds nothing about the input that the released table does not show. `unprotected` lists what the promise leaves
-    open. `columns` are the released ones with role and type, `levels` the chosen levels where there are any. `whole` says
+    open. `columns` are the released ones with role, type and, if
+    sensitive, hierarchy; `levels` the chosen levels where there are any. `whole` says
     that no record of the input was left out, so that shares in the release are those in the input. `private` is False if
     the draws came from a seed: then nothing is promised. `file` is the name, format and digest once it is written.
     """
@@ -67,7 +67,7 @@ class Certificate:
     unprotected: Sequence[str]
     method: str
     parameters: Mapping[str, Any]
-    columns: Mapping[str, Mapping[str, str]]
+    columns: Mapping[str, Mapping[str, Any]]
     number: str
     levels: Mapping[str, int] = field(default_factory=dict)
     whole: bool = False
@@ -167,7 +167,7 @@ def certify(
         unprotected=_UNPROTECTED[promise.name],
         method=method.name,
         parameters={field.name: plain(getattr(method, field.name)) for field in fields(method)},
-        columns={name: {"role": table.roles[name].value, "type": table.kind(name).value} for name in _released(table)},
+        columns={name: _column(table, name) for name in released(table)},
         number=chance.number(),
         levels=dict(levels or {}),
         whole=whole,
@@ -175,8 +175,15 @@ def certify(
     )
 
 
+def _column(table: Table, name: str) -> dict[str, Any]:
+    told: dict[str, Any] = {"role": table.roles[name].value, "type": table.kind(name).value}
+    if table.roles[name] is Role.SENSITIVE and name in table.hierarchies:
+        told["hierarchy"] = table.hierarchies[name].lines()  # models see its leaves, so whoever checks them needs it
+    return told
+
+
 def plain(value: object) -> Any:
-    """A parameter as data that JSON carries exactly: a fraction is the text "1/20", a hierarchy its lines.
+    """A parameter as data that JSON carries exactly: a fraction is the text "1/20".
 
     >>> plain({"limit": Fraction(1, 20), "levels": (1, 2)})
     {'limit': '1/20', 'levels': [1, 2]}
@@ -187,15 +194,13 @@ def plain(value: object) -> Any:
         return value
     if isinstance(value, Fraction):
         return str(value)
-    if isinstance(value, Hierarchy):
-        return value.lines()
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
-    if is_dataclass(value) and not isinstance(value, type | Counts):
+    if is_dataclass(value) and not isinstance(value, type | Counts | Hierarchy):
         return {"is": type(value).__name__, **{field.name: plain(getattr(value, field.name)) for field in fields(value)}}
-    return type(value).__name__  # such as the counts of a population: they stay with the owner
+    return type(value).__name__  # such as the counts of a population, which stay with the owner
 
 
 def assemble(table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop") -> Any:
@@ -230,45 +235,30 @@ def lay_out(
     distinct `rows` of the table, the codes given and those picked are of these. Rows are sorted by their
     released codes over all columns, so that equal multisets of rows give equal bytes and nothing tells of the input's order.
     """
-    names = _released(table)
-    series, codes, cards = [], [], []
-    for name in names:
+    columns: dict[str, tuple[Sequence[Key | None], npt.NDArray[Any]]] = {}
+    for name in released(table):
         if name in generalised:
-            labels, column = generalised[name]
-            values = nw.new_series(name, [text or None for text in labels], nw.String(), backend=table.frame.implementation)
+            columns[name] = generalised[name]
         else:
-            values = _values(table, name)
-            column = table.column(name).codes if rows is None else rows.codes[rows.names.index(name)]
-        series.append(values)
-        codes.append(column if keep is None else column[keep])
-        cards.append(max(len(values), 1))
-    often = None if rows is None else rows.count if keep is None else rows.count[keep]
-    counts = group(names, codes, cards, often)
-    made = {
-        name: nw.maybe_reset_index(values[np.repeat(column, counts.count).astype(np.int64)])
-        for name, values, column in zip(names, series, counts.codes, strict=True)
-    }
-    return nw.from_dict(made, backend=table.frame.implementation).to_native()
+            own = table.column(name)
+            columns[name] = (own.keys, own.codes if rows is None else rows.codes[rows.names.index(name)])
+    counts = group(
+        list(columns),
+        [codes if keep is None else codes[keep] for _, codes in columns.values()],
+        [max(len(values), 1) for values, _ in columns.values()],
+        None if rows is None else rows.count if keep is None else rows.count[keep],
+    )
+    return table.like(
+        {name: (columns[name][0], np.repeat(codes, counts.count)) for name, codes in zip(columns, counts.codes, strict=True)}
+    )
 
 
-def _released(table: Table) -> list[str]:
+def released(table: Table) -> list[str]:
+    """The columns that may leave, in the table's order: all but the identifying ones."""
     names = [name for name in table.names if table.roles[name] is not Role.IDENTIFYING]
     if not names:
         raise ColumnError("every column is identifying, so nothing may be released; give some column another role")
     return names
-
-
-def _values(table: Table, name: str) -> "nw.Series[Any]":
-    """The values of a column by code, in the dataframe's own type; text that stands for one key is written in one way."""
-    column, dtype = table.column(name), table.frame.schema[name]
-    values: list[object] = list(column.keys)
-    if dtype == nw.String or dtype == nw.Object:
-        dtype, values = nw.String(), [None if key is None else column.kind.text(key) for key in column.keys]
-    elif dtype == nw.Boolean:
-        values = [None if key is None else key == "True" for key in column.keys]
-    elif dtype == nw.Datetime:
-        values = [None if key is None else dt.datetime.fromisoformat(str(key)) for key in column.keys]
-    return nw.new_series(name, values, dtype, backend=table.frame.implementation)
 
 
 def _starred(

@@ -240,7 +240,10 @@ class _Cells:
     def _round(self, active: Ints, widths: npt.NDArray[np.float64]) -> None:
         """Propose one cut in every open cell, those of the `active` rows, and make the cuts that the models allow."""
         crowd = self.crowd
-        opened, local = np.unique(crowd.cell[active], return_inverse=True)
+        opened = np.flatnonzero(np.bincount(crowd.cell[active]))
+        number = np.full(len(self.low), -1)
+        number[opened] = np.arange(len(opened))
+        local = number[crowd.cell[active]]
         axis = widths[opened].argmax(axis=1)
         place = crowd.places[axis[local], active]
         first, last = self.first[opened, axis], self.last[opened, axis]
@@ -262,12 +265,11 @@ class _Cells:
         else:
             ends_left = np.where(records - upto >= upto - at, middle, middle - 1)  # the more even of the two cuts there
             right, starts_right = place > ends_left[local], ends_left + 1
-        number = np.full(len(self.low), -1)
-        number[opened] = np.arange(len(opened))
         halves = [np.full(len(crowd.cell), 2 * len(opened))]
         halves[0][active] = 2 * local + right
         halves += [_parted(population, number, axis, ends_left) for population in self.populations]
-        made: npt.NDArray[np.bool_] = self._hold(halves, 2 * len(opened))[: 2 * len(opened)].reshape(-1, 2).all(axis=1)
+        held = self._hold(halves, 2 * len(opened))
+        made = held[: 2 * len(opened) : 2] & held[1 : 2 * len(opened) : 2]
         self.spent[opened[~made], axis[~made]] = True
         # The left half keeps its cell's number, the right half gets the next free one.
         right_of = np.full(2 * len(opened) + 1, -1)
@@ -290,11 +292,12 @@ class _Cells:
         """Find the outermost places that occur in the cells of some rows, which are all the rows of their cells."""
         cells = self.crowd.cell[rows]
         for j, places in enumerate(self.crowd.places):
-            first, last = self.first[:, j].copy(), self.last[:, j].copy()
-            first[cells], last[cells] = int(self.sizes[j]), -1
-            np.minimum.at(first, cells, places[rows])
-            np.maximum.at(last, cells, places[rows])
-            self.first[:, j], self.last[:, j] = first, last
+            seen = places[rows]
+            first, last = np.full(len(self.low), self.sizes[j]), np.full(len(self.low), -1)
+            np.minimum.at(first, cells, seen)
+            np.maximum.at(last, cells, seen)
+            self.first[:, j] = np.where(last < 0, self.first[:, j], first)
+            self.last[:, j] = np.where(last < 0, self.last[:, j], last)
 
     def _hold(self, halves: Sequence[Ints], number: int) -> npt.NDArray[np.bool_]:
         """Which halves satisfy all models; what is in none of them has the number after the last."""

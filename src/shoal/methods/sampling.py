@@ -1,0 +1,52 @@
+"""Random sampling: every record is released as it is, or not at all. A baseline that people compare with."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from shoal.chance import Chance
+from shoal.counts.counts import group
+from shoal.methods import Progress, Schema
+from shoal.privacy.exact import Exact, fraction
+from shoal.privacy.promises import Promise, Sampled
+from shoal.release import Release, certify, lay_out, released
+from shoal.tables import Table
+
+__all__ = ["RandomSample"]
+
+
+@dataclass(frozen=True)
+class RandomSample:
+    """Each record with the same probability, independently of all others (Poisson sampling), unchanged.
+
+    >>> print(RandomSample("1/10").probability)
+    1/10
+    """
+
+    probability: Exact
+
+    name: ClassVar[str] = "sample"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "probability", fraction(self.probability, "probability", 0, 1))
+
+    def promise(self, schema: Schema) -> Promise:
+        """The probability, and nothing about those who were drawn."""
+        return Sampled(self.probability)
+
+    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+        """The records drawn, in an order of their own."""
+        promise = self.promise(Schema.of(table))
+        chance = chance or Chance()
+        columns = [table.column(name) for name in released(table)]
+        rows = group(
+            [column.name for column in columns],
+            [column.codes for column in columns],
+            [max(len(column.keys), 1) for column in columns],
+        )
+        if progress:
+            progress(0, table.rows, "drawing records")
+        drawn = replace(rows, count=chance.binomial(rows.count, Fraction(self.probability)))
+        if progress:
+            progress(table.rows, table.rows, "drawing records")
+        return Release(lay_out(table, {}, rows=drawn), certify(table, self, promise, chance))
