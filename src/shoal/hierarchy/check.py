@@ -86,7 +86,13 @@ def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers:
     codes = [coded(column) for column in columns]
 
     _check_cells(found, columns, at)
-    _check_values(found, filled, kind)
+    laid = axis_of(columns[0], kind)
+    _check_values(found, filled, kind, laid)
+    if isinstance(laid, Axis) and len(laid.order) == len(filled):
+        for level in range(1, depth):
+            ordered = codes[level][laid.order]
+            if np.count_nonzero(ordered[1:] != ordered[:-1]) > ordered.max():
+                found.error("intervals", f"level {level} merges intervals that are no neighbours; only neighbours can be merged")
     for level in range(1, depth - 1):
         # The last line to write decides a value's parent; a value on two paths then disagrees with some line.
         parents = np.empty(codes[level].max() + 1, dtype=np.int64)
@@ -132,9 +138,7 @@ def _check_cells(found: Problems, columns: "list[tuple[str, ...]]", at: list[int
         found.warn("spaces", f"cells begin or end with a space in {_lines(sorted(spaced))}; values match the table's exactly")
 
 
-def _check_values(found: Problems, filled: "list[tuple[int, Sequence[str]]]", kind: Kind) -> None:
-    values = [line[0] for _, line in filled]
-    laid = axis_of(values, kind)
+def _check_values(found: Problems, filled: "list[tuple[int, Sequence[str]]]", kind: Kind, laid: Axis | str | None) -> None:
     if isinstance(laid, str):
         found.error(
             "intervals", f"the intervals at level 0 do not make one axis: {laid}; each must begin where the one before ends"

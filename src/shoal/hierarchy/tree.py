@@ -103,8 +103,6 @@ class Hierarchy:
             maps.append((np.cumsum(starts) - 1).astype(smallest(len(labels[-1]))))
         if not isinstance(axis, Axis):
             return cls(tuple(labels), tuple(maps), kind, derived)
-        if (order[1:] < order[:-1]).any():
-            raise HierarchyError("intervals that are no neighbours become one value; only neighbouring ones can be merged")
         return cls(tuple(labels), tuple(maps), kind, derived, axis.cuts, axis.closed, end_closed=axis.end_closed)
 
     @property
