@@ -222,10 +222,12 @@ class _OnColumn:
         return (self.column,)
 
     def _histogram(self, groups: Groups) -> Histogram:
-        if self.column not in groups.lattice.carried:
-            why = "is quasi-identifying there" if self.column in groups.lattice.names else "was not counted with the others"
-            raise ColumnError(f"{self} looks at column {self.column!r}, which {why}; make it a sensitive column")
-        return groups.histogram(self.column)
+        try:
+            return groups.histogram(self.column)
+        except (KeyError, ValueError):
+            raise ColumnError(
+                f"{self} looks at column {self.column!r}, which was not counted; make it a sensitive column"
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -641,7 +643,7 @@ def bound(model: Model, table: Table) -> Model:
 
 def _fitting(values: Integers, factor: int) -> type[np.int64] | type[object]:
     """int64 if all values times the factor fit, else Python's integers."""
-    return np.int64 if int(np.abs(values).max(initial=0)) * factor < 1 << 63 else object
+    return np.int64 if int(np.abs(values).max(initial=1)) * factor < 1 << 63 else object
 
 
 def _compare(left: Integers, by: int, right: Integers, times: int) -> Ints:
