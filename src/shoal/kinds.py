@@ -1,4 +1,4 @@
-"""Declared types of columns: how a value compares, sorts and prints. Uses `errors`; `table` and `hierarchy` use it.
+"""Declared types of columns: how a value compares, sorts and prints. Uses `errors`; `tables` and `hierarchy` use it.
 
 A value from a file is text, one from a dataframe may be an integer, a float or a date. `Kind.key` turns either into
 one comparable key, so that the integer 39, the text "39" and the hierarchy leaf "039" are the same integer.
@@ -6,6 +6,9 @@ one comparable key, so that the integer 39, the text "39" and the hierarchy leaf
 
 import datetime as dt
 import math
+import re
+from collections.abc import Sequence
+from decimal import Decimal
 from enum import StrEnum
 
 from shoal.errors import ColumnError
@@ -14,6 +17,11 @@ __all__ = ["Key", "Kind"]
 
 Key = str | int | float | dt.date
 """A comparable value; all keys of one column are of one type. A missing value is None instead."""
+
+_EXACT = 1e15  # floats below it that are whole print as integers: pandas turns integers with missing values into floats
+_LARGEST_INTEGER = 1 << 63  # what every dataframe library can hold
+_WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 
 class Kind(StrEnum):
@@ -30,68 +38,79 @@ class Kind(StrEnum):
         >>> Kind.INTEGER.key(" 039") == Kind.INTEGER.key(39.0) == 39
         True
         """
-        if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        if value is None or (isinstance(value, str) and not value) or (isinstance(value, float) and math.isnan(value)):
             return None
         match self:
             case Kind.TEXT:
-                return _text_of(value)
+                return value if isinstance(value, str) else _text_of(value)
             case Kind.INTEGER:
                 return _integer(value)
             case Kind.FLOAT:
-                number = float(value)  # type: ignore[arg-type]
-                if not math.isfinite(number):
-                    raise ValueError("not a finite number")
-                return number + 0.0  # -0.0 and 0.0 are one value
+                return _float(value)
             case Kind.DATE:
                 return _date(value)
 
     def text(self, key: Key | None) -> str:
         """The canonical text of a key; a missing value is the empty text."""
-        if key is None:
-            return ""
-        if self is Kind.FLOAT and isinstance(key, float) and key.is_integer() and abs(key) < 1e15:
-            return str(int(key))
-        return key.isoformat() if isinstance(key, dt.date) else str(key)
+        return "" if key is None else _text_of(key)
 
-    def keys(self, values: "list[object]", column: str) -> "list[Key | None]":
+    def keys(self, values: Sequence[object], column: str) -> list[Key | None]:
         """The keys of several values; the error names the column and the number of misfits, never a value."""
         keys: list[Key | None] = []
         misfits = 0
         for value in values:
             try:
                 keys.append(self.key(value))
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, OverflowError):
                 misfits += 1
         if misfits:
             raise ColumnError(
-                f"column {column!r}: {misfits} distinct value{'s are' if misfits > 1 else ' is'} not of the declared "
+                f"column {column!r}: {misfits:,} distinct value{'s are' if misfits > 1 else ' is'} not of the declared "
                 f"type {self.value!r}; declare another type for the column, or clean it"
             )
         return keys
 
 
 def _text_of(value: object) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))  # pandas turns integers with missing values into floats
+    if isinstance(value, bool):
+        return "true" if value else "false"  # as in the files Shoal writes
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        return str(int(value))
+    if isinstance(value, Decimal):
+        return _text_of(float(value)) if value == float(value) else str(value)
     if isinstance(value, dt.datetime) and value.time() == dt.time(0):
         return value.date().isoformat()
-    if isinstance(value, dt.date | dt.datetime):
+    if isinstance(value, dt.date | dt.datetime | dt.time):
         return value.isoformat()
     return str(value)
 
 
 def _integer(value: object) -> int:
-    if isinstance(value, float):
-        if not value.is_integer():
-            raise ValueError("not an integer")
-        return int(value)
     if isinstance(value, str):
         stripped = value.strip()
-        try:
-            return int(stripped)
-        except ValueError:
-            return _integer(float(stripped))
-    return int(value)  # type: ignore[call-overload,no-any-return]
+        if _WHOLE.fullmatch(stripped):
+            value = int(stripped)
+        elif _NUMBER.fullmatch(stripped):
+            value = Decimal(stripped)  # exact where a float would round
+        else:
+            raise ValueError("not an integer")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("not an integer")
+    whole = int(value)  # type: ignore[call-overload]
+    if whole != value or abs(whole) >= _LARGEST_INTEGER:
+        raise ValueError("not an integer")
+    return int(whole)
+
+
+def _float(value: object) -> float:
+    if isinstance(value, str):
+        value = value.strip()
+        if not _NUMBER.fullmatch(value):
+            raise ValueError("not a number")
+    number = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(number):
+        raise ValueError("not a finite number")
+    return number + 0.0  # -0.0 and 0.0 are one value
 
 
 def _date(value: object) -> dt.date:
@@ -99,4 +118,6 @@ def _date(value: object) -> dt.date:
         return value.date()
     if isinstance(value, dt.date):
         return value
-    return dt.date.fromisoformat(str(value).strip()[:10])
+    if not isinstance(value, str):
+        raise ValueError("not a date")
+    return dt.datetime.fromisoformat(value.strip()).date()

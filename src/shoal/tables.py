@@ -1,19 +1,23 @@
-"""`Table`: columns, their roles and types, and values coded as small integers. Uses `errors`, `kinds`, `memory`, `hierarchy`.
+"""`Table`: columns, their roles and types, and values coded as small integers. Uses `errors`, `kinds`,
+`frames`, `memory` and `hierarchy`.
 
 A column is coded when it is first used and never otherwise. An empty text is a missing value, in files and in dataframes
 alike; so are null and NaN. The policy for missing values is "category" (a value of its own) or "refuse".
 """
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from shoal import memory
+from shoal import frames, memory
 from shoal.errors import ColumnError, HierarchyError, ParameterError
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Key, Kind
@@ -41,7 +45,7 @@ class Column:
     keys: tuple[Key | None, ...]
     codes: Codes
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The canonical text of every key."""
         return tuple(self.kind.text(key) for key in self.keys)
@@ -56,7 +60,11 @@ class Table:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     types: Mapping[str, Kind] = field(default_factory=dict)
     missing: Missing = "category"
-    _coded: dict[str, Column] = field(default_factory=dict, repr=False)
+    # Tables that differ in roles share what was coded; what depends on hierarchies is each table's own.
+    _coded: dict[tuple[str, Kind, Missing], Column] = field(default_factory=dict, repr=False)
+    _kinds: dict[str, Kind] = field(default_factory=dict, init=False, repr=False)
+    _trees: dict[str, Hierarchy] = field(default_factory=dict, init=False, repr=False)
+    _leaves: dict[str, Codes] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         return f"<shoal.Table of {self.rows:,} rows × {len(self.names)} columns>"
@@ -95,54 +103,95 @@ class Table:
             )
 
     def kind(self, name: str) -> Kind:
-        """The declared type of a column: declared for it, else by its hierarchy, else by the dataframe."""
+        """The type of a column: the declared one, else its hierarchy's, else the dataframe's."""
+        if name not in self._kinds:
+            self._kinds[name] = self._kind(name)
+        return self._kinds[name]
+
+    def _kind(self, name: str) -> Kind:
+        self._require(name)
         if name in self.types:
             return self.types[name]
-        if name in self.hierarchies and self.hierarchies[name].kind is not Kind.TEXT:
-            return self.hierarchies[name].kind
-        dtype = self.frame.schema[name]
-        if name in self.hierarchies:
+        hierarchy = self.hierarchies.get(name)
+        if hierarchy is not None and hierarchy.kind is not Kind.TEXT:
+            return hierarchy.kind
+        own = frames.kind_of(self._library, self.frame[name])
+        if hierarchy is None or own is Kind.TEXT:
+            return own
+        try:  # integers meet the texts "39" and "039" of a hierarchy as integers, if all its leaves are such
+            self._trees[name] = hierarchy.of_kind(own)
+        except HierarchyError:
             return Kind.TEXT
-        if dtype.is_integer():
-            return Kind.INTEGER
-        if dtype.is_float() or dtype.is_decimal():
-            return Kind.FLOAT
-        if dtype == nw.Date:
-            return Kind.DATE
-        return Kind.TEXT
+        return own
+
+    @cached_property
+    def _library(self) -> frames.Library:
+        found = frames.library(self.frame)
+        assert found is not None  # `table` takes no other
+        return found
 
     def column(self, name: str) -> Column:
         """A column, coded on first use."""
-        if name not in self._coded:
-            if name not in self.names:
-                raise ColumnError(f"no column {name!r}; the table has {_listed(self.names)}")
-            self._coded[name] = self._code(name)
-        return self._coded[name]
+        place = name, self.kind(name), self.missing
+        if place not in self._coded:
+            self._coded[place] = self._code(name)
+        return self._coded[place]
+
+    def columns(self, names: Iterable[str]) -> list[Column]:
+        """Several columns; those that are not coded yet are coded side by side, since the libraries free Python's lock."""
+        wanted = list(dict.fromkeys(names))
+        if len(wanted) > 1:
+            with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as threads:
+                list(threads.map(self.column, wanted))
+        return [self.column(name) for name in wanted]
+
+    def _require(self, name: str) -> None:
+        if name not in self.names:
+            raise ColumnError(f"no column {name!r}; the table has {_listed(self.names)}")
 
     def _code(self, name: str) -> Column:
         kind = self.kind(name)
-        codes, values = _factorize(self.frame[name])
-        keys = kind.keys(values, name)
+        series = self.frame[name]
+        if not frames.comparable(series):
+            raise ColumnError(
+                f"column {name!r} is of type {series.dtype}, whose values have no order or text that all libraries share; "
+                "convert it to text, numbers or dates"
+            )
+        try:
+            codes, values = self._library.factorize(series.to_native())
+        except TypeError:
+            raise ColumnError(
+                f"column {name!r} holds lists or other values that cannot be compared; convert it to text"
+            ) from None
+        rows = np.bincount(codes, minlength=len(values))
+        present = np.flatnonzero(rows).tolist()
+        keys = kind.keys([values[i] for i in present], name)
+        missing = sum(int(rows[i]) for i, key in zip(present, keys, strict=True) if key is None)
+        if missing and self.missing == "refuse":
+            raise ColumnError(
+                f"column {name!r}: {missing:,} of {self.rows:,} values are missing and the policy is 'refuse'; "
+                "fill or drop them, or use missing='category'"
+            )
         # Distinct values may share a key ("39", "039"), and keys get their canonical order: one table look-up does both.
         ordered: list[Key | None] = [*sorted({key for key in keys if key is not None})]
-        if None in keys:
-            if self.missing == "refuse" and self.rows:
-                rows = int(np.isin(codes, [i for i, key in enumerate(keys) if key is None]).sum())
-                if rows:
-                    raise ColumnError(
-                        f"column {name!r}: {rows:,} of {self.rows:,} values are missing and the policy is 'refuse'; "
-                        "fill or drop them, or use missing='category'"
-                    )
+        if missing:
             ordered.append(None)
         place = {key: i for i, key in enumerate(ordered)}
-        lut = np.array([place[key] for key in keys], dtype=smallest(len(ordered)))
-        return Column(name, kind, tuple(ordered), lut[codes] if len(lut) else codes.astype(np.uint8))
+        codes_of = np.zeros(len(values), dtype=smallest(max(len(ordered), 1)))
+        codes_of[present] = [place[key] for key in keys]
+        return Column(name, kind, tuple(ordered), codes_of[codes])
 
     def hierarchy(self, name: str) -> Hierarchy:
-        """The hierarchy of a column, with a leaf for missing values where the policy asks for one."""
+        """The hierarchy of a column by the column's type, with a leaf for missing values where the policy asks for one."""
         if name not in self.hierarchies:
             raise HierarchyError(f"column {name!r} has no hierarchy; give it one, or hierarchy 'suppress'")
-        found = self.hierarchies[name]
+        kind = self.kind(name)
+        if name not in self._trees:
+            try:
+                self._trees[name] = self.hierarchies[name].of_kind(kind)
+            except HierarchyError as error:
+                raise HierarchyError(f"column {name!r} is of type {kind.value!r}: {error}") from None
+        found = self._trees[name]
         return found.with_missing() if self.missing == "category" else found
 
     def leaves(self, name: str) -> Codes:
@@ -151,16 +200,42 @@ class Table:
 
     def leaf_of(self, name: str) -> Codes:
         """For every code of a column its leaf in the hierarchy; HierarchyError if values are not covered."""
-        column, hierarchy = self.column(name), self.hierarchy(name)
-        found = np.array([hierarchy.find(key) for key in column.keys], dtype=np.int64)
-        absent = int((found < 0).sum())
-        if absent:
-            raise HierarchyError(
-                f"column {name!r}: {absent} distinct value{'s' if absent > 1 else ''} of the table "
-                f"{'are' if absent > 1 else 'is'} not in its hierarchy; add them (shoal hierarchy check --values lists them), "
-                "or clean the table"
-            )
-        return found.astype(smallest(len(hierarchy.maps[0])))
+        if name not in self._leaves:
+            column, hierarchy = self.column(name), self.hierarchy(name)
+            found = np.fromiter(map(hierarchy.find, column.keys), dtype=np.int64, count=len(column.keys))
+            absent = int((found < 0).sum())
+            if absent:
+                raise HierarchyError(
+                    f"column {name!r}: {absent:,} distinct value{'s' if absent > 1 else ''} of the table "
+                    f"{'are' if absent > 1 else 'is'} not in its hierarchy; add them (shoal hierarchy check lists them on "
+                    "request), clean the table, or declare the column's type if numbers are written in two ways"
+                )
+            self._leaves[name] = found.astype(smallest(hierarchy.cardinality(0)))
+        return self._leaves[name]
+
+    def like(self, columns: Mapping[str, tuple[Sequence[Key | None], npt.NDArray[Any]]]) -> Any:
+        """A dataframe of the kind that came in: row i of a column has the value `values[codes[i]]` of its (values, codes).
+
+        Values are keys, or texts such as a hierarchy's labels; None and the empty text are missing. A column gets the type
+        it had if all its values can have it, else that of its kind (integers, floats, dates), else text. The type depends on
+        the values given, not on which of them occur.
+
+        >>> import polars as pl
+        >>> people = table(pl.DataFrame({"age": [31, 47]}))
+        >>> people.like({"age": (["30", "40"], np.array([0, 1]))}).schema
+        Schema([('age', Int64)])
+        >>> people.like({"age": (["30-39", "40-49"], np.array([0, 1]))})["age"].to_list()
+        ['30-39', '40-49']
+        """
+        lengths = {len(codes) for _, codes in columns.values()}
+        if len(lengths) != 1:
+            raise ColumnError(f"a dataframe needs at least one column, and all of one length; given were {len(columns)} columns")
+        made = {}
+        for name, (values, codes) in columns.items():
+            own = self.frame[name] if name in self.names else None
+            kind = Kind.TEXT if own is None else self.kind(name)
+            made[name] = self._library.take(frames.series_of(self._library, values, kind, own), codes)
+        return self._library.frame(made)
 
     def with_roles(
         self,
@@ -198,23 +273,23 @@ def table(
     types: Mapping[str, Kind | str] | None = None,
     missing: Missing = "category",
 ) -> Table:
-    """A `Table` from a pandas, Polars or Arrow dataframe."""
-    try:
-        wrapped = nw.from_native(frame, eager_only=True)
-    except (TypeError, ValueError) as error:  # narwhals: DuplicateError is a ValueError
-        if "duplicate" in str(error).lower() or "unique" in str(error).lower():
-            raise ColumnError("the dataframe has two columns of one name; rename one") from None
-        raise ColumnError(f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe") from None
-    names = list(wrapped.columns)
-    repeated = sorted({str(name) for name in names if names.count(name) > 1})
-    if repeated:
-        raise ColumnError(f"two columns are called {_listed(repeated)}; rename one")
+    """A `Table` from a pandas, Polars or Arrow dataframe. It is not copied: leave it as it is while you use the table.
+
+    >>> import polars as pl
+    >>> table(pl.DataFrame({"age": [39, 50], "illness": ["flu", "asthma"]}), quasi=["age"], sensitive=["illness"])
+    <shoal.Table of 2 rows × 2 columns>
+    """
+    wrapped = _wrapped(frame)
+    names = wrapped.columns
     if missing not in ("category", "refuse"):
         raise ParameterError(f"missing={missing!r}; it takes 'category' or 'refuse'")
     known = [kind.value for kind in Kind]
     for name, kind in (types or {}).items():
         if kind not in known:
             raise ParameterError(f"type {kind!r} of column {name!r} is unknown; it takes {_listed(known)}")
+    for name, tree in (hierarchies or {}).items():
+        if not isinstance(tree, Hierarchy):
+            raise ParameterError(f"the hierarchy of column {name!r} is a {type(tree).__name__}; make or read a Hierarchy first")
     for name in (*(hierarchies or {}), *(types or {})):
         if name not in names:
             raise ColumnError(f"no column {name!r}; the table has {_listed(names)}")
@@ -223,40 +298,30 @@ def table(
         hierarchies=dict(hierarchies or {}),
         types={name: Kind(kind) for name, kind in (types or {}).items()},
         missing=missing,
-    )
+    ).with_roles(quasi=quasi, sensitive=sensitive, identifying=identifying, insensitive=insensitive)
+    # A column is coded at four bytes a row or less; sixteen more are in use while one is made.
     memory.require(
-        made.rows * 8 * 4, f"coding a table of {made.rows:,} rows", "read fewer columns, or use Parquet and the engine"
+        made.rows * (4 * len(made.roles) + 16), f"coding a table of {made.rows:,} rows", "use fewer columns, or a larger machine"
     )
-    return made.with_roles(quasi=quasi, sensitive=sensitive, identifying=identifying, insensitive=insensitive)
+    return made
 
 
-def _factorize(series: "nw.Series[Any]") -> tuple[npt.NDArray[Any], list[object]]:
-    """Codes and distinct values of a series, in no particular order."""
-    native = series.to_native()
-    if series.implementation.is_polars():
-        import polars as pl
-
-        text = native if native.dtype == pl.String else None
-        if text is not None:
-            values = text.drop_nulls().unique().to_list()
-            physical = text.cast(pl.Enum(values)).to_physical()
-            if text.null_count():
-                return physical.cast(pl.UInt32).fill_null(len(values)).to_numpy(), [*values, None]
-            return physical.to_numpy(), values
-        codes = native.rank("dense")
-        pairs = native.unique().sort(nulls_last=True)
-        return (codes.fill_null(pairs.drop_nulls().len() + 1) - 1).to_numpy(), pairs.to_list()
-    if series.implementation.is_pyarrow():
-        encoded = native.combine_chunks().dictionary_encode(null_encoding="encode")
-        if hasattr(encoded, "chunks"):
-            encoded = encoded.unify_dictionaries().combine_chunks()
-        return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
-    import pandas as pd
-
-    codes, uniques = pd.factorize(native, use_na_sentinel=True)
-    values = [None if value is pd.NaT else value for value in uniques.astype(object)]
-    codes = np.where(codes < 0, len(values), codes)
-    return codes, [*values, None]
+def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
+    try:
+        wrapped: nw.DataFrame[Any] | None = nw.from_native(frame, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        names = list(frame.columns if hasattr(frame, "dtypes") else frame.column_names)
+        repeated = sorted({str(name) for name in names if names.count(name) > 1})
+        raise ColumnError(f"two columns are called {_listed(repeated)}; rename one") from None
+    except TypeError:
+        if hasattr(frame, "collect"):
+            raise ColumnError("this dataframe is lazy: nothing has been computed yet; call .collect() first") from None
+        wrapped = None
+    if wrapped is None or frames.library(wrapped) is None:
+        raise ColumnError(f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe; convert it to one of them")
+    if other := [name for name in wrapped.columns if not isinstance(name, str)]:
+        raise ColumnError(f"column names are text, and {_listed(other)} {'is' if len(other) == 1 else 'are'} not; rename them")
+    return wrapped
 
 
 def _listed(names: Iterable[object]) -> str:

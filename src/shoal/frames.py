@@ -1,0 +1,257 @@
+"""What differs between Polars, pandas and Arrow dataframes: coding a column, and making one. Uses `kinds`; `tables` uses it.
+
+One Protocol, one class a library, each loaded where it is used. All of them give the same answers for the same data.
+"""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kinds import Key, Kind
+
+__all__ = ["Library", "comparable", "kind_of", "library", "series_of"]
+
+Ints = npt.NDArray[Any]
+
+_MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
+
+
+class Library(Protocol):
+    """A dataframe library; a series here is the library's own."""
+
+    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+        """Codes and distinct values of a series in no particular order; a value may be missing, or occur nowhere."""
+        ...
+
+    def categories(self, series: Any) -> "nw.Series[Any] | None":
+        """The distinct values behind a categorical series, where they need not be text."""
+        ...
+
+    def series(self, values: Sequence[object], dtype: object) -> Any:
+        """Values as a series of a type; ValueError (or the like) where one does not fit."""
+        ...
+
+    def default(self, kind: Kind, nulls: bool) -> object:
+        """The type that values of a kind have in this library."""
+        ...
+
+    def take(self, series: Any, codes: Ints) -> Any:
+        """The values of a series at some places."""
+        ...
+
+    def frame(self, columns: Mapping[str, Any]) -> Any:
+        """A dataframe of such columns; its index, if it has one, only numbers the rows."""
+        ...
+
+
+def library(frame: "nw.DataFrame[Any]") -> Library | None:
+    """The library a dataframe comes from, None if it is not one of the three."""
+    if frame.implementation.is_polars():
+        return _Polars()
+    if frame.implementation.is_pandas():
+        return _Pandas()
+    return _Arrow() if frame.implementation.is_pyarrow() else None
+
+
+def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
+    """The kind that a series' own type stands for."""
+    dtype = series.dtype
+    if dtype.is_integer():
+        return Kind.INTEGER
+    if dtype.is_float() or dtype.is_decimal():
+        return Kind.FLOAT
+    if dtype == nw.Date:
+        return Kind.DATE
+    if dtype == nw.Datetime:  # pandas has no dates: timestamps that are all midnight are
+        there = series.drop_nulls()
+        return Kind.DATE if (there == there.dt.truncate("1d")).all() else Kind.TEXT
+    if dtype == nw.Categorical and (found := library.categories(series.to_native())) is not None:
+        return kind_of(library, found)
+    if dtype == nw.Object and series.implementation.is_pandas():
+        import pandas as pd
+
+        inferred = pd.api.types.infer_dtype(series.to_native(), skipna=True)
+        return {"integer": Kind.INTEGER, "floating": Kind.FLOAT, "decimal": Kind.FLOAT, "date": Kind.DATE}.get(
+            inferred, Kind.TEXT
+        )
+    return Kind.TEXT
+
+
+def comparable(series: "nw.Series[Any]") -> bool:
+    """Whether the values of a series have an order and a text: not those of lists, records, durations or bytes."""
+    odd = series.dtype.is_nested() or series.dtype in (nw.Duration, nw.Binary, nw.Unknown)
+    return not odd or series.null_count() == len(series)
+
+
+def series_of(library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None") -> Any:
+    """Values as a series of the type `own` has if all can have it, else of the type of their kind, else of text."""
+    try:
+        keys = [kind.key(value) for value in values]
+    except (ValueError, TypeError):
+        return _text(library, [Kind.TEXT.key(value) for value in values])
+    if own is not None and kind_of(library, own) is kind:
+        try:
+            made = library.series([None if key is None else _stored(key, own.dtype) for key in keys], own.to_native().dtype)
+            if nw.from_native(made, series_only=True).null_count() == keys.count(None):
+                return made
+        except _MISFITS:
+            pass
+        except Exception as error:  # the libraries have trees of errors of their own
+            if type(error).__module__.split(".")[0] not in ("polars", "pyarrow", "pandas"):
+                raise
+    if kind is Kind.TEXT:
+        return _text(library, keys)
+    return library.series(keys, library.default(kind, None in keys))
+
+
+def _text(library: Library, keys: Sequence[Key | None]) -> Any:
+    return library.series(keys, library.default(Kind.TEXT, None in keys))
+
+
+def _stored(key: Key, dtype: "nw.dtypes.DType") -> object:
+    """A key as a value of a dataframe's type."""
+    if dtype == nw.Boolean:
+        return {"true": True, "false": False}[str(key)]
+    if dtype == nw.Datetime:
+        return dt.datetime.fromisoformat(str(key))
+    if dtype == nw.Time:
+        return dt.time.fromisoformat(str(key))
+    return Decimal(str(key)) if dtype.is_decimal() else key
+
+
+class _Polars:
+    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+        import polars as pl
+
+        if series.dtype == pl.String:  # a table of texts of its own, filled while the column is read once
+            texts = series.cast(pl.Categorical(pl.Categories.random()))
+            codes = texts.to_physical()
+            size = 0 if codes.null_count() == len(codes) else int(codes.max()) + 1
+            values = pl.Series(range(size), dtype=codes.dtype).cat.to(texts.dtype).to_list()
+            return codes.fill_null(size).to_numpy(), [*values, None]
+        if series.dtype.is_decimal():
+            codes, values = self.factorize(series.cast(pl.String))
+            return codes, [None if value is None else Decimal(str(value)) for value in values]
+        missing = series.is_null().to_numpy()
+        if series.dtype == pl.Null or missing.all():
+            return np.zeros(len(series), dtype=np.uint8), [None]
+        if series.dtype.is_float():
+            floats, codes = np.unique(series.fill_null(float("nan")).to_numpy(), return_inverse=True)
+            return codes, floats.tolist()
+        whole = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
+        codes, found = _integers(whole.fill_null(whole.drop_nulls()[0]).to_numpy())
+        codes[missing] = len(found)
+        distinct = pl.Series(found, dtype=whole.dtype)
+        named = isinstance(series.dtype, pl.Categorical | pl.Enum)
+        return codes, [*(distinct.cat.to(series.dtype) if named else distinct.cast(series.dtype)).to_list(), None]
+
+    def categories(self, series: Any) -> None:
+        return None
+
+    def series(self, values: Sequence[object], dtype: object) -> Any:
+        import polars as pl
+
+        return pl.Series(values, dtype=dtype, strict=True)  # type: ignore[arg-type]
+
+    def default(self, kind: Kind, nulls: bool) -> object:
+        import polars as pl
+
+        return {Kind.INTEGER: pl.Int64, Kind.FLOAT: pl.Float64, Kind.DATE: pl.Date, Kind.TEXT: pl.String}[kind]
+
+    def take(self, series: Any, codes: Ints) -> Any:
+        return series.gather(codes)
+
+    def frame(self, columns: Mapping[str, Any]) -> Any:
+        import polars as pl
+
+        return pl.DataFrame(dict(columns))
+
+
+class _Pandas:
+    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+        import pandas as pd
+
+        codes, distinct = pd.factorize(series, use_na_sentinel=True)
+        return np.where(codes < 0, len(distinct), codes), [*distinct.astype(object), None]
+
+    def categories(self, series: Any) -> "nw.Series[Any]":
+        import pandas as pd
+
+        return nw.from_native(pd.Series(series.cat.categories), series_only=True)
+
+    def series(self, values: Sequence[object], dtype: object) -> Any:
+        import pandas as pd
+
+        return pd.Series(list(values), dtype=dtype)  # type: ignore[call-overload]
+
+    def default(self, kind: Kind, nulls: bool) -> object:
+        import pandas as pd
+
+        text = pd.Series(["text"]).dtype  # object before pandas 3
+        integer = "Int64" if nulls else "int64"
+        return {Kind.INTEGER: integer, Kind.FLOAT: "float64", Kind.DATE: "datetime64[s]", Kind.TEXT: text}[kind]
+
+    def take(self, series: Any, codes: Ints) -> Any:
+        return series.array.take(codes.astype(np.intp))
+
+    def frame(self, columns: Mapping[str, Any]) -> Any:
+        import pandas as pd
+
+        return pd.DataFrame(dict(columns))
+
+
+class _Arrow:
+    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+        import pyarrow as pa
+
+        if pa.types.is_null(series.type):
+            return np.zeros(len(series), dtype=np.uint8), [None]
+        if not pa.types.is_dictionary(series.type):
+            series = series.dictionary_encode(null_encoding="encode")
+        series = series.unify_dictionaries()
+        values = series.chunk(0).dictionary.to_pylist() if series.num_chunks else []
+        codes = [chunk.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for chunk in series.chunks]
+        return np.concatenate(codes) if codes else np.zeros(0, dtype=np.uint8), [*values, None]
+
+    def categories(self, series: Any) -> "nw.Series[Any]":
+        import pyarrow as pa
+
+        return nw.from_native(pa.chunked_array([], type=series.type.value_type), series_only=True)
+
+    def series(self, values: Sequence[object], dtype: object) -> Any:
+        import pyarrow as pa
+
+        return pa.chunked_array([pa.array(values, type=dtype)])
+
+    def default(self, kind: Kind, nulls: bool) -> object:
+        import pyarrow as pa
+
+        return {Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.DATE: pa.date32(), Kind.TEXT: pa.string()}[kind]
+
+    def take(self, series: Any, codes: Ints) -> Any:
+        return series.take(codes)
+
+    def frame(self, columns: Mapping[str, Any]) -> Any:
+        import pyarrow as pa
+
+        return pa.table(dict(columns))
+
+
+def _integers(values: Ints) -> tuple[Ints, Ints]:
+    """Codes and distinct values of integers: by counting where their range is small, else by sorting."""
+    low, high = int(values.min()), int(values.max())
+    if high - low > max(4 * len(values), 1 << 16):
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes, distinct
+    # Subtracting in the unsigned type of the same size wraps around to the right distance.
+    unsigned = np.dtype(f"u{values.dtype.itemsize}")
+    offsets = values.view(unsigned) - np.array(low, dtype=values.dtype).view(unsigned)
+    seen = np.zeros(high - low + 1, dtype=np.bool_)
+    seen[offsets] = True
+    found = np.flatnonzero(seen).astype(unsigned) + np.array(low, dtype=values.dtype).view(unsigned)
+    return (np.cumsum(seen) - 1)[offsets], found.view(values.dtype)
