@@ -257,7 +257,7 @@ def _leaves(text: str, domain: Hierarchy, places: dict[str, Bools], keys: Sequen
     size = len(domain.maps[0])
     one = _place(text, domain)
     if one >= 0:
-        return np.arange(size) == one
+        return np.asarray(np.arange(size) == one)
     if text.endswith(" or missing"):
         some, missing = _leaves(text.removesuffix(" or missing"), domain, places, keys), _place("", domain)
         return some if some is None or missing < 0 else np.asarray(some | (np.arange(size) == missing))
@@ -268,8 +268,8 @@ def _leaves(text: str, domain: Hierarchy, places: dict[str, Bools], keys: Sequen
     if domain.kind in (Kind.INTEGER, Kind.FLOAT) and (found := ranges.parse(text, domain.kind)):
         if domain.cuts:
             inside = [low >= found.low and high <= found.high for low, high in zip(domain.cuts, domain.cuts[1:], strict=False)]
-            return np.array([*inside, *[False] * (size - len(inside))])
-        return np.array([key is not None and _within(key, found) for key in keys])
+            return np.array([*inside, *[False] * (size - len(inside))], dtype=np.bool_)
+        return np.array([key is not None and _within(key, found) for key in keys], dtype=np.bool_)
     return None
 
 
