@@ -368,7 +368,7 @@ def order(
 
 def _runs(size: int | Sequence[int], total: int, level: int) -> list[int]:
     runs = [size] * -(-total // size) if isinstance(size, int) and size > 0 else size
-    if isinstance(runs, int) or any(not isinstance(run, int) or run < 1 for run in runs):
+    if not isinstance(runs, Sequence) or any(not isinstance(run, int) or run < 1 for run in runs):
         raise ParameterError(f"sizes of level {level}: a size is a whole number above 0")
     if not isinstance(size, int) and sum(runs) != total:
         raise ParameterError(f"sizes of level {level} sum to {sum(runs)}, and the level below has {total} values")
