@@ -232,13 +232,9 @@ def _around(table: Table, cells: Counts, population: Table, engine: Engine) -> I
     codes = []
     for name, column in zip(cells.names, people.codes, strict=True):
         here, there = table.column(name), population.column(name)
-        places: dict[object, int] = (
-            {key: i for i, key in enumerate(here.keys)}
-            if here.kind is there.kind
-            else {label: i for i, label in enumerate(here.labels)}
-        )
-        values: Sequence[object] = there.keys if here.kind is there.kind else there.labels
-        code = np.array([places.get(value, -1) for value in values], dtype=np.int64)[column]
+        places: dict[object, int] = {key: i for i, key in enumerate(here.keys)}
+        keys = there.keys if here.kind is there.kind else [_key(here.kind, label) for label in there.labels]
+        code = np.array([places.get(key, -1) for key in keys], dtype=np.int64)[column]
         shared &= code >= 0
         codes.append(code)
     together = [
@@ -248,6 +244,14 @@ def _around(table: Table, cells: Counts, population: Table, engine: Engine) -> I
     marks = np.concatenate((np.ones(cells.distinct, dtype=np.int64), 2 * people.count[shared]))
     counted = group(cells.names, together, cells.cards, marks).count
     return np.asarray(counted[counted % 2 == 1] // 2)
+
+
+def _key(kind: Kind, label: str) -> object:
+    """The key of another type's value; one that is not of this type is like no key."""
+    try:
+        return kind.key(label)
+    except (ValueError, TypeError):
+        return ...
 
 
 def _diversity(table: Table, counts: Counts, columns: Sequence[str], sensitive: Sequence[str]) -> dict[str, Diversity]:
