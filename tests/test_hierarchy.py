@@ -50,6 +50,7 @@ def test_every_value_covers_a_run_of_neighbouring_leaves(lines: list[list[str]])
 
 @given(trees(), st.sampled_from([";", ",", "\t", "|"]))
 @example([["\ufeffa", "b"]], ";")
+@example([["0", ";"], ["1", ";"]], ",")
 @example([["p;q", "*"], ["r;q", "*"]], ",")
 @example([["[0, 5[", "*"], ["[5, 9[", "*"]], ";")
 @example([['"', "\r"], ["\n", "\r"]], ";")

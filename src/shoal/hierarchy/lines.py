@@ -118,25 +118,29 @@ def _parse(decoded: str, separator: str) -> "Iterable[tuple[int, list[str]]]":
 
 
 def _detect(decoded: str) -> str:
-    """The separator that makes the file most regular: all lines alike, then one root, then ; before the others."""
-
-    def regularity(separator: str) -> tuple[float, bool]:
+    """The separator that makes the file most regular: quotes in place, all lines alike, one root; ; before the others."""
+    best, chosen = (False, 0.0, False), SEPARATORS[0]
+    for separator in SEPARATORS:
         try:
             lines = [cells for _, cells in _parse(decoded, separator) if cells]
         except csv.Error:
-            return 0.0, False
+            continue
         depth, often = Counter(map(len, lines)).most_common(1)[0] if lines else (1, 0)
-        alike = often / len(lines) if depth > 1 else 0.0
-        return alike, len({cells[-1] for cells in lines}) == 1
-
-    best = (-1.0, False)
-    for separator in SEPARATORS:
-        found = regularity(separator)
-        if found > best:
-            best, chosen = found, separator
-        if best == (1.0, True):
-            break
+        if depth > 1:
+            found = (_well_quoted(decoded, separator), often / len(lines), len({cells[-1] for cells in lines}) == 1)
+            if found > best:
+                best, chosen = found, separator
+            if best == (True, 1.0, True):
+                break
     return chosen
+
+
+def _well_quoted(decoded: str, separator: str) -> bool:
+    """Whether quotes stand only around whole cells."""
+    if '"' not in decoded:
+        return True
+    edge = re.escape(separator) + r"\r\n"
+    return '"' not in re.sub(rf'(?:\A|(?<=[{edge}]))"(?:[^"]|"")*"(?=[{edge}]|\Z)', "", decoded)
 
 
 def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str = ";") -> None:
