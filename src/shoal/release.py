@@ -57,7 +57,7 @@ class Certificate:
 
     It holds nothing about the input that the released table does not show. `unprotected` lists what the promise leaves
     open. `columns` are the released ones with role, type and, if
-    sensitive, hierarchy; `levels` the chosen levels where there are any. `whole` says
+    sensitive, hierarchy, in their order; `levels` the chosen levels where there are any. `whole` says
     that no record of the input was left out, so that shares in the release are those in the input. `private` is False if
     the draws came from a seed: then nothing is promised. `file` is the name, format and digest once it is written.
     """
@@ -67,7 +67,7 @@ class Certificate:
     unprotected: Sequence[str]
     method: str
     parameters: Mapping[str, Any]
-    columns: Mapping[str, Mapping[str, Any]]
+    columns: Sequence[Mapping[str, Any]]
     number: str
     levels: Mapping[str, int] = field(default_factory=dict)
     whole: bool = False
@@ -128,25 +128,26 @@ class Release:
 
         folder = Path(directory)
         target, paper = folder / f"release.{format}", folder / "certificate.json"
-        partial = [path.with_name(f".{path.name}.{os.getpid()}.part") for path in (target, paper)]
-        new = not folder.exists()
-        placed = False
+        table, text = (path.with_name(f".{path.name}.{os.getpid()}.part") for path in (target, paper))
+        new = [path for path in (folder, *folder.parents) if not path.exists()]
+        written: list[Path] = []
         try:
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                write(self.table, partial[0], format=format)
-                facts = {"name": target.name, "format": format, "sha256": _digest(partial[0].read_bytes())}
-                partial[1].write_text(replace(self.certificate, file=facts).to_json(), encoding="utf-8")
-                os.replace(partial[0], target)
-                placed = True
-                os.replace(partial[1], paper)
-            except OSError as error:
-                raise FileError(f"cannot write into {folder}: {error.strerror}; give a directory you may write to") from None
-        except BaseException:
-            for path in [*partial, *([target] if placed else [])]:
+            folder.mkdir(parents=True, exist_ok=True)
+            written += [table, text]
+            write(self.table, table, format=format)
+            facts = {"name": target.name, "format": format, "sha256": _digest(table.read_bytes())}
+            text.write_text(replace(self.certificate, file=facts).to_json(), encoding="utf-8", newline="\n")
+            os.replace(table, target)
+            written.append(target)
+            os.replace(text, paper)
+        except BaseException as error:
+            for path in written:
                 path.unlink(missing_ok=True)
-            if new and folder.exists() and not any(folder.iterdir()):
-                folder.rmdir()
+            for path in new:
+                if path.is_dir() and not any(path.iterdir()):
+                    path.rmdir()
+            if isinstance(error, OSError):
+                raise FileError(f"cannot write into {folder}: {error.strerror}; give a directory you may write to") from None
             raise
         return target
 
@@ -164,10 +165,10 @@ def certify(
     return Certificate(
         promise=plain(promise.to_dict()),
         statement=promise.statement,
-        unprotected=_UNPROTECTED[promise.name],
+        unprotected=list(_UNPROTECTED[promise.name]),
         method=method.name,
         parameters={field.name: plain(getattr(method, field.name)) for field in fields(method)},
-        columns={name: _column(table, name) for name in released(table)},
+        columns=[_column(table, name) for name in released(table)],
         number=chance.number(),
         levels=dict(levels or {}),
         whole=whole,
@@ -176,7 +177,7 @@ def certify(
 
 
 def _column(table: Table, name: str) -> dict[str, Any]:
-    told: dict[str, Any] = {"role": table.roles[name].value, "type": table.kind(name).value}
+    told: dict[str, Any] = {"name": name, "role": table.roles[name].value, "type": table.kind(name).value}
     if table.roles[name] is Role.SENSITIVE and name in table.hierarchies:
         told["hierarchy"] = table.hierarchies[name].lines()  # models see its leaves, so whoever checks them needs it
     return told

@@ -46,7 +46,7 @@ def verify(certificate: str | os.PathLike[str], released: str | os.PathLike[str]
         found = _table(content, paper)
     except ShoalError as error:
         return [*failures, str(error)]
-    if list(found.names) != list(paper.columns):
+    if list(found.names) != [column["name"] for column in paper.columns]:
         return [*failures, "the table has other columns than the certificate says"]
     groups = _groups(found, paper)
     for model in paper.parameters.get("models", ()):
@@ -93,9 +93,9 @@ def _table(content: bytes, certificate: Certificate) -> Table:
     except (pl.exceptions.PolarsError, OSError):
         raise FileError(f"the table is no readable {form} file") from None
     declared = {
-        name: Kind.TEXT if column["role"] == "quasi" else Kind(column["type"])
-        for name, column in certificate.columns.items()
-        if name in frame.columns
+        column["name"]: Kind.TEXT if column["role"] == "quasi" else Kind(column["type"])
+        for column in certificate.columns
+        if column["name"] in frame.columns
     }
     return table(frame, types=declared)
 
@@ -111,7 +111,7 @@ class _Groups:
         """Of every group and of the whole table how often each value occurs, in the values' order; and how many there are."""
         column = self.table.column(name)
         values = list(range(len(column.keys)))
-        lines = self.certificate.columns[name].get("hierarchy")
+        lines = self.lines(name)
         if lines:
             tree = Hierarchy.from_lines(lines, column.kind).with_missing()
             leaves = [tree.find(key) for key in column.keys]
@@ -128,12 +128,13 @@ class _Groups:
                 inside[group][values[code]] += count
         return inside, whole, len(whole)
 
-    def height(self, name: str) -> int:
-        return len(self.certificate.columns[name]["hierarchy"][0]) - 1
+    def lines(self, name: str) -> Sequence[Sequence[str]]:
+        """The hierarchy of a sensitive column, or nothing."""
+        return next((column.get("hierarchy", ()) for column in self.certificate.columns if column["name"] == name), ())
 
 
 def _groups(found: Table, certificate: Certificate) -> _Groups:
-    quasi = [name for name, column in certificate.columns.items() if column["role"] == "quasi"]
+    quasi = [column["name"] for column in certificate.columns if column["role"] == "quasi"]
     rows = np.zeros(found.rows, dtype=np.int64)
     suppressed = np.full(found.rows, certificate.parameters.get("suppressed") == "star")
     for name in quasi:
@@ -177,9 +178,9 @@ def _recursive(groups: _Groups, model: Mapping[str, Any]) -> int:
 
 def _t_closeness(groups: _Groups, model: Mapping[str, Any]) -> int:
     if model["distance"] == "hierarchical":
-        height = max(groups.height(model["column"]), 1)
+        height = len(groups.lines(model["column"])[0]) - 1
         far = [Fraction(0)] * len(groups.sizes)
-        for level in range(groups.height(model["column"])):
+        for level in range(height):
             inside, whole, _ = groups.histograms(model["column"], level)
             far = [sum_ + _moved(values, whole) / height for sum_, values in zip(far, inside, strict=True)]
     else:

@@ -25,7 +25,7 @@ class RandomSample:
 
     probability: Exact
 
-    name: ClassVar[str] = "sample"
+    name: ClassVar[str] = "sampling"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "probability", fraction(self.probability, "probability", 0, 1))

@@ -1,0 +1,292 @@
+"""Releases: rows in canonical order, certificates that notice every change, files that are whole or not there."""
+
+import json
+import os
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.chance import Chance, Seeded
+from shoal.counts import Lattice
+from shoal.engine import Embedded
+from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.hierarchy import Hierarchy
+from shoal.kinds import Kind
+from shoal.privacy.models import KAnonymity
+from shoal.privacy.promises import NoPromise, Syntactic
+from shoal.release import Certificate, Release, assemble, certify, plain
+from shoal.tables import Table
+from shoal.verify import unchecked, verify
+
+AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
+SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A stand-in for a method."""
+
+    models: tuple[KAnonymity, ...] = (KAnonymity(2),)
+    suppressed: str = "drop"
+    limit: Fraction = Fraction(1, 20)
+    name: ClassVar[str] = "shown"
+
+
+def people(rows: int = 60, seed: int = 1, kind: Any = pl.DataFrame) -> Table:
+    random = np.random.default_rng(seed)
+    columns = {
+        "name": [f"person {i}" for i in range(rows)],
+        "sex": random.choice(["f", "m"], rows).tolist(),
+        "age": random.integers(0, 100, rows).tolist(),
+        "ill": random.choice(["flu", "gout", ""], rows).tolist(),
+        "paid": random.choice([1.5, 2.25], rows).tolist(),
+    }
+    return shoal.table(
+        kind(columns),
+        quasi=["sex", "age"],
+        sensitive=["ill"],
+        insensitive=["paid"],
+        identifying=["name"],
+        hierarchies={"age": AGES, "sex": SEXES},
+    )
+
+
+def made(table: Table, node: tuple[int, ...] = (0, 1), k: int = 2, suppressed: Any = "drop") -> Any:
+    lattice = Lattice(Embedded().count(table, table.quasi), {name: table.hierarchy(name) for name in table.quasi})
+    groups = lattice.groups(node)
+    return assemble(table, groups, groups.sizes >= k, suppressed=suppressed)
+
+
+def release(table: Table, method: Shown | None = None, chance: Chance | None = None) -> Release:
+    method = method or Shown()
+    promise = Syntactic(tuple(str(model) for model in method.models))
+    paper = certify(table, method, promise, chance or Chance(), levels={"sex": 0, "age": 1})
+    return Release(made(table, k=method.models[0].k, suppressed=method.suppressed), paper)
+
+
+def rows_of(frame: Any) -> list[tuple[Any, ...]]:
+    return list(nw.from_native(frame, eager_only=True).iter_rows())
+
+
+@pytest.mark.parametrize(("kind", "back"), [(pl.DataFrame, pl.DataFrame), (pd.DataFrame, pd.DataFrame), (pa.table, pa.Table)])
+def test_the_same_kind_of_dataframe_comes_back_in_the_tables_order_of_columns(kind: Any, back: Any) -> None:
+    frame: Any = made(people(kind=kind))
+    assert type(frame) is back
+    wrapped = nw.from_native(frame, eager_only=True)
+    assert wrapped.columns == ["sex", "age", "ill", "paid"]
+    assert wrapped.schema["age"] == nw.String
+    assert wrapped.schema["paid"] == nw.Float64
+    if back is pd.DataFrame:
+        assert list(frame.index) == list(range(len(frame)))
+
+
+def test_released_rows_are_the_generalised_rows_of_kept_groups() -> None:
+    table = people()
+    frame = nw.to_native(table.frame)
+    general = [
+        (sex, f"{age // 10 * 10}-{age // 10 * 10 + 9}", ill or None, paid)
+        for sex, age, ill, paid in frame.select("sex", "age", "ill", "paid").iter_rows()
+    ]
+    sizes: dict[Any, int] = {}
+    for row in general:
+        sizes[row[:2]] = sizes.get(row[:2], 0) + 1
+    kept = [row for row in general if sizes[row[:2]] >= 4]
+    lost = [row for row in general if sizes[row[:2]] < 4]
+    assert kept
+    assert lost
+    order = [repr(row) for row in kept]
+    assert sorted(map(repr, rows_of(made(table, k=4)))) == sorted(order)
+    starred = rows_of(made(table, k=4, suppressed="star"))
+    assert sorted(map(repr, starred)) == sorted([*order, *(repr(("*", "*", *row[2:])) for row in lost)])
+
+
+@given(st.integers(1, 60), st.integers(0, 10**6), st.sampled_from(["drop", "star"]), st.integers(1, 5))
+def test_the_order_of_the_input_changes_nothing(rows: int, seed: int, suppressed: str, k: int) -> None:
+    table = people(rows)
+    order = np.random.default_rng(seed).permutation(rows)
+    shuffled = replace(table, frame=table.frame[order], _coded={})
+    assert rows_of(made(table, k=k, suppressed=suppressed)) == rows_of(made(shuffled, k=k, suppressed=suppressed))
+
+
+def test_text_that_stands_for_one_value_is_written_in_one_way() -> None:
+    for order in ([0, 1], [1, 0]):
+        frame = pl.DataFrame({"sex": ["f", "f"], "paid": ["7", "007"]})[order]
+        table = shoal.table(frame, quasi=["sex"], sensitive=["paid"], hierarchies={"sex": SEXES}, types={"paid": "integer"})
+        assert [str(row[1]) for row in rows_of(made(table, (0,), 1))] == ["7", "7"]
+
+
+def test_a_label_that_is_a_star_already_is_not_made_twice() -> None:
+    table = people()
+    frame = nw.from_native(made(table, (1, 1), k=5, suppressed="star"), eager_only=True)
+    assert set(frame["sex"].to_list()) == {"*"}
+    rows = rows_of(made(table, (1, 1), k=5, suppressed="star"))
+    stars = [row for row in rows if row[1] == "*"]
+    assert rows[-len(stars) :] == stars
+
+
+def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
+    wide = Hierarchy.from_lines([[str(i), "*"] for i in range(1000)], Kind.INTEGER)
+    names = [f"q{i}" for i in range(8)]
+    random = np.random.default_rng(3)
+    values = random.integers(0, 1000, (50, 8))
+    frame = pl.DataFrame(dict(zip(names, np.vstack([values, values, values[:3]]).T.tolist(), strict=True)))
+    table = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, wide))
+    lattice = Lattice(Embedded().count(table, names), {name: table.hierarchy(name) for name in names})
+    groups = lattice.groups((0,) * 8)
+    seen = {tuple(map(int, row)) for row in rows_of(assemble(table, groups, groups.sizes >= 3))}
+    assert seen == {tuple(row) for row in values[:3].tolist()}
+
+
+def test_nothing_leaves_when_every_column_is_identifying() -> None:
+    table = shoal.table(pl.DataFrame({"name": ["a"]}), identifying=["name"])
+    with pytest.raises(ColumnError, match="identifying"):
+        certify(table, Shown(), NoPromise(), Chance())
+
+
+def test_an_unknown_way_to_suppress_is_refused() -> None:
+    with pytest.raises(ParameterError, match="'drop' or 'star'"):
+        made(people(), suppressed="hide")
+
+
+def test_a_certificate_reads_back_and_reads_well() -> None:
+    paper = release(people()).certificate
+    assert Certificate.from_json(paper.to_json()) == paper
+    assert paper.to_json() == Certificate.from_json(paper.to_json()).to_json()
+    assert list(json.loads(paper.to_json())) == sorted(json.loads(paper.to_json()))
+    text = str(paper)
+    assert "an attacker who knows the algorithm may infer more" in text
+    assert "Not protected" in text
+    assert paper.number in text
+    assert paper.parameters == {"models": [{"is": "KAnonymity", "k": 2}], "suppressed": "drop", "limit": "1/20"}
+    assert len(paper.number) == 32
+
+
+def test_the_certificate_tells_nothing_of_the_number_of_records() -> None:
+    one, other = release(people(100)).certificate, release(people(101)).certificate
+    assert replace(one, number="") == replace(other, number="")
+
+
+def test_a_seeded_release_says_that_it_is_not_private() -> None:
+    paper = release(people(), chance=Seeded(1)).certificate
+    assert not paper.private
+    assert "NOT PRIVATE" in str(paper)
+    assert release(people()).certificate.private
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"seal": 1}', "\0", '{"certificate": 2, "seal": ""}'])
+def test_what_is_no_certificate_is_refused(text: str) -> None:
+    with pytest.raises(FileError, match="certificate"):
+        Certificate.from_json(text)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_written_release_verifies(tmp_path: Path, form: str) -> None:
+    path = release(people()).write(tmp_path / "new" / "folder", form)
+    assert path.name == f"release.{form}"
+    assert sorted(found.name for found in path.parent.iterdir()) == ["certificate.json", path.name]
+    assert verify(path.parent / "certificate.json", path) == []
+
+
+def test_every_changed_byte_of_either_file_is_found(tmp_path: Path) -> None:
+    path = release(people(12)).write(tmp_path)
+    paper = tmp_path / "certificate.json"
+    for changed in (path, paper):
+        content = changed.read_bytes()
+        for place in range(0, len(content), 7):
+            changed.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            assert verify(paper, path), place
+        for other in (content + b" ", content[:-1], content + b"\n", b""):
+            changed.write_bytes(other)
+            assert verify(paper, path)
+        changed.write_bytes(content)
+    assert verify(paper, path) == []
+
+
+def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right(tmp_path: Path) -> None:
+    table = people()
+    paper = certify(table, Shown((KAnonymity(5),)), Syntactic(("5-anonymity",)), Chance())
+    path = Release(made(table, k=4), paper).write(tmp_path)
+    failures = verify(tmp_path / "certificate.json", path)
+    assert len(failures) == 1
+    assert "KAnonymity" in failures[0]
+
+
+def test_suppressed_records_are_no_group(tmp_path: Path) -> None:
+    table = people()
+    path = release(table, Shown((KAnonymity(3),), suppressed="star")).write(tmp_path)
+    assert verify(tmp_path / "certificate.json", path) == []
+
+
+def test_missing_files_are_named(tmp_path: Path) -> None:
+    assert "cannot read" in verify(tmp_path / "certificate.json", tmp_path / "release.csv")[0]
+
+
+def test_what_the_files_cannot_show_is_listed() -> None:
+    paper = release(people()).certificate
+    closeness = {"is": "TCloseness", "column": "ill", "t": "1/5", "distance": "equal", "hierarchy": None}
+    assert unchecked(paper) == []
+    assert unchecked(replace(paper, parameters={"models": [closeness]})) == ["TCloseness(column=ill, t=1/5, distance=equal)"]
+    assert unchecked(replace(paper, parameters={"models": [closeness]}, whole=True)) == []
+
+
+@pytest.mark.parametrize("moment", ["write", "first", "second"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_an_interrupted_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, error: type[BaseException]
+) -> None:
+    kept = os.replace
+    calls = []
+
+    def stop(*given: Any, **options: Any) -> None:
+        calls.append(given)
+        if moment == "write":
+            Path(given[1]).write_text("half a ta")
+        if moment != "second" or len(calls) == 2:
+            raise error
+        kept(*given)
+
+    monkeypatch.setattr("shoal.files.write" if moment == "write" else "shoal.release.os.replace", stop)
+    with pytest.raises(error):
+        release(people()).write(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_cannot_be_written_to_is_an_error_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="cannot write"):
+        release(people()).write(tmp_path / "file")
+
+
+def test_writing_again_replaces_both_files(tmp_path: Path) -> None:
+    release(people(40)).write(tmp_path)
+    path = release(people(50)).write(tmp_path)
+    assert verify(tmp_path / "certificate.json", path) == []
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_parameters_become_plain_data() -> None:
+    assert plain((Fraction(1, 3), Kind.TEXT, None, True, {"a": [1]}, KAnonymity(3))) == [
+        "1/3", "text", None, True, {"a": [1]}, {"is": "KAnonymity", "k": 3},
+    ]  # fmt: skip
+    assert plain(AGES) == "Hierarchy"
+    assert plain(Embedded().count(people(), ["sex"])) == "Counts"
+
+
+@pytest.mark.slow
+def test_a_million_rows_are_assembled() -> None:
+    table = people(1_000_000)
+    started = time.perf_counter()
+    assert len(made(table)) == 1_000_000
+    print(f"{time.perf_counter() - started:.2f} s")
