@@ -43,7 +43,7 @@ __all__ = ["BUILDERS", "METHODS", "MODELS", "Recipe", "draft"]
 METHODS = {
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
-    "sampling": "methods.sampling.Sampling",
+    "sampling": "methods.sampling.RandomSample",
 }
 """Ways to release, by the `name` in [method]."""
 
@@ -110,7 +110,8 @@ def options_of(place: str, key: str) -> type[Choice]:
     for parameter in inspect.signature(_thing(place)).parameters.values():
         written = _WRITTEN.get(parameter.annotation, parameter.annotation)
         if written is not None:
-            options[parameter.name] = (written, ... if parameter.default is parameter.empty else parameter.default)
+            # The default of an option is the thing's own: None only says that the recipe does not give it.
+            options[parameter.name] = (written, ... if parameter.default is parameter.empty else None)
     return create_model(place, __base__=Choice, **options)
 
 
@@ -313,8 +314,10 @@ class Recipe:
         method: Any = self.content.method
         if "ceiling" not in type(method).model_fields:
             return None
-        highest: dict[str, int] = {name: self.hierarchies[name].height for name in self.having(Role.QUASI)} | method.ceiling
-        return prod(level - int(method.floor.get(name, 0)) + 1 for name, level in highest.items())
+        lowest: dict[str, int] = method.floor or {}
+        highest: dict[str, int] = method.ceiling or {}
+        trees = {name: self.hierarchies[name] for name in self.having(Role.QUASI)}
+        return prod(highest.get(name, tree.height) - lowest.get(name, 0) + 1 for name, tree in trees.items())
 
     def run(self, *, progress: "Progress | None" = None) -> "Release":
         """Read the source and release it."""
@@ -332,12 +335,12 @@ def _contradictions(content: Content) -> Iterator[str]:
             if name not in content.roles:
                 yield f"{section}.{_key(name)}: no such column in [roles]; {_hint(name, content.roles)}"
     method: Any = content.method
-    for i, model in enumerate(getattr(method, "models", ())):
+    for i, model in enumerate(getattr(method, "models", None) or []):
         column = getattr(model, "column", None)
         if column is not None and column not in by_role["sensitive"]:
             yield f"method.models[{i}].column: {column!r} is no sensitive column; {_hint(column, by_role['sensitive'])}"
     for bound in ("floor", "ceiling"):
-        for name in getattr(method, bound, {}):
+        for name in getattr(method, bound, None) or {}:
             if name not in by_role["quasi"]:
                 yield f"method.{bound}.{_key(name)}: no quasi-identifying column; {_hint(name, by_role['quasi'])}"
     if method.name == "optimal":
@@ -411,7 +414,7 @@ def _values(raw: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tupl
 
 _HINTS = {
     "identifying": r"name|(^|[^a-z])id($|[^a-z])|ssn|e-?mail|phone|passport|account|insurance",
-    "quasi": r"age|birth|sex|gender|zip|post|city|country|region|race|ethnic|marital|educat|school|occupation|work|job|employ",
+    "quasi": r"(^|[^a-z])age|birth|sex|gender|zip|post|city|country|race|ethnic|marital|educat|occupation|work|job",
     "sensitive": r"diagnos|disease|illness|condition|treatment|drug|salary|income|wage|religion|vote|score|result",
 }
 """What names of columns suggest; only ever a comment beside a placeholder."""
@@ -420,7 +423,7 @@ _EXAMPLES = {
     Kind.INTEGER: ['build = "intervals"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
     Kind.FLOAT: ['build = "intervals"', 'kind = "float"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
     Kind.DATE: ['build = "dates"', 'first = "?"', 'last = "?"', 'levels = ["month", "year"]'],
-    Kind.TEXT: ['file = "?"  # one line a value, as in: 10115;101**;10***;*', "# or: shoal hierarchy make --help"],
+    Kind.TEXT: ['file = "?"'],
 }
 
 
@@ -447,7 +450,8 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), separator: str | N
         "[roles]",
         *(f'{_key(name):{wide}} = "{PLACEHOLDER}"{guess and f"  # {guess}?"}' for name, guess in guesses.items()),
         "",
-        "# Every quasi column needs a hierarchy, for example (take the # away):",
+        "# Every quasi column needs a hierarchy: a file with one line a value, such as 10115;101**;10***;*, or a builder.",
+        "# shoal hierarchy make helps. For example (take the # away):",
     ]
     for name in [name for name, guess in guesses.items() if guess == "quasi"] or list(table.names[:1]):
         lines += ["", *(f"# {line}" for line in (f"[hierarchies.{_key(name)}]", *_EXAMPLES[table.kind(name)]))]

@@ -5,6 +5,7 @@
 
 import os
 import sys
+import traceback
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -54,13 +55,10 @@ class _Shoal(TyperGroup):
 
 
 def _place(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        if "shoal" not in trace.tb_next.tb_frame.f_globals.get("__name__", ""):
-            break
-        trace = trace.tb_next
-    where = f" in {trace.tb_frame.f_globals.get('__name__')}, line {trace.tb_lineno}" if trace else ""
-    return type(error).__name__ + where
+    """The type of an error and the last line of Shoal's own that it came through."""
+    frames = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    module, line = [frame for frame in frames if frame[0].startswith("shoal.")][-1]
+    return f"{type(error).__name__} in {module}, line {line}"
 
 
 app = typer.Typer(

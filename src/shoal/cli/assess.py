@@ -175,17 +175,32 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
             f"records at risk above {percent(found.threshold)}",
             *(f"{risk.records_at_risk:,} ({percent(risk.at_risk)})" for risk in kinds.values()),
         ],
-        *([["marketer", percent(found.marketer)]]),
+        ["marketer", percent(found.marketer)],
     )
     if found.outside:
         yield f"{plural(found.outside, 'record')} in groups larger than the population's: it cannot be where they come from"
     if found.sensitive:
         yield title("What a group gives away")
+        ordered = any(diversity.closeness_ordered is not None for diversity in found.sensitive.values())
         yield listing(
-            ["", "distinct l", "entropy l", "t", "beta", "delta"],
+            ["", "distinct l", "entropy l", "c at l = 2", "t", *(["ordered t"] if ordered else []), "beta", "delta"],
             *(
-                [name, f"{d.distinct:,}", f"{d.entropy:.3g}", f"{d.closeness:.3g}", f"{d.likeness:.3g}", f"{d.disclosure:.3g}"]
-                for name, d in found.sensitive.items()
+                [
+                    name,
+                    f"{diversity.distinct:,}",
+                    *(
+                        "none" if figure is None else f"{figure:.3g}"
+                        for figure in (
+                            diversity.entropy,
+                            diversity.recursive,
+                            diversity.closeness,
+                            *([diversity.closeness_ordered] if ordered else []),
+                            diversity.likeness,
+                            diversity.disclosure,
+                        )
+                    ),
+                ]
+                for name, diversity in found.sensitive.items()
             ),
         )
     if found.column_risks:

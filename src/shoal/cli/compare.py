@@ -61,32 +61,37 @@ def compare(
 
 
 def _side(table: "Table", trees: "Mapping[str, Hierarchy]") -> dict[str, Any]:
-    """What is compared of one table."""
+    """What is compared of one table. The loss is that of the rows it has: those that are not there are in no column."""
     from shoal.measure.risk import assess
 
-    loss = {name: _covered(table.column(name), trees[name]) for name in table.quasi if name in trees}
-    known = [share for share in loss.values() if share is not None]
+    excess = {name: _excess(table.column(name), trees[name]) for name in table.quasi if name in trees}
+    known = {name: share for name, share in excess.items() if share is not None}
+    most = {name: 1 - 1 / trees[name].leaves for name in known}
     return {
         **assess(table).to_dict(),
-        "loss": sum(known) / len(known) if len(known) == len(table.quasi) else None,
+        "loss": _of(sum(known.values()), sum(most.values())) if len(known) == len(table.quasi) else None,
+        "losses": {name: _of(share, most[name]) for name, share in known.items()},
         "values": {name: len(table.column(name).keys) for name in table.names},
-        "covered": loss,
     }
 
 
-def _covered(column: "Column", tree: "Hierarchy") -> float | None:
-    """The share of the domain that a cell of a column covers on average; None where values are not in the hierarchy."""
+def _of(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _excess(column: "Column", tree: "Hierarchy") -> float | None:
+    """The share of its domain that a cell covers beyond one leaf, on average; None where a value is not in the hierarchy."""
     import numpy as np
 
-    share = {
-        text: float(cover) / tree.leaves
-        for level in reversed(range(tree.height + 1))  # a text at several levels is taken for the finest
-        for text, cover in zip(tree.labels[level], tree.cover(level), strict=True)
+    covered = {
+        text: int(leaves)
+        for level in reversed(range(tree.height + 1))  # a text that is at several levels is taken for the finest
+        for text, leaves in zip(tree.labels[level], tree.cover(level), strict=True)
     }
-    share.setdefault("", 1 / tree.leaves)  # a missing value, where that is a category
-    if not column.codes.size or not all(text in share for text in column.labels):
+    covered.setdefault("", 1)  # a missing value is a leaf of its own
+    if not column.codes.size or not all(text in covered for text in column.labels):
         return None
-    return float(np.mean(np.array([share[text] for text in column.labels])[column.codes]))
+    return float(np.mean(np.array([covered[text] - 1 for text in column.labels])[column.codes])) / tree.leaves
 
 
 def _figures(*sides: dict[str, Any]) -> "Listing":
@@ -103,7 +108,7 @@ def _figures(*sides: dict[str, Any]) -> "Listing":
             "highest risk (prosecutor)": percent(risk["highest"]),
             "average risk": percent(risk["average"]),
             f"records at risk above {percent(side['threshold'])}": f"{risk['records_at_risk']:,} ({percent(risk['at_risk'])})",
-            "loss (granularity)": "unknown" if side["loss"] is None else percent(side["loss"]),
+            "loss of its rows (granularity)": "unknown" if side["loss"] is None else percent(side["loss"]),
         }
         for name, diversity in side["sensitive"].items():
             column[f"distinct l of {name}"] = f"{diversity['distinct']:,}"
@@ -113,14 +118,14 @@ def _figures(*sides: dict[str, Any]) -> "Listing":
 
 
 def _columns(*sides: dict[str, Any]) -> "Listing":
-    """How many distinct values every column has in both, and what share of its domain a cell covers."""
+    """How many distinct values every column has, and its loss, in both."""
     return listing(
-        ["", "A", "B", "covered by A", "by B"],
+        ["", "A", "B", "loss of A", "of B"],
         *(
             [
                 name,
                 *(f"{side['values'][name]:,}" if name in side["values"] else "absent" for side in sides),
-                *(percent(share) if (share := side["covered"].get(name)) is not None else "" for side in sides),
+                *(percent(share) if (share := side["losses"].get(name)) is not None else "" for side in sides),
             ]
             for name in dict.fromkeys(name for side in sides for name in side["values"])
         ),

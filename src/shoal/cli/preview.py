@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import figures, listing, percent, plural, print_json, show, title, working
+from shoal.cli.terminal import figures, listing, percent, plural, print_json, rows_of, show, title, working
 from shoal.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def preview(
     if found["first"]:
         show(
             title(f"The first {plural(len(found['first']), 'group')}"),
-            listing(["records", *chosen], *([f"{g['records']:,}", *g["values"].values()] for g in found["first"])),
+            rows_of(["records", *chosen], *([f"{g['records']:,}", *g["values"].values()] for g in found["first"])),
         )
 
 

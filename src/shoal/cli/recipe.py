@@ -70,6 +70,6 @@ def check(recipe: options.RecipeFile) -> None:
             *((role.value, ", ".join(table.having(role)) or "no column") for role in Role),
             ("method", method.name),
             *([] if nodes is None else [("lattice", f"{nodes:,} nodes")]),
-            ("promise", str(promise)),
+            ("promise", promise.statement),
         )
     )

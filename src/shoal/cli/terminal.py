@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["Report", "complain", "figures", "listing", "percent", "plural", "print_json", "show", "title", "working"]
+__all__ = ["Report", "complain", "figures", "listing", "percent", "plural", "print_json", "rows_of", "show", "title", "working"]
 
 Report = Callable[[int, int, str], None]
 """Takes how much is done, of how much, and what is being done."""
@@ -71,7 +71,7 @@ def figures(*pairs: tuple[str, str]) -> "Table":
 
 
 def listing(head: Sequence[str], *rows: Sequence[str]) -> "Table":
-    """A table: the first column is text, the others are figures."""
+    """A table: the first column has names, the others figures."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -80,6 +80,26 @@ def listing(head: Sequence[str], *rows: Sequence[str]) -> "Table":
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def rows_of(head: Sequence[str], *rows: Sequence[str]) -> "Table":
+    """Rows of a table of data: long texts are cut so that every column stays in sight."""
+    from rich.console import Console
+    from rich.table import Table
+
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    room = Console().width
+    cut = next((cut for cut in range(max(widths), 4, -1) if sum(min(width, cut) + 2 for width in widths) <= room), 4)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in head:
+        table.add_column(_cut(name, cut), no_wrap=True)
+    for row in rows:
+        table.add_row(*(_cut(text, cut) for text in row))
+    return table
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 @contextmanager

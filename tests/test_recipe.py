@@ -1,0 +1,311 @@
+"""A recipe is checked as a whole, every mistake is named by its key, and what it makes is what the library makes."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shoal.errors import FileError, HierarchyError, RecipeError
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.optimal import Optimal
+from shoal.methods.sampling import RandomSample
+from shoal.privacy.models import KAnonymity, TCloseness
+from shoal.recipe import BUILDERS, METHODS, MODELS, Recipe, draft, options_of
+from shoal.tables import Role, table
+from tests.conftest import ROOT
+
+RECIPE = """
+missing = "category"
+
+[source]
+path = "people.csv"
+separator = ";"
+encoding = "utf-8"
+types = { age = "integer" }
+
+[roles]
+name = "identifying"
+age = "quasi"
+sex = "quasi"
+diagnosis = "sensitive"
+visits = "insensitive"
+
+[hierarchies.age]
+build = "intervals"
+low = 0
+high = 99
+widths = [10, 50]
+
+[hierarchies.sex]
+build = "suppress"
+values = ["f", "m"]
+
+[method]
+name = "optimal"
+suppression = 0.5
+
+[[method.models]]
+model = "k-anonymity"
+k = 2
+
+[output]
+format = "csv"
+"""
+
+PEOPLE = "name;age;sex;diagnosis;visits\n" + "".join(
+    f"{name};{age};{sex};{diagnosis};{visits}\n"
+    for name, age, sex, diagnosis, visits in [
+        ("Ann", 31, "f", "flu", 1),
+        ("Bea", 34, "f", "cold", 2),
+        ("Cid", 35, "m", "flu", 3),
+        ("Dov", 39, "m", "flu", 1),
+        ("Eve", 52, "f", "cold", 2),
+        ("Fay", 58, "f", "flu", 5),
+    ]
+)
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes the recipe with some of its text replaced, and its table beside it."""
+
+    def written(*changes: tuple[str, str], more: str = "") -> Path:
+        text = RECIPE
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / "people.csv").write_text(PEOPLE)
+        path = tmp_path / "recipe.toml"
+        path.write_text(text + more)
+        return path
+
+    return written
+
+
+def test_a_recipe_makes_what_the_library_makes(write: Write) -> None:
+    recipe = Recipe.load(write())
+    assert recipe.method() == Optimal((KAnonymity(2),), suppression="0.5")
+    made = recipe.table()
+    assert made.quasi == ("age", "sex")
+    assert made.having(Role.IDENTIFYING) == ("name",)
+    assert [made.hierarchy(name).height for name in made.quasi] == [3, 1]
+    assert recipe.nodes() == 8
+    assert recipe.format == "csv"
+
+
+def test_running_a_recipe_gives_a_release(write: Write) -> None:
+    release = Recipe.load(write()).run()
+    assert "name" not in release.table.columns
+    assert release.table.group_by("age", "sex").len()["len"].min() >= 2
+
+
+def test_the_source_and_hierarchy_files_lie_beside_the_recipe(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(('build = "suppress"\nvalues = ["f", "m"]', 'file = "sex.csv"'))
+    (path.parent / "sex.csv").write_text("f;*\nm;*\n")
+    (path.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(path.parent / "elsewhere")
+    recipe = Recipe.load(path)
+    assert recipe.hierarchies["sex"].leaves == 2
+    assert recipe.table().rows == 6
+
+
+def test_a_hierarchy_file_takes_the_declared_type_of_its_column(write: Write) -> None:
+    path = write(('build = "intervals"\nlow = 0\nhigh = 99\nwidths = [10, 50]', 'file = "age.csv"\nadd_root = "any"'))
+    (path.parent / "age.csv").write_text("".join(f"{age:03};{age // 10}x\n" for age in range(100)))
+    table = Recipe.load(path).table()
+    assert table.hierarchy("age").labels[-1] == ("any",)
+    assert len(table.leaf_of("age")) == 6
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("k = 2", "kk = 2", "method.models[0].kk: unknown key; did you mean 'k'?"),
+        ("k = 2", 'k = "two"', "method.models[0].k should be a valid integer, not 'two'"),
+        ("k = 2", "k = 2.5", "method.models[0].k should be a valid integer, not 2.5"),
+        ("k = 2", "", "method.models[0].k: missing; add it"),
+        ('"k-anonymity"', '"k-anonimity"', "method.models[0].model is 'k-anonimity'; did you mean 'k-anonymity'?"),
+        ('model = "k-anonymity"\n', "", "method.models[0].model: missing; it takes 'k-anonymity', 'distinct-diversity'"),
+        ('name = "optimal"', 'name = "optimum"', "method.name is 'optimum'; did you mean 'optimal'?"),
+        ('name = "optimal"', 'name = "x"', "method.name is 'x'; it takes 'optimal', 'mondrian', 'sampling'"),
+        ("suppression = 0.5", "supression = 0.5", "method.supression: unknown key; did you mean 'suppression'?"),
+        ("suppression = 0.5", "suppression = true", "method.suppression should be a number such as 0.05"),
+        ("suppression = 0.5", 'loss = "granular"', "method.loss is 'granular'; did you mean 'granularity'?"),
+        ("suppression = 0.5", "floor = { agee = 1 }", "method.floor.agee: no quasi-identifying column; did you mean 'age'?"),
+        ('separator = ";"', 'seperator = ";"', "source.seperator: unknown key; did you mean 'separator'?"),
+        ('path = "people.csv"\n', "", "source.path: missing; add it"),
+        ('"integer"', '"int"', "source.types.age is 'int'; did you mean 'integer'?"),
+        ("types = { age", "types = { aged", "source.types.aged: no such column in [roles]; did you mean 'age'?"),
+        ('age = "quasi"', 'age = "quazi"', "roles.age is 'quazi'; did you mean 'quasi'?"),
+        ('build = "intervals"', 'build = "interval"', "hierarchies.age.build is 'interval'; did you mean 'intervals'?"),
+        ("widths", "width", "hierarchies.age.width: unknown key; did you mean 'widths'?"),
+        ("low = 0", "low = true", "hierarchies.age.low should be a number"),
+        ('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', "", "hierarchies.sex: missing"),
+        ("[hierarchies.sex]", "[hierarchies.sexx]", "hierarchies.sexx: no such column in [roles]; did you mean 'sex'?"),
+        ('missing = "category"', 'missing = "drop"', "missing is 'drop'; it takes 'category', 'refuse'"),
+        ('missing = "category"', "budget = 1", "budget: unknown key; it takes 'source', 'roles'"),
+        ('format = "csv"', 'format = "xlsx"', "output.format is 'xlsx'; it takes 'csv', 'parquet', 'arrow'"),
+        ('model = "k-anonymity"\nk', 'model = "distinct-diversity"\ncolumn = "age"\nl', "'age' is no sensitive column"),
+        ("[[method.models]]", "[[method.modles]]", "method.modles: unknown key; did you mean 'models'?"),
+    ],
+)
+def test_a_mistake_is_named_by_its_key_and_its_fix(write: Write, old: str, new: str, said: str) -> None:
+    with pytest.raises(RecipeError, match=re.escape(said)):
+        Recipe.load(write((old, new)))
+
+
+def test_all_mistakes_are_listed_a_line_each(write: Write) -> None:
+    with pytest.raises(RecipeError) as caught:
+        Recipe.load(write(("k = 2", "kk = 2"), ('format = "csv"', 'formt = "csv"')))
+    first, *lines = str(caught.value).splitlines()
+    assert first.endswith("recipe.toml has 3 mistakes")
+    assert sorted(line.split(":")[0].strip() for line in lines) == ["method.models[0].k", "method.models[0].kk", "output.formt"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("k = 2", "k = 0", "method.models[0]: k=0 is out of range"),
+        ("suppression = 0.5", "suppression = 1.5", "method: suppression"),
+        ("suppression = 0.5", "suppression = nan", "method: suppression"),
+        ("suppression = 0.5", 'suppression = "a third"', "method: suppression"),
+    ],
+)
+def test_a_value_out_of_range_is_named_by_its_key(write: Write, old: str, new: str, said: str) -> None:
+    with pytest.raises(RecipeError, match=re.escape(said)):
+        Recipe.load(write((old, new))).method()
+
+
+def test_a_hierarchy_that_cannot_be_built_is_named_by_its_key(write: Write) -> None:
+    recipe = Recipe.load(write(("widths = [10, 50]", "widths = [10, 15]")))
+    with pytest.raises(RecipeError, match=r"recipe\.toml: hierarchies\.age: .*nest"):
+        recipe.table()
+
+
+def test_placeholders_that_are_left_are_listed(write: Write) -> None:
+    with pytest.raises(RecipeError, match=re.escape("'?' at roles.sex, method.models[0].k; replace")):
+        Recipe.load(write(('sex = "quasi"', 'sex = "?"'), ("k = 2", 'k = "?"')))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"a = [", "is not TOML"), (b"\xff\xfe\x00", "is not UTF-8"), (None, "cannot read")]
+)
+def test_a_file_that_is_no_recipe_is_refused(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "recipe.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises((RecipeError, FileError), match=said):
+        Recipe.load(path)
+
+
+def test_an_empty_recipe_says_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text("")
+    with pytest.raises(RecipeError, match=r"(?s)source: missing.*roles: missing.*method: missing"):
+        Recipe.load(tmp_path / "recipe.toml")
+
+
+def test_the_other_methods_are_there(write: Write) -> None:
+    mondrian = Recipe.load(write(('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"\nrelaxed = true')))
+    assert mondrian.method() == Mondrian((KAnonymity(2),), relaxed=True)
+    assert mondrian.nodes() is None
+    models = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
+    sampling = Recipe.load(write(('name = "optimal"\nsuppression = 0.5', 'name = "sampling"\nprobability = "1/3"'), (models, "")))
+    assert sampling.method() == RandomSample("1/3")
+
+
+def test_a_population_is_read_from_its_file(write: Write) -> None:
+    models = 'model = "delta-presence"\nlowest = 0\nhighest = 0.5\npopulation = "town.csv"'
+    path = write(('model = "k-anonymity"\nk = 2', models))
+    (path.parent / "town.csv").write_text("age;sex\n" + "30;f\n" * 7 + "30;m\n" * 5)
+    (model,) = Recipe.load(path).method().models  # type: ignore[attr-defined]
+    assert model.population.total == 12
+    assert model.population.names == ("age", "sex")
+
+
+def test_numbers_are_exact(write: Write) -> None:
+    path = write(('model = "k-anonymity"\nk = 2', 'model = "t-closeness"\ncolumn = "diagnosis"\nt = 0.1'))
+    (model,) = Recipe.load(path).method().models  # type: ignore[attr-defined]
+    assert model == TCloseness("diagnosis", "1/10")
+
+
+@pytest.mark.parametrize(
+    ("choices", "key"), [(METHODS, "name"), (MODELS, "model"), (BUILDERS, "build")], ids=["methods", "models", "builders"]
+)
+def test_every_choice_and_each_of_its_options_is_documented(choices: dict[str, str], key: str) -> None:
+    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    for name, place in choices.items():
+        assert f'{key} = "{name}"' in page or f'"{name}"' in page, name
+        for option in options_of(place, key).model_fields:
+            assert f"`{option}`" in page, f"{name}: {option}"
+
+
+# Drafts
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "patient id": [f"secret{i}" for i in range(40)],
+            "age": list(range(40)),
+            'odd "column" =': ["secret"] * 40,
+            "diagnosis": ["flu", "cold"] * 20,
+            "note": [f"secret{i}" for i in range(40)],
+            "ward": [1, 2] * 20,
+        }
+    )
+
+
+def test_a_draft_decides_nothing_silently(people: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(draft(table(people), tmp_path / "people.csv", folder=tmp_path))
+    with pytest.raises(RecipeError) as caught:
+        Recipe.load(path)
+    for key in (
+        'roles."patient id"',
+        "roles.age",
+        'roles."odd \\"column\\" ="',
+        "roles.diagnosis",
+        "roles.note",
+        "roles.ward",
+        "method.models[0].k",
+        "method.suppression",
+    ):
+        assert key in str(caught.value)
+
+
+def test_a_draft_guesses_only_in_comments_and_holds_no_value(people: pl.DataFrame, tmp_path: Path) -> None:
+    text = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
+    assert "secret" not in text
+    assert "flu" not in text
+    guesses = dict(re.findall(r'^(\S+|"[^"]*")\s+= "\?"(?:  # (\w+)\?)?$', text, re.MULTILINE))
+    assert guesses["age"] == "quasi"
+    assert guesses["diagnosis"] == "sensitive"
+    assert guesses["note"] == "identifying"
+    assert guesses["ward"] == ""
+    assert 'path = "people.csv"' in text
+
+
+def test_a_filled_draft_is_a_recipe(people: pl.DataFrame, tmp_path: Path) -> None:
+    people.write_csv(tmp_path / "people.csv")
+    text = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
+    text = re.sub(r'^(age +)= "\?"', r'\1= "quasi"', text, flags=re.MULTILINE)
+    text = text.replace('suppression = "?"', "suppression = 0").replace('k = "?"', "k = 2")
+    text = re.sub(r'^([^#\n]*)= "\?"', r'\1= "insensitive"', text, flags=re.MULTILINE)
+    text = re.sub(r"^# (\[hierarchies.age\]|build = \"intervals\"|widths.*)$", r"\1", text, flags=re.MULTILINE)
+    text = text.replace('# low = "?"', "low = 0").replace('# high = "?"', "high = 99")
+    (tmp_path / "recipe.toml").write_text(text)
+    recipe = Recipe.load(tmp_path / "recipe.toml")
+    assert recipe.run().certificate.levels["age"] > 0
+
+
+def test_a_value_outside_its_hierarchy_is_counted_and_not_shown(write: Write) -> None:
+    path = write(("high = 99\nwidths = [10, 50]", "high = 49\nwidths = [10, 50]"))
+    with pytest.raises(HierarchyError, match=r"column 'age': 2 distinct values") as caught:
+        Recipe.load(path).run()
+    assert "52" not in str(caught.value)
+    assert "58" not in str(caught.value)
