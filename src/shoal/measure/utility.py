@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from shoal.counts import Counts
 from shoal.counts.counts import group
-from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError
+from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, TooLargeError
 from shoal.hierarchy import ranges
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
@@ -38,6 +38,10 @@ Classifier = Literal["tree", "logistic"]
 EVERYTHING = "*"
 SMALLEST_LEAF = 0.001
 """A leaf of a decision tree has at least this share of the training records: what pruning does in C4.5."""
+
+
+MOST_PAIRS = 2 << 30
+"""Distinct records × groups that are worth comparing where a release has values of several levels side by side."""
 
 
 @dataclass(frozen=True)
@@ -336,13 +340,12 @@ def _cross_validate(
         np.column_stack([reading.leaf for reading in readings]),
         tuple(np.arange(reading.leaves, dtype=np.float64) for reading in readings),
     )
-    shown, mapped = _at_levels_of_release(readings, trains)
     shown_class = released_class[trains]
 
     order = np.random.default_rng(seed).permutation(original.rows)
     fold = np.empty(original.rows, dtype=np.int64)
     fold[order] = np.arange(original.rows) % folds
-    twin = _twins(np.column_stack((mapped.codes, target.leaf)), np.column_stack((shown.codes, shown_class)), order)
+    shown, mapped, twin = _at_levels_of_release(readings, trains, target.leaf, shown_class, order)
     shown_fold = np.where(twin >= 0, fold[twin], -1)
 
     for classifier in classifiers:
@@ -369,8 +372,14 @@ def _suppressed(original: Table, readings: Sequence[_Reading]) -> Bools:
     return silent
 
 
-def _at_levels_of_release(readings: Sequence[_Reading], trains: Bools) -> tuple[_Features, _Features]:
-    """The release's training rows, and the input's records as the release would have shown them."""
+def _at_levels_of_release(
+    readings: Sequence[_Reading], trains: Bools, classes: Ints, shown_classes: Ints, order: Ints
+) -> tuple[_Features, _Features, Ints]:
+    """The release's training rows, the input's records as the release would have shown them, and who may be whom.
+
+    For every training row the last has a record it may be made of, each record once; -1 where none is left. Which of
+    several equal records it is makes no difference to what can be learned from the row.
+    """
     shown = np.column_stack([reading.codes[trains] for reading in readings])
     present = [np.unique(codes) for codes in shown.T]
     places, columns = [], []
@@ -381,13 +390,35 @@ def _at_levels_of_release(readings: Sequence[_Reading], trains: Bools) -> tuple[
         columns.append(column)
     mapped = np.column_stack(columns)
     overlap = any(reading.may_be[codes].sum(axis=0).max(initial=0) > 1 for reading, codes in zip(readings, present, strict=True))
-    if overlap:
-        leaves = np.column_stack([reading.leaf for reading in readings])
+    if not overlap:
+        twin = _twins(np.column_stack((mapped, classes)), np.column_stack((shown, shown_classes)), order)
+    else:  # values of several levels side by side: a record's groups are those that cover it
+        may_bes, leaves = [reading.may_be for reading in readings], np.column_stack([reading.leaf for reading in readings])
         _, first, rows = np.unique(_cells(leaves), return_index=True, return_inverse=True)
-        groups = shown[np.unique(_cells(shown), return_index=True)[1]]
-        found = _tightest([reading.may_be for reading in readings], leaves[first], groups)[rows]
+        _, kinds, group_of = np.unique(_cells(shown), return_index=True, return_inverse=True)
+        groups = shown[kinds]
+        if len(first) * len(groups) > MOST_PAIRS:
+            raise TooLargeError(
+                f"comparing {len(first):,} distinct records with {len(groups):,} groups of several levels would take too long; "
+                "measure on a sample of the input and a release of that sample"
+            )
+        tightest_first = np.argsort(
+            np.sum([np.log(m.sum(axis=1))[codes] for m, codes in zip(may_bes, groups.T, strict=True)], axis=0), kind="stable"
+        )
+        found = _tightest(may_bes, leaves[first], groups, tightest_first)[rows]
         mapped = np.where((found >= 0)[:, None], groups[found], mapped)
-    return _Features(shown, tuple(places)), _Features(mapped, tuple(places))
+        twin = np.full(len(shown), -1, dtype=np.int64)
+        left = order
+        members = np.split(np.argsort(group_of, kind="stable"), np.cumsum(np.bincount(group_of, minlength=len(groups)))[:-1])
+        for which in tightest_first:
+            covered = left
+            for m, code, column in zip(may_bes, groups[which], leaves.T, strict=True):
+                covered = covered[m[code][column[covered]]]
+            its = members[which]
+            own = _twins(classes[covered][:, None], shown_classes[its][:, None], np.arange(len(covered)))
+            twin[its[own >= 0]] = covered[own[own >= 0]]
+            left = left[~np.isin(left, twin[its])]
+    return _Features(shown, tuple(places)), _Features(mapped, tuple(places)), twin
 
 
 def _generalised(reading: _Reading, present: Ints) -> tuple[Ints, Bools]:
@@ -406,25 +437,21 @@ def _is_node(leaves: Bools, level: Ints) -> bool:
     return bool((leaves == (level == level[leaves.argmax()])).all())
 
 
-def _tightest(may_be: Sequence[Bools], records: Ints, groups: Ints) -> Ints:
-    """For every record (as leaves) the group that covers it with the fewest combinations of leaves, -1 if none does."""
-    size = np.sum([np.log(m.sum(axis=1))[codes] for m, codes in zip(may_be, groups.T, strict=True)], axis=0)
-    order = np.argsort(size, kind="stable")
+def _tightest(may_be: Sequence[Bools], records: Ints, groups: Ints, order: Ints) -> Ints:
+    """For every record (as leaves) the first group, in an order, that covers it; -1 if none does."""
     found = np.full(len(records), -1, dtype=np.int64)
     step = max((1 << 24) // max(len(groups), 1), 1)
     for start in range(0, len(records), step):
-        covers = np.ones((min(step, len(records) - start), len(groups)), dtype=np.bool_)
-        for m, codes, leaves in zip(may_be, groups[order].T, records[start : start + step].T, strict=True):
+        some = records[start : start + step]
+        covers = np.ones((len(some), len(groups)), dtype=np.bool_)
+        for m, codes, leaves in zip(may_be, groups[order].T, some.T, strict=True):
             covers &= m[codes][:, leaves].T
-        found[start : start + step] = np.where(covers.any(axis=1), order[covers.argmax(axis=1)], -1) if len(groups) else -1
+        found[start : start + step] = np.where(covers.any(axis=1), order[covers.argmax(axis=1)], -1)
     return found
 
 
 def _twins(records: Ints, released: Ints, order: Ints) -> Ints:
-    """For every released row a record it may be made of, each record once; -1 where none is left.
-
-    Which of several equal records it is makes no difference to what can be learned from the row.
-    """
+    """For every released row an equal record, each record once, the first in an order first; -1 where none is left."""
     cells = _cells(np.concatenate((records, released)))
     ours, theirs = cells[: len(records)], cells[len(records) :]
     ours_by_cell = order[np.argsort(ours[order], kind="stable")]
