@@ -42,7 +42,7 @@ class Lines:
         if self.guessed:
             found.warn("encoding", "the file is not UTF-8 and was read as latin-1; if letters look wrong, give the encoding")
         if self.derived:
-            found.warn("derived", "the hierarchy was derived from rows; a promise that needs a public one will refuse it")
+            found.warn("derived", "the hierarchy was derived from rows; a promise that needs a public one does not hold with it")
         return found
 
 
