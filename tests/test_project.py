@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 HEAVY = {"polars", "pandas", "pyarrow", "scipy", "sklearn", "duckdb", "rich", "typer", "pydantic", "numpy", "narwhals"}
 
-REGISTRY = re.compile(r"pypi[.]org|pythonhosted|://[^\s/]*(?:pypi|simple/)|--(?:extra-)?index-url", re.IGNORECASE)
+REGISTRY = re.compile(r"pypi[.]org|python[h]osted|://[^\s/]*(?:pypi|simple/)|--(?:extra-)?index-url", re.IGNORECASE)
 MACHINE = re.compile(r"(?<![\w.~$}])/(?:home|root|Users|work|opt|tmp)/\w+")
 
 
