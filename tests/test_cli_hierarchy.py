@@ -49,6 +49,13 @@ def test_show_keeps_to_the_width_and_to_the_text_of_long_labels(folder: Path) ->
     assert "[a], [b], [c] … [f]" in lines[4]
 
 
+def test_show_never_sends_control_characters_to_the_terminal(folder: Path) -> None:
+    Path("odd.csv").write_text('"a\nb";*\n\x1b[31mred;*\n', encoding="utf-8")
+    printed = run("show", "odd.csv", "--tree").stdout
+    assert "\x1b" not in printed
+    assert "├── a b" in printed
+
+
 def test_show_prints_json(folder: Path) -> None:
     found = json.loads(run("show", "country.csv", "--json").stdout)
     assert (found["leaves"], found["derived"], found["type"]) == (3, False, "text")

@@ -131,7 +131,14 @@ def test_an_unwritable_place_is_a_file_error_and_leaves_nothing(tmp_path: Path) 
         write(Hierarchy.from_lines([["\ud800", "*"]]), tmp_path / "tree.csv")
     with pytest.raises(ParameterError, match="separator"):
         write(tree, tmp_path / "tree.csv", separator="x")
+    with pytest.raises(FileError, match="folder"):
+        write(Hierarchy.from_lines(AGES, derived=True), tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_lines_hold_texts_and_nothing_else() -> None:
+    with pytest.raises(HierarchyError, match="as text"):
+        Hierarchy.from_lines([[39, "*"]])  # type: ignore[list-item]
 
 
 def test_cells_with_a_separator_are_quoted() -> None:

@@ -124,7 +124,7 @@ def test_numbers_share_an_interval_exactly_if_no_cut_lies_between(
         ({"low": 5, "high": 1}, "high must not be below low"),
         ({"low": 0, "high": 9, "widths": [5], "cuts": [[5]]}, "not both"),
         ({"low": 0, "high": 9, "widths": [0]}, "above 0"),
-        ({"low": 0, "high": 99, "widths": [10, 15]}, "width 15 does not nest: it cuts at 15"),
+        ({"low": 0, "high": 99, "widths": [10, 15]}, "width 15 does not nest in width 10"),
         ({"low": 0, "high": 99, "cuts": [[10, 20], [15]]}, "list 2 of cuts does not nest"),
         ({"low": 0, "high": 9, "cuts": [[50]]}, "cut point 50"),
         ({"low": 0, "high": 9, "cuts": [5]}, "list of lists"),
@@ -146,6 +146,7 @@ def test_numbers_share_an_interval_exactly_if_no_cut_lies_between(
         ({"low": 0, "high": 1, "kind": "float", "step": 0.3}, "whole number of steps"),
         ({"low": 0, "top": 1, "kind": "float", "step": 0.5}, "needs low and high"),
         ({"low": 0, "high": 9, "step": 0}, "above 0"),
+        ({"low": 10**17, "top": 10**17 + 9}, "same floating-point"),
         ({"low": 0, "high": 9, "kind": "float", "cuts": [["1", "1.00000000000000000001"]]}, "same floating-point"),
     ],
 )
@@ -342,6 +343,7 @@ def test_no_error_of_a_derived_hierarchy_carries_a_value() -> None:
     for column, make, options in (
         ("sum", intervals, {}),
         ("sum", intervals, {"cuts": [[5]]}),
+        ("sum", intervals, {"widths": [4_000_000_000_000, 6_000_000_000_000], "kind": "float"}),
         ("none", suppress, {}),
         ("text", suppress, {"kind": "integer"}),
         ("text", mask, {"steps": [0]}),

@@ -23,7 +23,7 @@ app.add_typer(making, name="make")
 
 KindName = Literal["text", "integer", "float", "date"]
 Side = Literal["left", "right"]
-LONGEST = 24  # characters of an example
+LONGEST = 24  # characters of a label shown
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="A hierarchy: CSV without header, one line a value.", show_default=False)
@@ -120,7 +120,7 @@ def _levels(levels: Sequence[dict[str, Any]]) -> "RenderableType":
     rows = []
     for level in levels:
         low, high = level["covers"]
-        *most, last = (text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in level["examples"])
+        *most, last = map(_short, level["examples"])
         gap = " … " if level["values"] > len(level["examples"]) else ", "
         covers = f"{low:,}" if low == high else f"{low:,}–{high:,}"
         examples = gap.join([", ".join(most), last]) if most else last
@@ -134,6 +134,12 @@ def _levels(levels: Sequence[dict[str, Any]]) -> "RenderableType":
     return table
 
 
+def _short(label: str) -> str:
+    """A label for a terminal: on one line, without control characters, not too long."""
+    safe = "".join(character if character.isprintable() else " " for character in label)
+    return safe if len(safe) <= LONGEST else f"{safe[: LONGEST - 1]}…"
+
+
 def _drawn(hierarchy: "Hierarchy", most: int) -> "RenderableType":
     import numpy as np
     from rich.text import Text
@@ -144,16 +150,16 @@ def _drawn(hierarchy: "Hierarchy", most: int) -> "RenderableType":
         if level < 0:
             return
         codes, starts = np.unique(hierarchy.maps[level][leaves], return_index=True)
-        if len(codes) == 1 and hierarchy.labels[level][codes[0]] == str(branch.label):
+        if len(codes) == 1 and _short(hierarchy.labels[level][codes[0]]) == str(branch.label):
             return grow(branch, level - 1, leaves)  # the same value once more
         stops = [*starts[1:].tolist(), leaves.stop - leaves.start]
         for code, start, stop in list(zip(codes.tolist(), starts.tolist(), stops, strict=True))[:most]:
-            below = branch.add(Text(hierarchy.labels[level][code]))
+            below = branch.add(Text(_short(hierarchy.labels[level][code])))
             grow(below, level - 1, slice(leaves.start + start, leaves.start + stop))
         if len(codes) > most:
             branch.add(Text(f"… {len(codes) - most:,} more"))
 
-    drawn = Tree(Text(hierarchy.labels[-1][0]))
+    drawn = Tree(Text(_short(hierarchy.labels[-1][0])))
     grow(drawn, hierarchy.height - 1, slice(0, hierarchy.leaves))
     return drawn
 

@@ -133,10 +133,10 @@ def _given(points: Sequence[Number], ends: _Ends, kind: Kind) -> set[Decimal]:
 
 def _nested(named: "list[tuple[str, set[Decimal]]]") -> None:
     for (fine, points), (coarse, fewer) in pairwise(named):
-        if torn := sorted(fewer - points):
+        if not fewer <= points:  # where is not said: `derive` has private ends
             raise ParameterError(
-                f"{coarse} does not nest: it cuts at {plain(torn[0])}, where {fine} before it has none, so that an interval "
-                "would lie on two paths; let every coarser level keep some of the cuts of the finer one"
+                f"{coarse} does not nest in {fine}, so that an interval would lie on two paths; "
+                "a coarser level may only cut where the finer one does"
             )
 
 
@@ -187,7 +187,7 @@ def _discrete(
     if ends.high is None:
         cuts[-1], outer[count - 1] = math.inf, label(count - 1, count)
     leaves = [outer.get(i, text) for i, text in enumerate(texts)]
-    return replace(_stacked(leaves, levels, kind, root), cuts=tuple(cuts), end_closed=False)
+    return replace(_stacked(leaves, levels, kind, root), cuts=_distinct(cuts), end_closed=False)
 
 
 def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: str, end_closed: bool, root: str) -> Hierarchy:
@@ -216,11 +216,15 @@ def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: st
         levels.append((starts, [label(*ends_of) for ends_of in zip(starts, [*starts[1:], last], strict=True)]))
     cuts = [math.nan if edge is None else float(edge) for edge in edges]
     cuts[0], cuts[-1] = -math.inf if ends.low is None else cuts[0], math.inf if ends.high is None else cuts[-1]
-    if len(set(cuts)) < len(cuts):
-        raise ParameterError("two cut points are the same floating-point number; leave one out")
     made = _stacked(levels[0][1], levels[1:], Kind.FLOAT, root)
     end_closed = end_closed and math.isfinite(cuts[-1] if left else cuts[0])
-    return replace(made, cuts=tuple(cuts), closed=closed, end_closed=end_closed)
+    return replace(made, cuts=_distinct(cuts), closed=closed, end_closed=end_closed)
+
+
+def _distinct(cuts: list[float]) -> tuple[float, ...]:
+    if len(set(cuts)) < len(cuts):
+        raise ParameterError("two cut points are the same floating-point number; leave one out, or declare low and high")
+    return tuple(cuts)
 
 
 def dates(

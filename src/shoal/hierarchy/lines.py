@@ -146,14 +146,16 @@ def _well_quoted(decoded: str, separator: str) -> bool:
 def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str = ";") -> None:
     """Write a hierarchy as UTF-8 CSV, whole or not at all; a derived one gets its note beside it."""
     target, note = Path(path), derived_note(path)
+    if target.is_dir():
+        raise FileError(f"cannot write the hierarchy {os.fspath(path)}: it is a folder")
     content = text(hierarchy, separator)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        if hierarchy.derived:
-            note.write_text(NOTE.format(target.name), encoding="utf-8")  # first: the mark must never be the part that is lost
         try:
             # A text that begins with a byte order mark needs one before it to keep its own.
             partial.write_bytes(content.encode("utf-8-sig" if content.startswith("\ufeff") else "utf-8"))
+            if hierarchy.derived:  # before the file itself: the mark must never be the part that is lost
+                note.write_text(NOTE.format(target.name), encoding="utf-8")
             partial.replace(target)
         finally:
             partial.unlink(missing_ok=True)

@@ -79,6 +79,8 @@ class Hierarchy:
         """
         from shoal.hierarchy.check import problems
 
+        if not all(isinstance(cell, str) for line in lines for cell in line):
+            raise HierarchyError("a cell of a line is no text; write numbers and dates as text")
         lines = rooted(lines, root, add_root)
         problems(lines, Kind(kind)).refuse()
         return cls.from_sound_lines(lines, Kind(kind), derived)
