@@ -147,12 +147,23 @@ def test_queries_are_answered_as_if_groups_were_uniform() -> None:
 
 
 def test_numbers_are_asked_for_in_ranges() -> None:
-    reading = utility._Reading.of(patients(), shoal.table(pl.DataFrame({"age": ["*"]})), "age", AGE)
+    table = shoal.table(pl.DataFrame({"age": [30]}), hierarchies={"age": AGE}, missing="refuse")
+    reading = utility._Reading.of(table, shoal.table(pl.DataFrame({"age": ["*"]})), "age")
     chance = np.random.default_rng(0)
     for _ in range(50):
         wanted = np.flatnonzero(reading.some(0.1, chance))
         assert len(wanted) == 4
         assert wanted[-1] - wanted[0] == 3
+
+
+def test_numbers_are_asked_for_in_their_order_and_missing_values_not_at_all() -> None:
+    odd_first = Hierarchy.from_lines([[f"{n}", "*"] for n in (1, 3, 5, 2, 4)], Kind.INTEGER)
+    table = shoal.table(pl.DataFrame({"n": [1, None]}), hierarchies={"n": odd_first})
+    reading = utility._Reading.of(table, table, "n")
+    assert reading.leaves == 6
+    chance = np.random.default_rng(0)
+    seen = {tuple(odd_first.labels[0][leaf] for leaf in np.flatnonzero(reading.some(0.4, chance))) for _ in range(50)}
+    assert {tuple(sorted(one)) for one in seen} == {("1", "2"), ("2", "3"), ("3", "4"), ("4", "5")}
 
 
 def test_coarser_releases_answer_worse_and_nothing_answers_worst() -> None:
@@ -230,6 +241,13 @@ def test_the_accuracy_is_measured_on_records_the_classifier_has_not_seen() -> No
     for found in classification(table, frame.reverse(), "coin", folds=5):
         assert found.original < 0.65
         assert found.released < 0.65
+
+
+def test_a_classifier_that_had_seen_the_tested_records_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken twin: no released row is known to be made of a tested record, so all of them train."""
+    monkeypatch.setattr(utility, "_twins", lambda records, released, order: np.full(len(released), -1))
+    with pytest.raises(AssertionError):
+        test_the_accuracy_is_measured_on_records_the_classifier_has_not_seen()
 
 
 def test_suppressed_records_train_nothing_but_are_tested() -> None:

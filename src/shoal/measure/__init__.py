@@ -2,5 +2,6 @@
 
 from shoal.measure.loss import LOSSES, Loss, normalised
 from shoal.measure.risk import Assessment, assess
+from shoal.measure.utility import Accuracy, QueryError, classification, queries
 
-__all__ = ["LOSSES", "Assessment", "Loss", "assess", "normalised"]
+__all__ = ["LOSSES", "Accuracy", "Assessment", "Loss", "QueryError", "assess", "classification", "normalised", "queries"]

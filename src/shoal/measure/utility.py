@@ -8,7 +8,7 @@ so: docs/measures.md.
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isinf
 from typing import Any, Literal, get_args
@@ -113,7 +113,6 @@ def classification(
 def queries(
     original: Table,
     released: Any,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
     *,
     names: Iterable[str] | None = None,
     count: int = 1000,
@@ -137,7 +136,7 @@ def queries(
             f"count={count}, columns={columns}: it takes at least one query, over 1 to {len(drawn_from)} columns "
             "(the quasi-identifying ones, or those named)"
         )
-    readings = [_Reading.of(original, release, name, (hierarchies or original.hierarchies).get(name)) for name in drawn_from]
+    readings = [_Reading.of(original, release, name) for name in drawn_from]
     truths = _Answers(group(drawn_from, [r.leaf.astype(np.uint32) for r in readings], [r.leaves for r in readings]))
     answers = _Answers(group(drawn_from, [r.codes.astype(np.uint32) for r in readings], [len(r.may_be) for r in readings]))
     chance = np.random.default_rng(seed)
@@ -178,6 +177,7 @@ class _Reading:
 
     name: str
     ordered: bool
+    asked: Ints  # the leaves that queries ask for: all but the missing value, numbers and dates in their order
     leaf: Ints
     codes: Ints
     may_be: Bools
@@ -189,35 +189,37 @@ class _Reading:
         return int(self.may_be.shape[1])
 
     @classmethod
-    def of(cls, original: Table, release: Table, name: str, hierarchy: Hierarchy | None = None) -> "_Reading":
+    def of(cls, original: Table, release: Table, name: str) -> "_Reading":
         """The column, read by its hierarchy, or by the values of the input where it has none."""
         for table, which in ((original, "input"), (release, "release")):
             if name not in table.names:
                 raise ColumnError(f"the {which} has no column {name!r}")
-        column = original.column(name)
-        if hierarchy is None:
-            domain = Hierarchy((column.labels,), (np.arange(len(column.keys), dtype=smallest(len(column.keys))),), column.kind)
-            leaf = column.codes.astype(np.int64)
+        if name in original.hierarchies:
+            domain, leaf = original.hierarchy(name), original.leaves(name)
         else:
-            domain = hierarchy.with_missing() if original.missing == "category" else hierarchy
-            found = np.array([domain.find(key) for key in column.keys], dtype=np.int64)
-            if (found < 0).any():
-                raise HierarchyError(f"column {name!r}: {int((found < 0).sum())} values of the input are not in its hierarchy")
-            leaf = found[column.codes]
+            column = original.column(name)
+            values = len(column.keys)
+            domain = Hierarchy((column.labels,), (np.arange(values, dtype=smallest(values)),), column.kind)
+            leaf = column.codes
         there = release.column(name)
         may_be = _may_be(there, domain, name)
         levels = tuple(codes.astype(np.int64) for codes in domain.maps)
-        return cls(name, domain.kind is not Kind.TEXT, leaf, there.codes.astype(np.int64), may_be, there.labels, levels)
+        ordered = domain.kind is not Kind.TEXT
+        asked = [i for i, text in enumerate(domain.labels[0]) if text]
+        if ordered and not domain.cuts:
+            asked.sort(key=lambda i: domain.kind.key(domain.labels[0][i]))  # type: ignore[arg-type,return-value]
+        places = np.array(asked, dtype=np.int64)
+        return cls(name, ordered, places, leaf.astype(np.int64), there.codes.astype(np.int64), may_be, there.labels, levels)
 
     def some(self, share: float, chance: np.random.Generator) -> Bools:
         """A random set of leaves, about a share of the domain."""
-        number = max(round(share * self.leaves), 1)
+        number = max(round(share * len(self.asked)), min(len(self.asked), 1))
         wanted = np.zeros(self.leaves, dtype=np.bool_)
         if self.ordered:
-            start = int(chance.integers(self.leaves - number + 1))
-            wanted[start : start + number] = True
+            start = int(chance.integers(len(self.asked) - number + 1))
+            wanted[self.asked[start : start + number]] = True
         else:
-            wanted[chance.choice(self.leaves, number, replace=False)] = True
+            wanted[chance.choice(self.asked, number, replace=False)] = True
         return wanted
 
     def share(self, wanted: Bools) -> Floats:
@@ -328,8 +330,8 @@ class _Features:
 def _cross_validate(
     original: Table, release: Table, column: str, used: Sequence[str], classifiers: Sequence[Classifier], folds: int, seed: int
 ) -> Iterator[Accuracy]:
-    readings = [_Reading.of(original, release, name, original.hierarchies.get(name)) for name in used]
-    target = _Reading.of(original, release, column, original.hierarchies.get(column))
+    readings = [_Reading.of(original, release, name) for name in used]
+    target = _Reading.of(original, release, column)
     trains = ~_suppressed(original, readings)
     released_class = target.may_be.argmax(axis=1)[target.codes]
     if (target.may_be.sum(axis=1)[target.codes[trains]] > 1).any():
