@@ -191,8 +191,8 @@ def test_what_is_no_certificate_is_refused(text: str) -> None:
         Certificate.from_json(text)
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_a_written_release_verifies(tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+def test_a_written_release_verifies(tmp_path: Path, form: Any) -> None:
     path = release(people()).write(tmp_path / "new" / "folder", form)
     assert path.name == f"release.{form}"
     assert sorted(found.name for found in path.parent.iterdir()) == ["certificate.json", path.name]
@@ -241,25 +241,25 @@ def test_what_the_files_cannot_show_is_listed() -> None:
     assert unchecked(replace(paper, parameters={"models": [closeness]}, whole=True)) == []
 
 
-@pytest.mark.parametrize("moment", ["write", "first", "second"])
+@pytest.mark.parametrize("moment", [0, 1, 2, 3])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_an_interrupted_write_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, error: type[BaseException]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int, error: type[BaseException]
 ) -> None:
-    kept = os.replace
-    calls = []
+    kept, calls = os.replace, []
 
     def stop(*given: Any, **options: Any) -> None:
         calls.append(given)
-        if moment == "write":
+        if not moment:
             Path(given[1]).write_text("half a ta")
-        if moment != "second" or len(calls) == 2:
+        if len(calls) >= moment:
             raise error
         kept(*given)
 
-    monkeypatch.setattr("shoal.files.write" if moment == "write" else "shoal.release.os.replace", stop)
+    monkeypatch.setattr("os.replace" if moment else "shoal.files.write", stop)
     with pytest.raises(error):
-        release(people()).write(tmp_path / "out")
+        release(people()).write(tmp_path / "new" / "out")
+    assert calls
     assert list(tmp_path.iterdir()) == []
 
 

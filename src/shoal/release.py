@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -124,7 +124,7 @@ class Release:
 
     def write(self, directory: str | os.PathLike[str], format: str = "csv") -> Path:
         """Write release.<format> and certificate.json into a directory, both or none; gives the released file's path."""
-        from shoal.files import write
+        from shoal.files import Format, write
 
         folder = Path(directory)
         target, paper = folder / f"release.{format}", folder / "certificate.json"
@@ -134,7 +134,7 @@ class Release:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             written += [table, text]
-            write(self.table, table, format=format)
+            write(self.table, table, format=cast(Format, format))
             facts = {"name": target.name, "format": format, "sha256": _digest(table.read_bytes())}
             text.write_text(replace(self.certificate, file=facts).to_json(), encoding="utf-8", newline="\n")
             os.replace(table, target)

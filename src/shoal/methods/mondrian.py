@@ -72,8 +72,8 @@ class Mondrian:
         """The table in groups that satisfy the models, no record suppressed."""
         promise = self.promise(Schema.of(table))
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
-        presence = any(isinstance(model, DeltaPresence) for model in self.models)
-        axes = [_axis(table, name, self.ranges, presence) for name in table.quasi]
+        crowds = [model.population for model in self.models if isinstance(model, DeltaPresence)]
+        axes = [_axis(table, name, self.ranges, crowds) for name in table.quasi]
         cells = _Cells(table, axes, method)
         cells.cut(progress or (lambda done, total, what: None))
         columns = {axis.name: cells.labelled(j, axis) for j, axis in enumerate(axes)}
@@ -129,7 +129,9 @@ class _Axis:
         if math.isinf(high):
             return texts.above(texts.exact(low), closed)
         if whole:
-            return texts.from_to(texts.exact(low + (not closed)), texts.exact(high - closed), hierarchy.cuts[0] < 0)
+            return texts.from_to(
+                texts.exact(low + (not closed)), texts.exact(high - closed), min(filter(math.isfinite, hierarchy.cuts)) < 0
+            )
         low_in = closed or (hierarchy.end_closed and low == hierarchy.cuts[0])
         high_in = not closed or (hierarchy.end_closed and high == hierarchy.cuts[-1])
         return texts.between(texts.exact(low), texts.exact(high), low_in, high_in)
@@ -149,8 +151,8 @@ class _Axis:
         return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
 
 
-def _axis(table: Table, name: str, ranges: str, whole: bool) -> _Axis:
-    """The axis of a column; without a place for missing values if it has none, unless the `whole` domain is asked for."""
+def _axis(table: Table, name: str, ranges: str, populations: Sequence[Counts]) -> _Axis:
+    """The axis of a column; without a place for missing values if neither the table nor a population has any."""
     column = table.column(name)
     if name not in table.hierarchies:
         if ranges == "boundary":
@@ -168,7 +170,8 @@ def _axis(table: Table, name: str, ranges: str, whole: bool) -> _Axis:
         keys = [hierarchy.kind.key(text) for text in labels]
         order.sort(key=lambda leaf: (keys[leaf] is None, keys[leaf]))
     missing, size = order.index(labels.index("")) if "" in labels else -1, len(labels)
-    if missing == size - 1 and None not in column.keys and not whole:
+    seen = [rows.codes[rows.names.index(name)] for rows in populations if name in rows.names]
+    if missing == size - 1 and None not in column.keys and not any((codes == order[missing]).any() for codes in seen):
         missing, size = -1, size - 1
     place = np.argsort(order).astype(smallest(len(order)))
     return _Axis(name, place, size, missing, [labels[leaf] for leaf in order], hierarchy, ordered, hierarchy.kind)
@@ -213,6 +216,7 @@ class _Cells:
         needed = sorted({name for model in method.models for name in model.columns})
         self.carried = {name: _carried(table, name, rows) for name in needed}
         self.sizes = np.array([axis.size for axis in axes], dtype=np.int64)
+        self.missing = np.array([axis.missing for axis in axes], dtype=np.int64)
         self.low = np.zeros((min(rows.distinct, 1), len(axes)), dtype=np.int64)
         self.high = self.low + self.sizes - 1
         self.first, self.last = self.low.copy(), self.high.copy()  # the outermost places that occur in a cell
@@ -262,9 +266,14 @@ class _Cells:
             tied = place == middle[local]
             right: npt.NDArray[np.bool_] = (place > middle[local]) | (tied & ~_spread(tied, local, stay, at))
             ends_left, starts_right = middle, np.where(stay < at, middle, middle + 1)
+            went_left = upto - at + stay
         else:
-            ends_left = np.where(records - upto >= upto - at, middle, middle - 1)  # the more even of the two cuts there
+            after = records - upto >= upto - at  # whether the more even of the two cuts there is after the median
+            ends_left, went_left = np.where(after, middle, middle - 1), np.where(after, upto, upto - at)
             right, starts_right = place > ends_left[local], ends_left + 1
+        # Where only missing values go right, the left half keeps all that is not missing.
+        alone = (last == self.missing[axis]) & (went_left + heights[ends - 1] == records)
+        ends_left, starts_right = np.where(alone, last - 1, ends_left), np.where(alone, last, starts_right)
         halves = [np.full(len(crowd.cell), 2 * len(opened))]
         halves[0][active] = 2 * local + right
         halves += [_parted(population, number, axis, ends_left) for population in self.populations]
@@ -323,7 +332,7 @@ class _Cells:
 def _population(model: DeltaPresence, axes: Sequence[_Axis]) -> _Crowd:
     rows = model.population
     for axis in axes:
-        if axis.name not in rows.names or rows.cards[rows.names.index(axis.name)] != axis.size:
+        if axis.name not in rows.names or rows.cards[rows.names.index(axis.name)] != len(axis.place):
             raise ColumnError(f"the population of {model} does not have column {axis.name!r} coded by the table's hierarchy")
     return _Crowd.of(rows, [axis.place[rows.codes[rows.names.index(axis.name)]] for axis in axes])
 
