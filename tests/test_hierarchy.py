@@ -194,7 +194,7 @@ def test_all_problems_are_named_together_with_their_lines() -> None:
     lines = [["a", "g", "*"], [], ["a", "g", "*"], ["b", "g"], ["c", "h", "x"], ["d", "", "*"], ["e", "g", "x"]]
     with pytest.raises(HierarchyError) as caught:
         Hierarchy.from_lines(lines)
-    for part in ("duplicates: 'a' (lines 1 and 3)", "ragged: line 4", "2 roots: '*', 'x'", "'g' at level 1", "line 6"):
+    for part in ("duplicates: 'a' (lines 1 and 3)", "ragged: line 4", "2 roots: '*', 'x'", "'g' (becomes '*', 'x')", "line 6"):
         assert part in str(caught.value)
 
 

@@ -302,7 +302,7 @@ def test_values_in_no_group_go_to_the_rest_or_are_refused() -> None:
         ({}, "empty"),
         ({"West": []}, "no values"),
         ({"West": ["FR"], "East": ["FR"]}, "two paths"),
-        ({"A": {"x": ["1"]}, "B": {"x": ["2"]}}, "'x' at level 1 is on two paths"),
+        ({"A": {"x": ["1"]}, "B": {"x": ["2"]}}, "on two paths from level 1 to 2: 'x'"),
     ],
 )
 def test_groups_that_cannot_be_are_refused(tree: Any, message: str) -> None:

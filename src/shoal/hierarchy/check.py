@@ -60,7 +60,6 @@ class Problems:
 def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers: Sequence[int] | None = None) -> Problems:
     """Everything wrong with the lines of a hierarchy; `numbers` are the lines' numbers in their file, else 1, 2, 3…"""
     found = Problems()
-
     numbers = numbers or range(1, len(lines) + 1)
     if blank := [number for number, line in zip(numbers, lines, strict=True) if not line]:
         found.warn("blank line", f"{_lines(blank)} {'is' if len(blank) == 1 else 'are'} empty and skipped")
@@ -97,13 +96,16 @@ def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers:
         # The last line to write decides a value's parent; a value on two paths then disagrees with some line.
         parents = np.empty(codes[level].max() + 1, dtype=np.int64)
         parents[codes[level]] = codes[level + 1]
-        torn = np.flatnonzero(parents[codes[level]] != codes[level + 1])
-        for label in sorted({columns[level][i] for i in torn}):
-            above = sorted({up for own, up in zip(columns[level], columns[level + 1], strict=True) if own == label})
+        torn = {columns[level][i] for i in np.flatnonzero(parents[codes[level]] != codes[level + 1])}
+        if torn:
+            above: dict[str, dict[str, None]] = {}
+            for label, parent in zip(columns[level], columns[level + 1], strict=True):
+                if label in torn:
+                    above.setdefault(label, {})[parent] = None
+            paths = (f"{label!r} (becomes {_some(map(repr, over))})" for label, over in above.items())
             found.error(
                 "two paths",
-                f"{label!r} at level {level} is on two paths: at level {level + 1} it becomes {_some(map(repr, above))}; "
-                "give the two different names",
+                f"on two paths from level {level} to {level + 1}: {_some(paths)}; give different things different names",
             )
     roots = list(dict.fromkeys(columns[-1]))
     if depth > 1 and len(roots) > 1:
