@@ -77,7 +77,7 @@ def test_help_reads_well_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for path, _ in commands():
         result = run(*path, "--help")
         assert result.exit_code == 0
-        assert "…  " not in result.stdout, path  # nothing cut off
+        assert not re.search(r"\w…", result.stdout), path  # nothing cut off
         assert max(map(len, result.stdout.splitlines())) <= 80, path
 
 
@@ -160,8 +160,8 @@ def test_infinity_is_null_in_json(folder: Path) -> None:
     [
         ("--min-k", "3", "the smallest group has 2 records"),
         ("--max-risk", "0.4", "the highest risk is 0.5"),
-        ("--max-at-risk", "1", "2 records (33.3 %) are at risk above 0.2"),
-        ("--max-at-risk", "33%", "2 records (33.3 %) are at risk above 0.2"),
+        ("--max-at-risk", "5", "6 records (100 %) are at risk above 0.2"),
+        ("--max-at-risk", "99%", "6 records (100 %) are at risk above 0.2"),
         ("--min-l", "2", "a group has 1 distinct value of 'diagnosis'"),
         ("--max-t", "0.3", "a group is 0.3333 away from the table in 'diagnosis'"),
     ],
@@ -189,7 +189,7 @@ def test_uniques_are_limited_by_number_or_share(folder: Path, value: str) -> Non
 @pytest.mark.parametrize(
     "limits",
     [
-        ["--min-k", "2", "--max-risk", "0.5", "--max-at-risk", "1/3", "--max-uniques", "0", "--min-l", "1", "--max-t", "1"],
+        ["--min-k", "2", "--max-risk", "0.5", "--max-at-risk", "6", "--max-uniques", "0", "--min-l", "1", "--max-t", "1"],
         ["--max-risk", "1/2"],
         ["--max-uniques", "0%"],
     ],
@@ -393,7 +393,6 @@ def test_a_recipe_that_cannot_be_done_leaves_nothing_behind(folder: Path, old: s
     [
         ["assess", "people.csv", "-q", "agee"],
         ["assess", "people.csv", "-q", "age", "-s", "age"],
-        ["assess", "people.csv", "-q", "age,age"],
         ["assess", "people.csv", "-q", ""],
         ["assess", "people.csv"],
         ["assess", "people.csv", "-q", "age", "--threshold", "nan"],

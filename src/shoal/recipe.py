@@ -56,7 +56,7 @@ BUILDERS = {
     "dates": "hierarchy.build.dates",
     "mask": "hierarchy.build.mask",
     "order": "hierarchy.build.order",
-    "groups": "hierarchy.build.groups",
+    "group": "hierarchy.build.groups",
     "suppress": "hierarchy.build.suppress",
 }
 """Ways to make a hierarchy, by the `build` in [hierarchies.NAME]; `file = …` alone says build = "file"."""
@@ -432,6 +432,7 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), separator: str | N
 
     It holds nothing of the table but the names and types of its columns.
     """
+    kinds = {name: _type(table, name) for name in table.names}
     guesses = {name: _guess(table, name) for name in table.names}
     wide = max((len(_key(name)) for name in table.names), default=0)
     reading = {"path": Path(os.path.relpath(path, folder)).as_posix(), "separator": separator, "encoding": encoding}
@@ -443,7 +444,7 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), separator: str | N
         *(f"{key} = {_quoted(value)}" for key, value in reading.items() if value is not None),
         "",
         "[source.types]  # text, integer, float or date",
-        *(f"{_key(name):{wide}} = {_quoted(table.kind(name))}" for name in table.names),
+        *(f"{_key(name):{wide}} = {_quoted(kind)}" for name, kind in kinds.items()),
         "",
         "# identifying: is never released.         quasi: others may know it; is generalised.",
         "# sensitive: nobody should learn it.      insensitive: neither; is released as it is.",
@@ -454,7 +455,7 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), separator: str | N
         "# shoal hierarchy make helps. For example (take the # away):",
     ]
     for name in [name for name, guess in guesses.items() if guess == "quasi"] or list(table.names[:1]):
-        lines += ["", *(f"# {line}" for line in (f"[hierarchies.{_key(name)}]", *_EXAMPLES[table.kind(name)]))]
+        lines += ["", *(f"# {line}" for line in (f"[hierarchies.{_key(name)}]", *_EXAMPLES[kinds[name]]))]
     lines += [
         "",
         "[method]",
@@ -469,6 +470,18 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), separator: str | N
         'format = "csv"  # or parquet, arrow',
     ]
     return "\n".join(lines) + "\n"
+
+
+def _type(table: Table, name: str) -> Kind:
+    """The type that all values of a column have, as they are written: 01234 is text, for its 0 would be lost."""
+    texts = [text for text in table.column(name).labels if text]
+    for kind in (Kind.INTEGER, Kind.FLOAT, Kind.DATE) if table.kind(name) is Kind.TEXT and texts else ():
+        try:
+            if all(kind.text(kind.key(text)) == text for text in texts):
+                return kind
+        except (ValueError, TypeError):
+            continue
+    return table.kind(name)
 
 
 def _guess(table: Table, name: str) -> str:
