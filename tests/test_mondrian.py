@@ -194,7 +194,9 @@ def test_every_group_of_a_release_satisfies_the_models(
     assert sorted(released["ill"].to_list()) == sorted(ills)
     # The released table is checked as a table of its own, whose values are their own leaves.
     flat = {
-        name: Hierarchy.from_lines([[text, "*"] for text in sorted({str(text or "") for text in released[name]})])
+        name: Hierarchy.from_lines(
+            [[text, "*"] for text in sorted({"" if text is None else str(text) for text in released[name]})]
+        )
         for name in ("age", "land")
     }
     texts = released.with_columns(pl.col("age", "land").cast(pl.String).fill_null(""))

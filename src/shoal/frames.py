@@ -95,8 +95,12 @@ def series_of(library: Library, values: Sequence[Key | None], kind: Kind, own: "
     except (ValueError, TypeError):
         return _text(library, [Kind.TEXT.key(value) for value in values])
     if own is not None and kind_of(library, own) is kind:
+        native = own.to_native()
         try:
-            made = library.series([None if key is None else _stored(key, own.dtype) for key in keys], own.to_native().dtype)
+            made = library.series(
+                [None if key is None else _stored(key, own.dtype) for key in keys],
+                native.type if own.implementation.is_pyarrow() else native.dtype,
+            )
             if nw.from_native(made, series_only=True).null_count() == keys.count(None):
                 return made
         except _MISFITS:
