@@ -22,7 +22,7 @@ from shoal.errors import ColumnError, HierarchyError, ParameterError
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Key, Kind
 
-__all__ = ["Column", "Missing", "Role", "Table", "table"]
+__all__ = ["Column", "Missing", "Role", "Table", "table", "wrap"]
 
 Missing = Literal["category", "refuse"]
 
@@ -139,10 +139,10 @@ class Table:
 
     def columns(self, names: Iterable[str]) -> list[Column]:
         """Several columns; those that are not coded yet are coded side by side, since the libraries free Python's lock."""
-        wanted = list(dict.fromkeys(names))
-        if len(wanted) > 1:
+        wanted = list(names)
+        if len(set(wanted)) > 1:
             with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as threads:
-                list(threads.map(self.column, wanted))
+                list(threads.map(self.column, set(wanted)))
         return [self.column(name) for name in wanted]
 
     def _require(self, name: str) -> None:
@@ -279,7 +279,7 @@ def table(
     >>> table(pl.DataFrame({"age": [39, 50], "illness": ["flu", "asthma"]}), quasi=["age"], sensitive=["illness"])
     <shoal.Table of 2 rows × 2 columns>
     """
-    wrapped = _wrapped(frame)
+    wrapped = wrap(frame)
     names = wrapped.columns
     if missing not in ("category", "refuse"):
         raise ParameterError(f"missing={missing!r}; it takes 'category' or 'refuse'")
@@ -306,7 +306,8 @@ def table(
     return made
 
 
-def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
+def wrap(frame: Any) -> "nw.DataFrame[Any]":
+    """A native dataframe in the form that is the same for all libraries, not copied; ColumnError if it is none."""
     try:
         wrapped: nw.DataFrame[Any] | None = nw.from_native(frame, eager_only=True)
     except nw.exceptions.DuplicateError:

@@ -1,0 +1,467 @@
+"""Reading and writing tables: CSV, Parquet and Arrow files. Uses `tables` and `memory`; the doors and `release` use it.
+
+What the values of a CSV file are is never guessed: they stay the texts they are, and a column's declared type says how they
+compare. An empty text is a missing value, quoted or not. Separator, quotes and encoding are looked for in the beginning of
+the file unless they are given.
+"""
+
+import codecs
+import csv
+import io
+import mmap
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal import memory
+from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.hierarchy.tree import Hierarchy
+from shoal.kinds import Kind
+from shoal.tables import Missing, Table, table, wrap
+
+__all__ = ["FORMATS", "Format", "read", "replacing", "write"]
+
+Format = Literal["csv", "parquet", "arrow"]
+
+FORMATS: Mapping[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+"""How a file's name ends, and what it then is."""
+
+SEPARATORS = (",", ";", "\t", "|")
+
+_HEAD = 1 << 18  # bytes looked at before anything is decided
+_BLOCK = 1 << 18  # bytes checked at a time: they stay in the processor's cache
+_LONGEST = 1 << 30  # characters of a field
+_SNIFFED = 200  # records that separators are tried on
+_CELL = 16  # bytes of a text in memory; longer ones lie in a second place, which is never larger than the file
+
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
+_FOREIGN = {
+    b"\x1f\x8b": "compressed with gzip; unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first",
+    b"PK\x03\x04": "a zip or Excel file; save the table as CSV or Parquet",
+    b"\xd0\xcf\x11\xe0": "an old Excel file; save the table as CSV or Parquet",
+    b"FEA1": "in Feather's first version; save it as Arrow or Parquet",
+}
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_BETWEEN = r"(?:[,;\t|\r\n]|\Z)"
+_APOSTROPHES = re.compile(rf"(?:(?<=[,;\t|\r\n])|(?<!.))'(?:[^']|'')*'(?={_BETWEEN})", re.DOTALL)
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    quasi: Iterable[str] = (),
+    sensitive: Iterable[str] = (),
+    identifying: Iterable[str] = (),
+    insensitive: Iterable[str] = (),
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    types: Mapping[str, Kind | str] | None = None,
+    missing: Missing = "category",
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    columns: Iterable[str] | None = None,
+) -> Table:
+    """A `Table` from a CSV, Parquet or Arrow file.
+
+    `separator`, `quote` ("" if nothing is quoted) and `encoding` are for CSV files, and found out if not given. Of `columns`
+    only these are read. The other parameters are those of `shoal.table`.
+    """
+    return table(
+        _frame(Path(path), separator, quote, encoding, None if columns is None else list(columns)),
+        quasi=quasi,
+        sensitive=sensitive,
+        identifying=identifying,
+        insensitive=insensitive,
+        hierarchies=hierarchies,
+        types=types,
+        missing=missing,
+    )
+
+
+def write(frame: Any, path: str | os.PathLike[str], format: Format | None = None) -> None:
+    """Write a dataframe (or a `Table`) as CSV, Parquet or Arrow, as `format` or the end of the name says.
+
+    The file appears when it is complete, or not at all. A CSV file is UTF-8 with commas; missing values are empty.
+    """
+    chosen = format or FORMATS.get(Path(path).suffix.lower())
+    if chosen not in FORMATS.values():
+        said = f"format {format!r} is unknown" if format else f"the name {Path(path).name!r} does not say its format"
+        raise ParameterError(f"{said}; it takes 'csv', 'parquet' or 'arrow'")
+    data = (frame.frame if isinstance(frame, Table) else wrap(frame)).to_polars()
+    with replacing(path) as file:
+        if chosen == "csv":
+            _write_csv(data, file)
+        elif chosen == "parquet":
+            data.write_parquet(file)
+        else:
+            data.write_ipc(file)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write that takes its place when the block ends well, and leaves nothing behind when it does not."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise FileError(f"cannot write {path}: it is a directory or a device; give the name of a file")
+    part = target.with_name(f".{target.name}.{os.getpid()}.{time.monotonic_ns()}.part")
+    try:
+        with open(part, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise FileError(f"cannot write {path}: {error.strerror}") from None
+        raise
+
+
+def _write_csv(data: pl.DataFrame, file: IO[bytes]) -> None:
+    data = data.with_columns(pl.selectors.float().fill_nan(None))
+    if odd := [name for name, dtype in data.schema.items() if dtype.is_nested() or dtype in (pl.Binary, pl.Object)]:
+        raise ColumnError(f"column {odd[0]!r} is of type {data.schema[odd[0]]}, which CSV cannot hold; convert it to text")
+    if data.width == 1:  # a missing value alone would be an empty line, which many readers skip
+        data = data.select(pl.all().cast(pl.String).fill_null(""))
+    data.write_csv(file)
+
+
+# --------------------------------------------------------------------------------------------------------------- reading
+
+
+def _frame(path: Path, separator: str | None, quote: str | None, encoding: str | None, columns: list[str] | None) -> pl.DataFrame:
+    head, size = _head(path)
+    found = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+    said = FORMATS.get(path.suffix.lower())
+    if found is None and said in ("parquet", "arrow") and not (said == "arrow" and head.startswith(b"\xff\xff\xff\xff")):
+        raise FileError(f"{path} is not {said.capitalize()} though its name says so; rename it, or write it again")
+    if (found or said) in ("parquet", "arrow"):
+        if separator or quote or encoding:
+            raise ParameterError(
+                f"{path} is {(found or said or '').capitalize()}: separator, quote and encoding are for CSV files"
+            )
+        return _binary(path, size, found or "stream", columns)
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            raise FileError(f"{path} is {what}")
+    return _Csv(path, head, size, separator, quote, encoding).read(columns)
+
+
+def _head(path: Path) -> tuple[bytes, int]:
+    try:
+        if path.is_dir():
+            raise FileError(f"{path} is a directory; give a file")
+        if path.exists() and not path.is_file():
+            raise FileError(f"{path} is not an ordinary file; write its content to one first")
+        with open(path, "rb") as file:
+            head, size = file.read(_HEAD), os.fstat(file.fileno()).st_size
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    if not head.strip():
+        raise FileError(f"{path} is empty; it needs at least a line with the names of the columns")
+    return head, size
+
+
+def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.DataFrame:
+    """A Parquet file, an Arrow file, or a stream of Arrow batches."""
+    name = "Parquet" if form == "parquet" else "Arrow"
+    lazy: pl.LazyFrame | None = None
+    try:
+        if form == "parquet":
+            lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        elif form == "arrow":
+            lazy = pl.scan_ipc(path, glob=False, hive_partitioning=False)
+        if lazy is None:
+            _afford(path, 3 * size)  # a stream does not say how much it holds
+            lazy = pl.read_ipc_stream(path).lazy()
+        schema = lazy.collect_schema()
+        wanted = _chosen(path, schema.names(), columns)
+        rows = cast(int, lazy.select(pl.len()).collect().item())
+        _afford(path, sum(rows * (_CELL if schema[name] == pl.String else 8) for name in wanted))
+        return lazy.select(wanted).collect()
+    except pl.exceptions.DuplicateError as error:
+        repeated = re.findall(r"'(.*)'", str(error))
+        raise ColumnError(f"{path}: two columns are called {repeated[0] if repeated else 'the same'!r}; rename one") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise FileError(f"{path} cannot be read as {name}: it is damaged, or two columns have one name; write it again") from None
+
+
+def _chosen(path: Path, names: Sequence[str], columns: list[str] | None) -> list[str]:
+    """The columns to read, in the file's order."""
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ColumnError(f"{path}: two columns are called {', '.join(map(repr, repeated))}; rename one")
+    if columns is None:
+        return list(names)
+    if unknown := [name for name in columns if name not in names]:
+        raise ColumnError(f"{path} has no column {', '.join(map(repr, unknown))}; it has {', '.join(map(repr, names))}")
+    if not columns:
+        raise ParameterError("columns is empty; name at least one, or leave it out to read all")
+    return [name for name in names if name in columns]
+
+
+def _afford(path: Path, needed: int) -> None:
+    memory.require(needed, f"reading {path}", "read fewer columns with columns=, or use a larger machine")
+
+
+# ------------------------------------------------------------------------------------------------------------------- CSV
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    """How a CSV file is written; `quote` is "" where nothing is quoted."""
+
+    encoding: str
+    separator: str
+    quote: str
+    line_end: str
+    names: list[str]
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+
+class _Csv:
+    """One CSV file on its way to a dataframe."""
+
+    def __init__(
+        self, path: Path, head: bytes, size: int, separator: str | None, quote: str | None, encoding: str | None
+    ) -> None:
+        self.path, self.head, self.size = path, head, size
+        self.separator = {"tab": "\t", "\\t": "\t"}.get(separator or "", separator)
+        self.quote, self.encoding = quote, encoding
+        for name, given, empty in (("separator", self.separator, False), ("quote", quote, True)):
+            fits = given is None or (empty and given == "") or (len(given) == 1 and given.isascii() and given not in "\r\n")
+            if not fits:
+                raise ParameterError(f"{name}={given!r}; it takes one ASCII character{' or none' if empty else ''}")
+        if self.separator is not None and self.separator == quote:
+            raise ParameterError(f"separator and quote are both {quote!r}; give different ones")
+        if encoding is not None:
+            try:
+                codecs.lookup(encoding)
+            except LookupError:
+                raise ParameterError(f"encoding {encoding!r} is unknown; give one such as 'utf-8' or 'cp1252'") from None
+
+    def read(self, columns: list[str] | None) -> pl.DataFrame:
+        """The dataframe, all texts, by the first encoding the whole file agrees with."""
+        tried = [self.encoding] if self.encoding else _encodings(self.head)
+        for encoding in tried:
+            try:
+                return self._read(self._dialect(encoding), columns)
+            except UnicodeError:
+                continue
+        raise FileError(
+            f"{self.path} is not {tried[-1]} text: line {self._undecodable(tried[-1])} has other bytes; "
+            "give its encoding, such as encoding='cp1252'"
+        )
+
+    def _dialect(self, encoding: str) -> _Dialect:
+        whole = len(self.head) == self.size
+        text = codecs.getincrementaldecoder(encoding)().decode(self.head, final=whole).lstrip("\r\n\ufeff")
+        line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+        if not whole:
+            text = text[: text.rfind(line_end) + 1]
+        if not text.strip():
+            raise FileError(f"{self.path}: no line ends in its first {_HEAD // 1024} KB; is it a CSV file?")
+        quote = _quote(text) if self.quote is None else self.quote
+        detected = _separator(text, quote, whole)
+        separator = self.separator or detected
+        names = _records(text, separator, quote, whole)[0]
+        if separator != detected and len(names) == 1 and len(_records(text, detected, quote, whole)[0]) > 1:
+            raise FileError(
+                f"{self.path} has one column with separator {separator!r}, and its header contains {detected!r}; "
+                f"give separator={detected!r}, or leave it out"
+            )
+        return _Dialect(encoding, separator, quote, line_end, names)
+
+    def _read(self, dialect: _Dialect, columns: list[str] | None) -> pl.DataFrame:
+        wanted = _chosen(self.path, dialect.names, columns)
+        utf8 = codecs.lookup(dialect.encoding).name in ("utf-8", "utf-8-sig")
+        lines = max(self.head.count(dialect.line_end.encode()), 1)
+        rows = self.size * lines // len(self.head)
+        _afford(self.path, (2 if utf8 else 4) * self.size + rows * len(wanted) * _CELL)
+        source = self.path if utf8 else self._as_utf8(dialect)
+        # Polars checks the number of fields only where it reads all of them, and takes what is missing at a line's end for
+        # missing values. So lines are counted here if columns are left out, and if the last column has missing values.
+        plain = not dialect.quote or not _contains(source, dialect.quote)
+        some = plain and len(wanted) < dialect.width
+        try:
+            frame = pl.read_csv(
+                source if isinstance(source, bytes) else str(source),
+                separator=dialect.separator,
+                quote_char=None if plain else dialect.quote,
+                columns=[dialect.names.index(name) for name in wanted] if some else None,
+                eol_char=dialect.line_end,
+                infer_schema=False,
+                glob=False,
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # its text may have cells
+            if str(error).startswith("invalid utf-8"):
+                raise UnicodeError from None
+            self._blank_lines(dialect)  # names the line, if it finds it
+            raise self._unpaired() from None
+        if frame.columns != (wanted if some else dialect.names):
+            raise FileError(f"{self.path}: its first line is not a line of column names; give separator and quote")
+        if dialect.width > 1 and (some or frame[:, -1].null_count()) and not (plain and _regular(source, dialect)):
+            frame = frame.head(frame.height - self._blank_lines(dialect))
+        return frame.select(wanted)
+
+    def _as_utf8(self, dialect: _Dialect) -> bytes:
+        """The file's content as UTF-8, which is what Polars reads."""
+        made = io.BytesIO()
+        decoder = codecs.getincrementaldecoder(dialect.encoding)()
+        with open(self.path, "rb") as file:
+            while block := file.read(1 << 24):
+                made.write(decoder.decode(block).encode())
+        made.write(decoder.decode(b"", final=True).encode())
+        return made.getvalue()
+
+    def _blank_lines(self, dialect: _Dialect) -> int:
+        """How many empty lines end the file; FileError with the line's number where one has not the header's width."""
+        blank, last, header = 0, 0, True
+        limit = csv.field_size_limit(_LONGEST)
+        try:
+            with open(self.path, encoding=dialect.encoding, newline="") as file:
+                reader = _reader(file, dialect.separator, dialect.quote, strict=True)
+                for record in reader:
+                    first, last = last + 1, reader.line_num
+                    if not record:
+                        blank += 1
+                    elif blank and not header:
+                        raise self._ragged(first - blank, 0, dialect)
+                    elif len(record) != dialect.width:
+                        raise self._ragged(first, len(record), dialect)
+                    else:
+                        blank, header = 0, False
+        except csv.Error:
+            raise self._unpaired(f"line {last + 1}: ") from None
+        finally:
+            csv.field_size_limit(limit)
+        return blank
+
+    def _ragged(self, line: int, fields: int, dialect: _Dialect) -> FileError:
+        return FileError(
+            f"{self.path}: line {line} has {fields or 'no'} field{'' if fields == 1 else 's'} and the header {dialect.width}; "
+            f"correct the line (a value that contains {dialect.separator!r} must be quoted)"
+        )
+
+    def _unpaired(self, where: str = "") -> FileError:
+        return FileError(
+            f"{self.path}: {where}quotes do not pair up; quote whole values and double the quotes inside, "
+            "or give quote='' if the file quotes nothing"
+        )
+
+    def _undecodable(self, encoding: str) -> int:
+        """The number of the first line that an encoding does not fit."""
+        line, decoder = 1, codecs.getincrementaldecoder(encoding)()
+        with open(self.path, "rb") as file:
+            for number, raw in enumerate(file, 1):
+                line = number
+                try:
+                    decoder.decode(raw)
+                except UnicodeError:
+                    break
+        return line
+
+
+def _encodings(head: bytes) -> list[str]:
+    """What a file may be encoded in, the likeliest first."""
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return [name]
+    if head.count(0) > len(head) // 4:
+        return ["utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"]
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeError:
+        return ["cp1252", "latin-1"]
+    return ["utf-8", "cp1252", "latin-1"] if head.isascii() else ["utf-8"]
+
+
+def _quote(text: str) -> str:
+    """The apostrophe if fields are quoted by it and it occurs nowhere else, else the usual quote."""
+    return "'" if "'" in text and '"' not in text and "'" not in _APOSTROPHES.sub("", text) else '"'
+
+
+def _separator(text: str, quote: str, whole: bool) -> str:
+    """The separator that splits most records into as many fields as the header, and the header into most."""
+
+    def fit(separator: str) -> tuple[bool, float, int]:
+        records = _records(text, separator, quote, whole)
+        width = len(records[0])
+        alike = sum(len(record) == width for record in records) / len(records)
+        return width > 1 and alike > 0.5, alike, width
+
+    return max((separator for separator in SEPARATORS if separator != quote), key=fit)
+
+
+def _records(text: str, separator: str, quote: str, whole: bool) -> list[list[str]]:
+    """The first records of a text; the last one it has may be cut unless the text is the whole file."""
+    limit = csv.field_size_limit(_LONGEST)
+    try:
+        found = list(islice(_reader(io.StringIO(text, newline=""), separator, quote), _SNIFFED + 1))
+    finally:
+        csv.field_size_limit(limit)
+    if len(found) > 1 and not (whole and len(found) <= _SNIFFED):
+        found.pop()
+    return [record for record in found if record]
+
+
+def _reader(lines: Iterable[str], separator: str, quote: str, *, strict: bool = False) -> Any:
+    if quote:
+        return csv.reader(lines, delimiter=separator, quotechar=quote, strict=strict)
+    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
+
+
+def _contains(source: Path | bytes, character: str) -> bool:
+    if isinstance(source, bytes):
+        return character.encode() in source
+    with open(source, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(character.encode()) >= 0
+
+
+def _regular(source: Path | bytes, dialect: _Dialect) -> bool:
+    """Whether every line of a file without quotes has as many fields as the header."""
+    data: npt.NDArray[np.uint8]
+    data = np.frombuffer(source, dtype=np.uint8) if isinstance(source, bytes) else np.memmap(source, dtype=np.uint8, mode="r")
+    start, inner, end = 0, dialect.width - 1, ord(dialect.line_end)
+    while start < len(data):
+        block = data[start : start + _BLOCK]
+        ends = np.flatnonzero(block == end)
+        if start + _BLOCK >= len(data) and block[-1] != end:
+            ends = np.append(ends, len(block))
+        if not len(ends):
+            return False  # one very long line: let the slower way decide
+        separators = np.flatnonzero(block[: ends[-1]] == ord(dialect.separator))
+        if len(separators) != len(ends) * inner:
+            return False
+        by_line = separators.reshape(-1, inner)
+        if (by_line[:, -1] > ends).any() or (by_line[1:, 0] < ends[:-1]).any():
+            return False
+        start += int(ends[-1]) + 1
+    return True

@@ -1,0 +1,420 @@
+"""Files: what is read is what was written, and what cannot be read is named."""
+
+import codecs
+import csv
+import io
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import shoal
+from shoal import files, memory
+from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def texts(table: shoal.Table) -> dict[str, list[str | None]]:
+    """The table's columns as texts."""
+    return {
+        name: [column.labels[code] or None for code in column.codes] for name in table.names for column in [table.column(name)]
+    }
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Any:
+    def save(content: str | bytes, name: str = "people.csv", encoding: str = "utf-8") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return save
+
+
+@pytest.mark.parametrize("separator", files.SEPARATORS)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_separators_and_line_ends_are_found(save: Any, separator: str, line_end: str) -> None:
+    lines = [f"age {separator}sex", f"39{separator}female", f"50{separator}male"]
+    table = shoal.read(save(line_end.join(lines) + line_end))
+    assert table.names == ("age ", "sex")
+    assert texts(table)["sex"] == ["female", "male"]
+
+
+def test_a_decimal_comma_is_not_taken_for_a_separator(save: Any) -> None:
+    table = shoal.read(save("weight;height\n70,5;1,80\n81,2;1,75\n"))
+    assert table.names == ("weight", "height")
+
+
+def test_a_single_column_whose_name_has_a_comma_stays_one_column(save: Any) -> None:
+    assert shoal.read(save("age, in years\n39\n50\n")).names == ("age, in years",)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [("utf-8", b""), ("utf-8", codecs.BOM_UTF8), ("utf-16", b""), ("utf-16-le", b""), ("utf-16-be", b""), ("cp1252", b"")],
+)
+def test_encodings_are_found(save: Any, encoding: str, mark: bytes) -> None:
+    table = shoal.read(save(mark + "straße;größe\nMüllerweg;klein\nŽižkov;groß\n".encode(encoding)))
+    assert texts(table) == {"straße": ["Müllerweg", "Žižkov"], "größe": ["klein", "groß"]}
+
+
+def test_bytes_that_windows_does_not_know_are_latin_1(save: Any) -> None:
+    assert texts(shoal.read(save(b"a,b\n\x81\xe9,1\n"))) == {"a": ["\x81é"], "b": ["1"]}
+
+
+def test_an_encoding_that_shows_only_late_in_the_file_is_found(save: Any) -> None:
+    rows = 60_000
+    table = shoal.read(save("name,n\n" + "Smith,1\n" * rows + "Müller,2\n", encoding="cp1252"))
+    assert table.rows == rows + 1
+    assert texts(table)["name"][-1] == "Müller"
+
+
+def test_a_file_that_begins_as_utf_8_and_breaks_off_is_not_guessed_at(save: Any) -> None:
+    path = save("name,n\nMüller,1\n".encode() + b"Smith,1\n" * 60_000 + b"M\xfcller,1\n")
+    with pytest.raises(FileError, match=r"not utf-8 text: line 60003"):
+        shoal.read(path)
+
+
+def test_a_given_encoding_that_does_not_fit_is_refused(save: Any) -> None:
+    path = save("name,n\nMüller,1\n", encoding="cp1252")
+    with pytest.raises(FileError, match="not utf-8 text: line 2"):
+        shoal.read(path, encoding="utf-8")
+    with pytest.raises(ParameterError, match="encoding 'klingon' is unknown"):
+        shoal.read(path, encoding="klingon")
+
+
+def test_a_given_separator_and_quote_are_used(save: Any) -> None:
+    table = shoal.read(save("a:b\n'x:y':1\n"), separator=":", quote="'")
+    assert texts(table) == {"a": ["x:y"], "b": ["1"]}
+    assert texts(shoal.read(save('a,b\n"x,1\n'), quote="")) == {"a": ['"x'], "b": ["1"]}
+    assert shoal.read(save("a\tb\n1\t2\n"), separator="tab").names == ("a", "b")
+
+
+def test_apostrophes_are_quotes_only_where_all_of_them_are(save: Any) -> None:
+    assert texts(shoal.read(save("a,b\n'x,y','it''s'\n")))["a"] == ["x,y"]
+    assert texts(shoal.read(save("a,b\n'tis,x\n'twas',y\n")))["a"] == ["'tis", "'twas'"]
+
+
+@pytest.mark.parametrize(("given", "right"), [(",", ";"), (";", ","), ("|", "\t")])
+def test_a_wrong_separator_is_an_error_that_names_the_right_one(save: Any, given: str, right: str) -> None:
+    path = save(f"age{right}sex\n39{right}female\n")
+    with pytest.raises(FileError, match="one column with separator") as caught:
+        shoal.read(path, separator=given)
+    assert repr(right) in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", ["ab", "\n", "ä", ""])
+def test_a_separator_is_one_character(save: Any, bad: str) -> None:
+    with pytest.raises(ParameterError, match="one ASCII character"):
+        shoal.read(save("a,b\n1,2\n"), separator=bad)
+
+
+@pytest.mark.parametrize("columns", [None, ["a"], ["a", "c"]])
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("fault", ["3,4", "3,4,5,6", "3", "3,4,5,"])
+def test_a_ragged_line_is_an_error_with_its_number(save: Any, fault: str, quoted: bool, columns: list[str] | None) -> None:
+    value = '"x\ny"' if quoted else "x"
+    path = save(f"a,b,c\n{value},2,\n1,{value},3\n{fault}\n1,2,3\n")
+    with pytest.raises(FileError, match=f"line {6 if quoted else 4} has {len(fault.split(','))} field"):
+        shoal.read(path, columns=columns)
+
+
+def test_a_ragged_line_far_down_a_large_file_is_found(save: Any) -> None:
+    lines = ["a,b,c"] + ["one,two,three"] * 50_000
+    lines[40_000] = "one,two"
+    for text in ("\n".join(lines), "\r\n".join(lines) + "\r\n"):
+        with pytest.raises(FileError, match="line 40001 has 2 fields and the header 3"):
+            shoal.read(save(text))
+        with pytest.raises(FileError, match="line 40001 has 2 fields and the header 3"):
+            shoal.read(save(text), columns=["b"])
+    lines[40_000], lines[40_001] = "one,two", "one,two,three,four"
+    with pytest.raises(FileError, match="line 40001 has 2 fields"):
+        shoal.read(save("\n".join(lines)), columns=["b"])
+
+
+def test_empty_lines_at_the_end_are_no_rows_and_elsewhere_an_error(save: Any) -> None:
+    assert shoal.read(save("a,b\n1,2\n3,\n\n\n")).rows == 2
+    assert shoal.read(save("\n\na,b\n1,2\n3,\n")).rows == 2
+    with pytest.raises(FileError, match="line 3 has no fields and the header 2"):
+        shoal.read(save("a,b\n1,2\n\n3,4\n"))
+
+
+@pytest.mark.parametrize("line", ['5" pipe,2', '"x"y,2', '"never closed,2'])
+def test_quotes_that_do_not_pair_up_are_an_error_without_the_cell(save: Any, line: str) -> None:
+    with pytest.raises(FileError, match=r"quotes do not pair up|fields? and the header") as caught:
+        shoal.read(save(f"a,b\n1,2\n{line}\n3,4\n"))
+    assert "pipe" not in str(caught.value)
+    assert "closed" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_duplicate_names_are_named(save: Any) -> None:
+    with pytest.raises(ColumnError, match="two columns are called 'a', 'b'"):
+        shoal.read(save("a,b,a,b,c\n1,2,3,4,5\n"))
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "  \n"])
+def test_an_empty_file_is_refused(save: Any, content: str) -> None:
+    with pytest.raises(FileError, match="is empty"):
+        shoal.read(save(content))
+
+
+@pytest.mark.parametrize("content", ["a,b", "a,b\n", "a,b\r\n"])
+def test_a_header_alone_is_a_table_without_rows(save: Any, content: str) -> None:
+    table = shoal.read(save(content), quasi=["a"])
+    assert (table.rows, table.names) == (0, ("a", "b"))
+    assert table.column("a").keys == ()
+    assert len(table.column("a").codes) == 0
+
+
+def test_one_row_and_one_column(save: Any) -> None:
+    assert texts(shoal.read(save("a,b\n1,2"))) == {"a": ["1"], "b": ["2"]}
+    assert texts(shoal.read(save("a\n1\n\n2\n"))) == {"a": ["1", None, "2"]}
+
+
+def test_values_stay_the_texts_they_are(save: Any) -> None:
+    cells = ["007", "1e3", " x ", "NA", "null", "true", "2024-02-30", "39.0"]
+    assert texts(shoal.read(save("a;b\n" + "".join(f"{cell};1\n" for cell in cells))))["a"] == cells
+
+
+def test_a_declared_type_says_how_the_texts_compare(save: Any) -> None:
+    table = shoal.read(save("a,d\n039,2024-01-02\n39,2024-01-01\n4,\n"), types={"a": "integer", "d": "date"})
+    assert table.column("a").keys == (4, 39)
+    assert table.column("d").labels == ("2024-01-01", "2024-01-02", "")
+
+
+def test_only_the_columns_asked_for_are_read_in_the_files_order(save: Any) -> None:
+    path = save('a,b,c\n1,"2",3\n4,5,6\n')
+    assert texts(shoal.read(path, columns=["c", "a"])) == {"a": ["1", "4"], "c": ["3", "6"]}
+    with pytest.raises(ColumnError, match="no column 'd'; it has 'a', 'b', 'c'"):
+        shoal.read(path, columns=["a", "d"])
+    with pytest.raises(ParameterError, match="columns is empty"):
+        shoal.read(path, columns=[])
+
+
+def test_names_are_no_patterns(tmp_path: Path) -> None:
+    (tmp_path / "a1.csv").write_text("x\n1\n")
+    (tmp_path / "a[1].csv").write_text("y\n1\n")
+    assert shoal.read(tmp_path / "a[1].csv").names == ("y",)
+    pl.DataFrame({"z": [1]}).write_parquet(tmp_path / "a*.parquet")
+    assert shoal.read(tmp_path / "a*.parquet").names == ("z",)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
+def test_roles_types_and_hierarchies_reach_the_table(tmp_path: Path, format: files.Format) -> None:
+    tree = shoal.Hierarchy.from_lines([["39", "*"], ["50", "*"]])
+    shoal.write(
+        pl.DataFrame({"age": [39, 50], "ill": ["flu", None], "id": ["p", "q"], "x": ["1", "2"]}), tmp_path / f"t.{format}"
+    )
+    table = shoal.read(
+        tmp_path / f"t.{format}",
+        quasi=["age"],
+        sensitive=["ill"],
+        identifying=["id"],
+        insensitive=["x"],
+        hierarchies={"age": tree},
+        missing="refuse",
+    )
+    table.require_roles()
+    assert (table.quasi, table.sensitive) == (("age",), ("ill",))
+    assert table.leaves("age").tolist() == [0, 1]
+    with pytest.raises(ColumnError, match="column 'ill': 1 of 2 values are missing"):
+        table.column("ill")
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.feather"])
+def test_a_file_that_is_not_what_its_name_says_is_refused(save: Any, name: str) -> None:
+    with pytest.raises(FileError, match="though its name says so"):
+        shoal.read(save("a,b\n1,2\n", name))
+
+
+def test_the_content_counts_more_than_the_name(tmp_path: Path) -> None:
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "x.csv")
+    assert shoal.read(tmp_path / "x.csv").names == ("a",)
+    with pytest.raises(ParameterError, match="for CSV files"):
+        shoal.read(tmp_path / "x.csv", separator=",")
+
+
+@pytest.mark.parametrize("magic", [b"PAR1", b"ARROW1"])
+def test_damaged_files_are_refused(save: Any, magic: bytes) -> None:
+    with pytest.raises(FileError, match="damaged"):
+        shoal.read(save(magic + b"no such thing, " * 20, "x.parquet"))
+
+
+@pytest.mark.parametrize("magic", [b"\x1f\x8b\x08", b"PK\x03\x04", b"FEA1"])
+def test_packed_files_are_refused_with_what_to_do(save: Any, magic: bytes) -> None:
+    with pytest.raises(FileError, match=r"unpack|save"):
+        shoal.read(save(magic + b"....", "x.csv"))
+
+
+def test_arrow_streams_are_read(tmp_path: Path) -> None:
+    table = pa.table({"a": ["x", "y"], "b": [1, 2]})
+    with pa.ipc.new_stream(tmp_path / "s.arrow", table.schema) as sink:
+        sink.write_table(table)
+    assert texts(shoal.read(tmp_path / "s.arrow", columns=["b"])) == {"b": ["1", "2"]}
+
+
+def test_duplicate_names_in_parquet_are_an_error(tmp_path: Path) -> None:
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    pq.write_table(twice, tmp_path / "t.parquet")
+    with pytest.raises(ColumnError, match="two columns are called 'a'"):
+        shoal.read(tmp_path / "t.parquet")
+
+
+def test_what_is_no_readable_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="No such file"):
+        shoal.read(tmp_path / "absent.csv")
+    with pytest.raises(FileError, match="is a directory"):
+        shoal.read(tmp_path)
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(FileError, match="not an ordinary file"):
+        shoal.read(tmp_path / "pipe.csv")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_one_may_not_read_is_named(save: Any) -> None:
+    path = save("a\n1\n")
+    path.chmod(0)
+    with pytest.raises(FileError, match="Permission denied"):
+        shoal.read(path)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
+def test_a_file_too_large_for_memory_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: files.Format
+) -> None:
+    path = tmp_path / f"t.{format}"
+    shoal.write(pl.DataFrame({"a": ["x" * 20] * 1000, "b": ["y"] * 1000}), path)
+    monkeypatch.setattr(memory, "available", lambda: 10_000)
+    for reader in ("read_csv", "read_parquet", "read_ipc"):
+        monkeypatch.setattr(pl, reader, None)
+    with pytest.raises(TooLargeError, match=r"needs about 0\.\d MB of memory and 0\.0 MB are free"):
+        shoal.read(path)
+
+
+def test_an_empty_text_is_missing_wherever_it_comes_from(tmp_path: Path) -> None:
+    values = ["x", "", None]
+    (tmp_path / "t.csv").write_text('a,b\nx,1\n"",1\n,1\n')
+    frame = pl.DataFrame({"a": values, "b": [1, 1, 1]})
+    shoal.write(frame, tmp_path / "t.parquet")
+    shoal.write(frame, tmp_path / "t.arrow")
+    tables = [shoal.read(tmp_path / f"t.{end}") for end in ("csv", "parquet", "arrow")]
+    tables += [shoal.table(frame), shoal.table(pd.DataFrame({"a": values})), shoal.table(pa.table({"a": values}))]
+    tables.append(shoal.table(pd.DataFrame({"a": pd.Series(values, dtype=object)})))
+    for table in tables:
+        assert table.column("a").keys == ("x", None)
+        assert table.column("a").codes.tolist() == [0, 1, 1]
+
+
+# --------------------------------------------------------------------------------------------------------------- writing
+
+cells = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=6) | st.none()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data(), st.integers(1, 3), st.sampled_from(["csv", "parquet", "arrow"]))
+def test_what_was_written_is_read_again(tmp_path: Path, data: st.DataObject, width: int, format: files.Format) -> None:
+    rows = data.draw(st.lists(st.tuples(*[cells] * width), max_size=8))
+    names = [f"c{j}" for j in range(width)]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    path = tmp_path / f"t.{format}"
+    shoal.write(frame, path)
+    expected = {name: [row[j] or None for row in rows] for j, name in enumerate(names)}
+    assert texts(shoal.read(path, separator="," if format == "csv" else None, quote='"' if format == "csv" else None)) == expected
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(st.tuples(st.text("ab,;|\t\"'\n é", max_size=5), st.text("xy,;|\t\"'\n é", max_size=5)), min_size=1, max_size=6),
+    st.sampled_from(files.SEPARATORS),
+)
+def test_files_of_pythons_own_csv_writer_are_read(tmp_path: Path, rows: list[tuple[str, str]], separator: str) -> None:
+    made = io.StringIO(newline="")
+    csv.writer(made, delimiter=separator, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
+    (tmp_path / "t.csv").write_bytes(made.getvalue().encode())
+    found = texts(shoal.read(tmp_path / "t.csv", separator=separator))
+    assert found == {"a": [a or None for a, _ in rows], "b": [b or None for _, b in rows]}
+
+
+def test_every_kind_of_dataframe_is_written_alike(tmp_path: Path) -> None:
+    data = {"a": [1, 2], "b": ["x", 'y,"z"']}
+    frames = [pl.DataFrame(data), pd.DataFrame(data, index=[7, 9]), pa.table(data), shoal.table(pl.DataFrame(data))]
+    for frame in frames:
+        shoal.write(frame, tmp_path / "t.csv")
+        assert (tmp_path / "t.csv").read_text() == 'a,b\n1,x\n2,"y,""z"""\n'
+    for frame in frames:
+        shoal.write(frame, tmp_path / "t.parquet")
+        assert_frame_equal(pl.read_parquet(tmp_path / "t.parquet"), pl.DataFrame(data))
+
+
+def test_what_is_no_number_is_written_as_missing(tmp_path: Path) -> None:
+    shoal.write(pl.DataFrame({"a": [1.5, float("nan"), None], "b": [True, False, None]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "a,b\n1.5,true\n,false\n,\n"
+
+
+def test_the_format_is_the_names_end_or_given(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1]})
+    shoal.write(frame, tmp_path / "t.data", format="arrow")
+    assert (tmp_path / "t.data").read_bytes().startswith(b"ARROW1")
+    with pytest.raises(ParameterError, match=r"'t\.xls' does not say its format; it takes 'csv', 'parquet' or 'arrow'"):
+        shoal.write(frame, tmp_path / "t.xls")
+    with pytest.raises(ParameterError, match="format 'xml' is unknown"):
+        shoal.write(frame, tmp_path / "t.csv", format="xml")  # type: ignore[arg-type]
+
+
+def test_nested_columns_are_refused_by_csv(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match="column 'a' is of type List"):
+        shoal.write(pl.DataFrame({"a": [[1]]}), tmp_path / "t.csv")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left on device")])
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, error: Any) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+    expected = FileError if isinstance(error, OSError) else error
+
+    def interrupted() -> None:
+        with files.replacing(path) as file:
+            file.write(b"half of the n")
+            raise error
+
+    with pytest.raises(expected):
+        interrupted()
+    assert [found.name for found in tmp_path.iterdir()] == ["t.csv"]
+    assert path.read_text() == "old"
+
+
+def test_a_written_file_has_the_usual_permissions_and_links_stay_links(tmp_path: Path) -> None:
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    shoal.write(pl.DataFrame({"a": [1]}), tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    (tmp_path / "plain").touch()
+    assert stat.S_IMODE((tmp_path / "real.csv").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+
+
+def test_places_one_cannot_write_to_are_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot write .*: No such file or directory"):
+        shoal.write(pl.DataFrame({"a": [1]}), tmp_path / "absent" / "t.csv")
+    with pytest.raises(FileError, match="directory or a device"):
+        shoal.write(pl.DataFrame({"a": [1]}), tmp_path, format="csv")
+
+
+def test_the_study_tables_are_read_as_they_are() -> None:
+    path = DATA / "adult" / "adult.csv"
+    if not path.exists():
+        pytest.skip("the shared data is not here")
+    table = shoal.read(path)
+    assert (table.rows, len(table.names)) == (30_162, 9)
+    assert_frame_equal(table.frame.to_native(), pl.read_csv(path, separator=";", infer_schema=False))
