@@ -224,6 +224,16 @@ def test_identifying_sets_are_the_minimal_ones_and_all_of_them(rows: list[tuple[
         assert one.share == one.uniques / len(rows)
 
 
+def test_columns_with_more_combinations_than_an_integer_holds_are_told_apart() -> None:
+    chance = np.random.default_rng(0)
+    many = 1 << 22
+    codes = [chance.integers(0, 2, 40).astype(np.uint32) * (many - 1) for _ in range(4)]
+    wide = group(list("abcd"), codes, [many] * 4)
+    narrow = group(list("abcd"), [(column > 0).astype(np.uint8) for column in codes], [2] * 4)
+    assert identifying_sets(wide) == identifying_sets(narrow)
+    assert column_risks(wide) == column_risks(narrow)
+
+
 def test_larger_identifying_sets_are_left_out() -> None:
     table = people(a=["0", "0", "1", "1"], b=["0", "1", "0", "1"])
     cells = Embedded().count(table, ["a", "b"], leaves=False)

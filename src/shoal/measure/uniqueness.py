@@ -82,7 +82,7 @@ def identifying_sets(cells: Counts, share: Fraction | float = 0, largest: int = 
         for columns in combinations(everything, size):
             if prod(cells.cards[j] for j in columns) < needed or any(set(smaller) <= set(columns) for smaller in found):
                 continue
-            uniques = int((_sizes(cells, columns) == 1).sum())
+            uniques = _uniques(cells, columns)
             if uniques >= needed:
                 sets.append(IdentifyingSet(tuple(cells.names[j] for j in columns), uniques, uniques / records))
                 found.append(columns)
@@ -97,11 +97,11 @@ ORDERS = 32
 def column_risks(cells: Counts) -> tuple[ColumnRisk, ...]:
     """What every column adds to the average prosecutor risk, the largest share first."""
     records, columns = max(cells.total, 1), len(cells.names)
-    known: dict[frozenset[int], float] = {frozenset(): 1.0}
+    known: dict[frozenset[int], int] = {frozenset(): 1}
 
-    def groups(of: frozenset[int]) -> float:
+    def groups(of: frozenset[int]) -> int:
         if of not in known:
-            known[of] = float(np.count_nonzero(_sizes(cells, sorted(of))))
+            known[of] = _groups(cells, sorted(of))
         return known[of]
 
     everything = frozenset(range(columns))
@@ -124,7 +124,7 @@ def column_risks(cells: Counts) -> tuple[ColumnRisk, ...]:
     risks = [
         ColumnRisk(
             column=name,
-            values=int(groups(frozenset({j}))),
+            values=groups(frozenset({j})),
             alone=groups(frozenset({j})) / records,
             without=groups(everything - {j}) / records,
             share=gain[j] / whole if whole else 1 / columns,
@@ -134,16 +134,41 @@ def column_risks(cells: Counts) -> tuple[ColumnRisk, ...]:
     return tuple(sorted(risks, key=lambda risk: -risk.share))
 
 
-def _sizes(cells: Counts, columns: Sequence[int]) -> Ints:
-    """The sizes of the groups by some columns, in no particular order; a size of 0 is no group."""
-    cards = [cells.cards[j] for j in columns]
-    if prod(cards) > 4 * cells.distinct:
-        return cells.over([cells.names[j] for j in columns]).count
-    key = np.zeros(cells.distinct, dtype=np.int64)
-    for j, card in zip(columns, cards, strict=True):
-        key *= card
-        key += cells.codes[j]
-    return np.bincount(key, cells.count, prod(cards)).astype(np.int64)
+def _groups(cells: Counts, columns: Sequence[int]) -> int:
+    """The number of groups by some columns."""
+    key, size = _keys(cells, columns)
+    if size <= DENSE * cells.distinct:
+        return int(np.count_nonzero(np.bincount(key, minlength=size)))
+    key.sort()
+    return int(np.count_nonzero(np.diff(key))) + bool(len(key))
+
+
+def _uniques(cells: Counts, columns: Sequence[int]) -> int:
+    """The number of records that are unique by some columns."""
+    key, size = _keys(cells, columns)
+    if size <= DENSE * cells.distinct:
+        return int((np.bincount(key, cells.count, size) == 1).sum())
+    # The last bit says that a row occurs more than once; a unique one has it unset and no neighbour with its key.
+    key = 2 * key + (cells.count > 1)
+    key.sort()
+    first = np.diff(key >> 1, prepend=-1) != 0
+    return int((first & np.append(first[1:], True) & (key % 2 == 0)).sum())
+
+
+DENSE = 4
+"""Counting into an array pays up to this many places a row; beyond, sorting is faster."""
+
+
+def _keys(cells: Counts, columns: Sequence[int]) -> tuple[Ints, int]:
+    """One integer a row, the same for equal rows, and a bound of them."""
+    key, size = np.zeros(cells.distinct, dtype=np.int64), 1
+    for j in columns:
+        if size * cells.cards[j] >= 1 << 62:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+            size = len(key)
+        key = key * cells.cards[j] + cells.codes[j]
+        size *= cells.cards[j]
+    return key, size
 
 
 def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> PopulationUniqueness:
