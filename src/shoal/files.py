@@ -203,7 +203,7 @@ def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.D
         wanted = _chosen(path, schema.names(), columns)
         rows = cast(int, lazy.select(pl.len()).collect().item())
         _afford(path, sum(rows * (_CELL if schema[name] == pl.String else 8) for name in wanted))
-        return lazy.select(wanted).collect()
+        return lazy.select(pl.selectors.by_name(wanted)).collect()
     except pl.exceptions.DuplicateError as error:
         repeated = re.findall(r"'(.*)'", str(error))
         raise ColumnError(f"{path}: two columns are called {repeated[0] if repeated else 'the same'!r}; rename one") from None
@@ -325,11 +325,13 @@ class _Csv:
                 raise UnicodeError from None
             self._blank_lines(dialect)  # names the line, if it finds it
             raise self._unpaired() from None
+        if dialect.quote:  # Polars leaves doubled quotes in the header as they are
+            frame.columns = [name.replace(dialect.quote * 2, dialect.quote) for name in frame.columns]
         if frame.columns != (wanted if some else dialect.names):
             raise FileError(f"{self.path}: its first line is not a line of column names; give separator and quote")
         if dialect.width > 1 and (some or frame[:, -1].null_count()) and not (plain and _regular(source, dialect)):
             frame = frame.head(frame.height - self._blank_lines(dialect))
-        return frame.select(wanted)
+        return frame[wanted]  # select would take the name '*' for all columns
 
     def _as_utf8(self, dialect: _Dialect) -> bytes:
         """The file's content as UTF-8, which is what Polars reads."""
