@@ -77,7 +77,7 @@ def test_help_reads_well_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for path, _ in commands():
         result = run(*path, "--help")
         assert result.exit_code == 0
-        assert not re.search(r"\w…", result.stdout), path  # nothing cut off
+        assert not re.search(r"[a-z]…", result.stdout), path  # nothing cut off
         assert max(map(len, result.stdout.splitlines())) <= 80, path
 
 

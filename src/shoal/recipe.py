@@ -265,9 +265,9 @@ class Recipe:
 
     def table(self) -> Table:
         """The source, read, with its roles and hierarchies."""
-        return self._read(self.source, {role.value: self.having(role) for role in Role})
+        return self._read(self.source, {role: self.having(role) for role in Role})
 
-    def _read(self, path: Path, roles: Mapping[str, list[str]]) -> Table:
+    def _read(self, path: Path, roles: Mapping[Role, list[str]]) -> Table:
         from shoal.files import read
 
         source = self.content.source
@@ -278,7 +278,10 @@ class Recipe:
             types=source.types,
             hierarchies=self.hierarchies,
             missing=self.content.missing,
-            **roles,
+            quasi=roles.get(Role.QUASI, ()),
+            sensitive=roles.get(Role.SENSITIVE, ()),
+            identifying=roles.get(Role.IDENTIFYING, ()),
+            insensitive=roles.get(Role.INSENSITIVE, ()),
         )
 
     def method(self) -> "Method":
@@ -300,7 +303,7 @@ class Recipe:
     def _population(self, path: str) -> Counts:
         from shoal.engine import Embedded
 
-        table = self._read(self.path.parent / path, {"quasi": self.having(Role.QUASI)})
+        table = self._read(self.path.parent / path, {Role.QUASI: self.having(Role.QUASI)})
         return Embedded().count(table, table.quasi)
 
     def _make(self, place: str, options: Mapping[str, Any], loc: tuple[int | str, ...]) -> Any:
