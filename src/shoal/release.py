@@ -40,7 +40,7 @@ _UNPROTECTED = {
     "none": ("everything: treat the release as you treat the input",),
     "sampled": (
         "whoever is released is released as they are, and may be recognised by anyone who knows their values",
-        "that a person is unique in the release makes it likely, though not certain, that they are unique in the population",
+        "a record that is unique in the release may be that of someone who is unique in the population",
     ),
     "syntactic": (
         "the levels or ranges were chosen by looking at the data: whoever knows the algorithm may rule out inputs that "

@@ -1,0 +1,5 @@
+"""The adversaries. They see outputs, code and public knowledge, never the data. Uses every room above; tests and docs use it."""
+
+from shoal.attack.minimality import beliefs, inputs
+
+__all__ = ["beliefs", "inputs"]
