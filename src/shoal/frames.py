@@ -215,12 +215,12 @@ class _Arrow:
 
         if pa.types.is_null(series.type):
             return np.zeros(len(series), dtype=np.uint8), [None]
-        if not pa.types.is_dictionary(series.type):
-            series = series.dictionary_encode(null_encoding="encode")
-        series = series.unify_dictionaries()
+        if pa.types.is_dictionary(series.type) and any(chunk.dictionary.null_count for chunk in series.chunks):
+            series = series.cast(series.type.value_type)
+        series = series.dictionary_encode().unify_dictionaries()
         values = series.chunk(0).dictionary.to_pylist() if series.num_chunks else []
-        codes = [chunk.indices.fill_null(len(values)).to_numpy(zero_copy_only=False) for chunk in series.chunks]
-        return np.concatenate(codes) if codes else np.zeros(0, dtype=np.uint8), [*values, None]
+        codes = [chunk.indices.cast(pa.int64()).fill_null(len(values)).to_numpy() for chunk in series.chunks]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *codes]), [*values, None]
 
     def categories(self, series: Any) -> "nw.Series[Any]":
         import pyarrow as pa

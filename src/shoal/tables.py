@@ -254,6 +254,8 @@ class Table:
             Role.INSENSITIVE: insensitive,
         }
         for role, names in given.items():
+            if isinstance(names, str):
+                raise ParameterError(f"{role.value}={names!r} is a text; give a list, as in {role.value}=[{names!r}]")
             for name in names:
                 if name not in self.names:
                     raise ColumnError(f"no column {name!r} to be {role.value}; the table has {_listed(self.names)}")
