@@ -204,6 +204,9 @@ def test_a_limit_is_compared_exactly(folder: Path) -> None:
     (folder / "people.csv").write_text("sex\n" + "f\n" * 10)
     assert run("assess", "people.csv", "-q", "sex", "--max-risk", "0.1").exit_code == 0
     assert run("assess", "people.csv", "-q", "sex", "--max-risk", "0.0999999999999999999999").exit_code == 1
+    (folder / "people.csv").write_text("sex,illness\n" + "f,flu\n" * 3 + "f,cold\n" * 2 + "m,flu\n" * 2 + "m,cold\n" * 3)
+    assert run("assess", "people.csv", "-q", "sex", "-s", "illness", "--max-t", "0.1").exit_code == 0
+    assert run("assess", "people.csv", "-q", "sex", "-s", "illness", "--max-t", "0.0999999999999999").exit_code == 1
 
 
 def test_an_empty_table_violates_no_limit(folder: Path) -> None:

@@ -6,15 +6,13 @@
 import os
 import sys
 import traceback
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from shoal import __version__
-from shoal.cli import assess, compare, preview, recipe, release
+from shoal.cli import assess, compare, hierarchy, preview, recipe, release
 from shoal.cli.terminal import complain
 from shoal.errors import ShoalError, Stopped
 
@@ -95,5 +93,4 @@ app.command("preview")(preview.preview)
 app.command("release")(release.release)
 app.command("compare")(compare.compare)
 app.add_typer(recipe.app, name="recipe")
-if find_spec("shoal.cli.hierarchy"):
-    app.add_typer(import_module("shoal.cli.hierarchy").app, name="hierarchy")
+app.add_typer(hierarchy.app, name="hierarchy")

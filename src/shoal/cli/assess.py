@@ -144,7 +144,8 @@ class _Limits:
         for name, diversity in found.sensitive.items():
             if self.l is not None and diversity.distinct < self.l:
                 yield f"--min-l {self.l}: a group has {plural(diversity.distinct, 'distinct value')} of {name!r}"
-            if self.t is not None and diversity.closeness > self.t:
+            # Closeness is the float nearest to the exact distance, so it is compared with the float nearest to t.
+            if self.t is not None and diversity.closeness > float(self.t):
                 yield f"--max-t {float(self.t):g}: a group is {diversity.closeness:.4g} away from the table in {name!r}"
 
 

@@ -7,6 +7,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, percent, plural, show, working
+from shoal.errors import FileError
 
 __all__ = ["release"]
 
@@ -21,6 +22,8 @@ def release(
     """
     from shoal.recipe import Recipe
 
+    if out.exists() and not out.is_dir():  # before the work is done, not after
+        raise FileError(f"{out} is a file; give --out a directory")
     chosen = Recipe.load(recipe)
     method = chosen.method()
     if (nodes := chosen.nodes()) is not None:

@@ -115,7 +115,11 @@ def working(what: str) -> Iterator[Report]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
     )
     task = bar.add_task(what, total=None)
     timer = Timer(PATIENCE, bar.start)
@@ -130,8 +134,9 @@ def working(what: str) -> Iterator[Report]:
 
 
 def percent(share: float) -> str:
-    """A share for people: 100 %, 12.3 %, 0.0041 %."""
-    return f"{share * 100:.3g} %" if share < 0.9995 else f"{share * 100:.4g} %"
+    """A share for people: 12.3 %, 0.0041 %; what is not all of it is never shown as 100 %."""
+    text = f"{share * 100:.3g}"
+    return "over 99.9 %" if text == "100" and share < 1 else f"{text} %"
 
 
 def plural(number: int, noun: str) -> str:
