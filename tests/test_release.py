@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -24,7 +24,17 @@ from shoal.engine import Embedded
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
-from shoal.privacy.models import KAnonymity
+from shoal.privacy.models import (
+    BetaLikeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    PSensitive,
+    RecursiveDiversity,
+    TCloseness,
+    bound,
+)
 from shoal.privacy.promises import NoPromise, Syntactic
 from shoal.release import Certificate, Release, assemble, certify, plain
 from shoal.tables import Table
@@ -38,7 +48,7 @@ SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
 class Shown:
     """A stand-in for a method."""
 
-    models: tuple[KAnonymity, ...] = (KAnonymity(2),)
+    models: tuple[Any, ...] = (KAnonymity(2),)
     suppressed: str = "drop"
     limit: Fraction = Fraction(1, 20)
     name: ClassVar[str] = "shown"
@@ -290,3 +300,55 @@ def test_a_million_rows_are_assembled() -> None:
     started = time.perf_counter()
     assert len(made(table)) == 1_000_000
     print(f"{time.perf_counter() - started:.2f} s")
+
+
+ILLS = Hierarchy.from_lines([["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"]])
+PAY = Hierarchy.from_lines([["[0, 5)", "low", "*"], ["[5, 10)", "low", "*"], ["[10, 15]", "high", "*"]], Kind.FLOAT)
+
+every_model = st.one_of(
+    st.builds(KAnonymity, st.integers(1, 5)),
+    *(
+        made
+        for name in (st.sampled_from(["ill", "pay"]),)
+        for made in (
+            st.builds(DistinctDiversity, name, st.integers(1, 3)),
+            st.builds(PSensitive, name, st.integers(1, 3), st.integers(1, 4)),
+            st.builds(EntropyDiversity, name, st.fractions(1, 3, max_denominator=10)),
+            st.builds(RecursiveDiversity, name, st.fractions("1/2", 3, max_denominator=4), st.integers(1, 3)),
+            st.builds(
+                TCloseness,
+                name,
+                st.fractions(0, 1, max_denominator=10),
+                st.sampled_from(["equal", "ordered", "hierarchical"]),
+            ),
+            st.builds(BetaLikeness, name, st.fractions("1/10", 3, max_denominator=10), st.booleans()),
+            st.builds(DeltaDisclosure, name, st.fractions("1/10", 2, max_denominator=10), st.booleans()),
+        )
+    ),
+)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("fm"), st.sampled_from(["", "flu", "cold", "gout"]), st.floats(0, 15)), min_size=1, max_size=25
+    ),
+    every_model,
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_verify_and_the_models_agree_on_every_group(tmp_path: Path, rows: list[tuple[str, str, float]], model: Any) -> None:
+    sexes, ills, pays = (list(values) for values in zip(*rows, strict=True))
+    table = shoal.table(
+        pl.DataFrame({"sex": sexes, "ill": ills, "pay": pays}),
+        quasi=["sex"],
+        sensitive=["ill", "pay"],
+        hierarchies={"sex": SEXES, "ill": ILLS, "pay": PAY},
+    )
+    model = bound(model, table)
+    groups = Lattice(Embedded().count(table, table.names), {"sex": table.hierarchy("sex")}).groups((0,))
+    failing = int((~model.holds(groups)).sum())
+    paper = certify(table, Shown((model,)), Syntactic((str(model),)), Chance(), whole=True)
+    path = Release(assemble(table, groups, np.ones(len(groups.sizes), dtype=np.bool_)), paper).write(tmp_path)
+    failures = verify(tmp_path / "certificate.json", path)
+    assert bool(failures) == bool(failing)
+    if failing:
+        assert failures[0].startswith(f"{failing} of {len(groups.sizes)} groups")
