@@ -251,6 +251,18 @@ def test_what_the_files_cannot_show_is_listed() -> None:
     assert unchecked(replace(paper, parameters={"models": [closeness]}, whole=True)) == []
 
 
+def test_a_hierarchy_read_off_the_rows_is_not_on_the_certificate(tmp_path: Path) -> None:
+    tree = Hierarchy.from_lines([["flu", "*"], ["rare secret", "*"]], derived=True)
+    frame = pl.DataFrame({"sex": ["f", "f", "m"], "ill": ["flu", "flu", "rare secret"]})
+    table = shoal.table(frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": SEXES, "ill": tree})
+    models = (KAnonymity(2), bound(TCloseness("ill", 0), table))
+    paper = certify(table, Shown(models), Syntactic(("2-anonymity",)), Chance(), whole=True)
+    path = Release(made(table, (0,)), paper).write(tmp_path)
+    assert "secret" not in (tmp_path / "certificate.json").read_text(encoding="utf-8")
+    assert unchecked(paper) == ["TCloseness(column=ill, t=0, distance=equal)"]
+    assert verify(tmp_path / "certificate.json", path) == []
+
+
 @pytest.mark.parametrize("moment", [0, 1, 2, 3])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_an_interrupted_write_leaves_nothing(

@@ -56,10 +56,10 @@ class Certificate:
     """What was promised, by which method with which parameters and version, under a random number.
 
     It holds nothing about the input that the released table does not show. `unprotected` lists what the promise leaves
-    open. `columns` are the released ones with role, type and, if
-    sensitive, hierarchy, in their order; `levels` the chosen levels where there are any. `whole` says
-    that no record of the input was left out, so that shares in the release are those in the input. `private` is False if
-    the draws came from a seed: then nothing is promised. `file` is the name, format and digest once it is written.
+    open. `columns` are the released ones in their order, with role, type and, if sensitive, hierarchy; `levels` the chosen
+    levels where there are any. `whole` says that no record of the input was left out, so that shares in the release are
+    those in the input. `private` is False if the draws came from a seed: then nothing is promised. `file` is the name,
+    format and digest once it is written.
     """
 
     promise: Mapping[str, Any]
@@ -78,7 +78,7 @@ class Certificate:
     def to_json(self) -> str:
         """Canonical JSON; its last line of defence is `seal`, the digest of everything else, against accidents only."""
         content = {**plain(asdict(self)), "certificate": _LAYOUT}
-        return _canonical({**content, "seal": _digest(_canonical(content).encode())})
+        return _canonical({**content, "seal": _seal(content)})
 
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
@@ -91,7 +91,7 @@ class Certificate:
             found = cls(**content)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise FileError("this is no certificate of Shoal; give the certificate.json that came with the release") from None
-        if found.to_json() != text or _digest(_canonical({**content, "certificate": layout}).encode()) != seal:
+        if found.to_json() != text or _seal({**content, "certificate": layout}) != seal:
             raise FileError("the certificate was changed after it was written; get it anew from whoever released the table")
         return found
 
@@ -135,7 +135,7 @@ class Release:
             folder.mkdir(parents=True, exist_ok=True)
             written += [table, text]
             write(self.table, table, format=cast(Format, format))
-            facts = {"name": target.name, "format": format, "sha256": _digest(table.read_bytes())}
+            facts = {"name": target.name, "format": format, "sha256": _digest(table)}
             text.write_text(replace(self.certificate, file=facts).to_json(), encoding="utf-8", newline="\n")
             os.replace(table, target)
             written.append(target)
@@ -179,7 +179,8 @@ def certify(
 def _column(table: Table, name: str) -> dict[str, Any]:
     told: dict[str, Any] = {"name": name, "role": table.roles[name].value, "type": table.kind(name).value}
     if table.roles[name] is Role.SENSITIVE and name in table.hierarchies:
-        told["hierarchy"] = table.hierarchies[name].lines()  # models see its leaves, so whoever checks them needs it
+        hierarchy = table.hierarchies[name]  # models see its leaves, so whoever checks them needs it
+        told["hierarchy"] = None if hierarchy.derived else hierarchy.lines()  # one read off the rows tells about them
     return told
 
 
@@ -292,5 +293,10 @@ def _canonical(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _seal(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_canonical(content).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

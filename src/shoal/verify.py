@@ -63,7 +63,10 @@ def unchecked(certificate: Certificate) -> list[str]:
 
 
 def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
-    return model["is"] in _CHECKS and (certificate.whole or model["is"] not in _OF_THE_INPUT)
+    if model["is"] not in _OF_THE_INPUT:
+        return model["is"] in _CHECKS
+    kept_back = [column["name"] for column in certificate.columns if column.get("hierarchy", ()) is None]
+    return certificate.whole and model["column"] not in kept_back
 
 
 def _called(model: Mapping[str, Any]) -> str:
@@ -130,7 +133,7 @@ class _Groups:
 
     def lines(self, name: str) -> Sequence[Sequence[str]]:
         """The hierarchy of a sensitive column, or nothing."""
-        return next((column.get("hierarchy", ()) for column in self.certificate.columns if column["name"] == name), ())
+        return next((column.get("hierarchy") or () for column in self.certificate.columns if column["name"] == name), ())
 
 
 def _groups(found: Table, certificate: Certificate) -> _Groups:

@@ -105,11 +105,10 @@ class _Axis:
         """What a run of places is called in the release."""
         if low == high:
             return self.labels[low]
-        if high == self.missing:
-            whole = self.hierarchy is not None and low == 0
-            return self.hierarchy.labels[-1][0] if whole and self.hierarchy else f"{self.text(low, high - 1)} or missing"
         if self.hierarchy is not None and low == 0 and high == self.size - 1:
             return self.hierarchy.labels[-1][0]
+        if high == self.missing:
+            return f"{self.text(low, high - 1)} or missing"
         return self._range(low, high) if self.ordered else self._set(low, high)
 
     def _range(self, low: int, high: int) -> str:
@@ -145,7 +144,7 @@ class _Axis:
             for codes, labels in zip(reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True):
                 first, stop = np.searchsorted(codes, [codes[place], int(codes[place]) + 1])
                 if first == place and stop - 1 <= high:
-                    found.append(labels[codes[place]])
+                    found.append(labels[codes[place]] or "missing")
                     place = int(stop)
                     break
         return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
