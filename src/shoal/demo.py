@@ -1,0 +1,255 @@
+"""A made-up hospital, to try Shoal on without anybody's data. Uses `tables`, `hierarchy` and `files`; docs and tests use it.
+
+The stays are drawn by a seeded generator of the standard library, so that everybody has the same table. That is making data,
+not protecting it: the chance that releases are made with lives elsewhere and cannot be seeded. Nobody in here exists, and the
+postal codes are invented; how things hang together (age, sex, season, ward, diagnosis, length of stay) is as in real wards.
+"""
+
+import datetime as dt
+import os
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from shoal import hierarchy
+from shoal.errors import FileError, ParameterError
+from shoal.hierarchy import Hierarchy
+from shoal.tables import Table
+from shoal.tables import table as as_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["hierarchies", "hospital", "table", "write"]
+
+QUASI = ("age", "sex", "postcode", "admitted", "ward", "insurance")
+"""What a neighbour, a colleague or an employer may know about a stay."""
+
+FIRST, LAST = dt.date(2024, 1, 1), dt.date(2025, 12, 31)
+OLDEST = 105
+
+
+class _Illness(NamedTuple):
+    """How often women and men are treated for something in 10,000 stays, where, at which age, how long, and how it ends."""
+
+    name: str
+    chapter: str
+    ward: str
+    women: int
+    men: int
+    age: int
+    spread: int
+    stay: float
+    deaths: float
+    winter: float = 1.0  # how many times as often in winter as in summer
+
+
+_ILLNESSES = (
+    _Illness("childbirth", "pregnancy and birth", "obstetrics", 900, 0, 31, 5, 3, 0),
+    _Illness("pre-eclampsia", "pregnancy and birth", "obstetrics", 60, 0, 32, 6, 6, 0.001),
+    _Illness("newborn jaundice", "pregnancy and birth", "paediatrics", 70, 80, 0, 0, 3, 0),
+    _Illness("acute bronchitis", "lungs", "paediatrics", 110, 140, 3, 3, 4, 0, 3.0),
+    _Illness("appendicitis", "digestion", "general surgery", 130, 150, 24, 14, 4, 0.001),
+    _Illness("gallstones", "digestion", "general surgery", 260, 140, 56, 16, 4, 0.004),
+    _Illness("inguinal hernia", "digestion", "general surgery", 25, 240, 59, 16, 2, 0.001),
+    _Illness("hip fracture", "injuries", "orthopaedics", 330, 130, 81, 9, 12, 0.05, 1.3),
+    _Illness("worn knee", "joints", "orthopaedics", 280, 190, 69, 9, 8, 0.002),
+    _Illness("broken forearm", "injuries", "orthopaedics", 120, 110, 38, 26, 2, 0, 1.2),
+    _Illness("concussion", "injuries", "general surgery", 120, 160, 34, 24, 2, 0.002),
+    _Illness("heart attack", "heart and vessels", "cardiology", 170, 340, 70, 12, 7, 0.07, 1.2),
+    _Illness("heart failure", "heart and vessels", "cardiology", 350, 330, 79, 10, 9, 0.08, 1.2),
+    _Illness("atrial fibrillation", "heart and vessels", "cardiology", 210, 240, 72, 11, 4, 0.01),
+    _Illness("high blood pressure", "heart and vessels", "cardiology", 170, 90, 68, 14, 4, 0.003),
+    _Illness("stroke", "nervous system", "neurology", 210, 240, 74, 12, 10, 0.07),
+    _Illness("epilepsy", "nervous system", "neurology", 90, 110, 44, 24, 5, 0.01),
+    _Illness("multiple sclerosis", "nervous system", "neurology", 60, 25, 40, 11, 5, 0.001),
+    _Illness("pneumonia", "lungs", "internal medicine", 200, 270, 72, 17, 8, 0.1, 2.0),
+    _Illness("influenza", "lungs", "internal medicine", 80, 80, 55, 26, 5, 0.03, 9.0),
+    _Illness("chronic bronchitis", "lungs", "internal medicine", 130, 170, 70, 10, 8, 0.04, 1.6),
+    _Illness("diabetes", "metabolism", "internal medicine", 130, 180, 60, 18, 8, 0.01),
+    _Illness("HIV infection", "infections", "internal medicine", 8, 26, 43, 10, 7, 0.01),
+    _Illness("alcohol dependence", "mental health", "psychiatry", 90, 260, 47, 11, 9, 0.002),
+    _Illness("depression", "mental health", "psychiatry", 220, 130, 46, 16, 30, 0.001),
+    _Illness("schizophrenia", "mental health", "psychiatry", 70, 100, 38, 13, 28, 0.001),
+    _Illness("breast cancer", "cancer", "oncology", 200, 2, 62, 12, 5, 0.03),
+    _Illness("prostate cancer", "cancer", "oncology", 0, 150, 70, 8, 5, 0.03),
+    _Illness("colon cancer", "cancer", "oncology", 120, 160, 71, 11, 9, 0.05),
+    _Illness("leukaemia", "cancer", "oncology", 40, 50, 58, 22, 12, 0.08),
+    _Illness("tick-borne encephalitis", "infections", "neurology", 6, 9, 48, 16, 11, 0.01, 0.1),
+)
+_RARE = _Illness("Creutzfeldt-Jakob disease", "nervous system", "neurology", 1, 0, 66, 4, 19, 0.5)
+"""The rare one: exactly one patient has it. Who knows of her illness finds her row, whatever else is hidden."""
+
+_WARDS = {
+    "surgical": ["general surgery", "orthopaedics"],
+    "medical": ["internal medicine", "cardiology", "oncology"],
+    "mind and nerves": ["neurology", "psychiatry"],
+    "family": ["obstetrics", "paediatrics"],
+}
+_SEXES = ("female", "male", "diverse")
+_INSURANCES = ("statutory", "private", "self-paid")
+
+# A town, its suburbs and the villages around it: codes, and how many of a thousand patients come from each. Three codes of
+# villages are so small that a patient from there is soon alone.
+_PLACES = (
+    ("071", ("01", "03", "05", "07", "09", "11", "13", "15", "17", "19"), 56),
+    ("072", ("05", "12", "18", "24", "31", "37", "42", "49"), 34),
+    ("075", ("20", "34", "51", "68", "82"), 22),
+    ("079", ("06", "27", "55"), 8),
+    ("079", ("73", "88", "94"), 2),
+)
+_POSTCODES = {prefix + end: weight for prefix, ends, weight in _PLACES for end in ends}
+
+
+def hospital(rows: int = 4000) -> "pl.DataFrame":
+    """The stays of a made-up hospital in two years, one row each, the same at every call.
+
+    >>> hospital(rows=2).columns
+    ['patient', 'age', 'sex', 'postcode', 'admitted', 'ward', 'diagnosis', 'stay', 'insurance', 'outcome']
+    """
+    import polars as pl
+
+    if rows < 0:
+        raise ParameterError(f"rows={rows}; it is 0 or more")
+    draw = Random(7)
+    numbers = draw.sample(range(100_000, 1_000_000), rows) if rows <= 900_000 else range(rows)
+    weights = [(illness.women, illness.men) for illness in _ILLNESSES]
+    totals = [sum(pair) for pair in weights]
+    rare = rows // 3
+    records = []
+    for i, number in enumerate(numbers):
+        illness = _RARE if i == rare else draw.choices(_ILLNESSES, totals)[0]
+        records.append((f"P{number:06d}", *_stay(illness, draw)))
+    schema = {
+        "patient": pl.String,
+        "age": pl.Int64,
+        "sex": pl.String,
+        "postcode": pl.String,
+        "admitted": pl.Date,
+        "ward": pl.String,
+        "diagnosis": pl.String,
+        "stay": pl.Int64,
+        "insurance": pl.String,
+        "outcome": pl.String,
+    }
+    return pl.DataFrame(records, schema=schema, orient="row")
+
+
+def _stay(illness: _Illness, draw: Random) -> tuple[object, ...]:
+    """Everything but the patient's number."""
+    either = 0.5 if illness.women and illness.men else 0
+    sex = draw.choices(_SEXES, [illness.women, illness.men, either])[0]
+    youngest = {"obstetrics": 16, "paediatrics": 0}.get(illness.ward, 18 if illness.spread < 20 else 5)
+    age = min(max(round(draw.gauss(illness.age, illness.spread)), youngest), 17 if illness.ward == "paediatrics" else OLDEST)
+    postcode = draw.choices(list(_POSTCODES), [*_POSTCODES.values()])[0] if draw.random() > 0.008 else None
+    days = max(1, round(draw.expovariate(1 / illness.stay) * 0.6 + illness.stay * 0.4 + max(age - 75, 0) * 0.08))
+    private = 0.05 + 0.09 * (postcode is not None and postcode.startswith("072")) + 0.05 * (age > 60)
+    insurance = draw.choices(_INSURANCES, [1 - private, private, 0.03 if postcode is None else 0.004])[0]
+    died = draw.random() < illness.deaths * (0.4 + age / 60)
+    nursed = draw.random() < (0.3 if age > 80 else 0.04) + 0.3 * (illness.name in ("hip fracture", "stroke", "worn knee"))
+    outcome = "died" if died else "rehabilitation" if nursed else "transferred" if draw.random() < 0.03 else "home"
+    return age, sex, postcode, _admitted(illness, draw), illness.ward, illness.name, days, insurance, outcome
+
+
+def _admitted(illness: _Illness, draw: Random) -> dt.date:
+    months = [illness.winter if month in (12, 1, 2, 3) else 1.0 for month in range(1, 13)]
+    year, month = draw.choice((2024, 2025)), draw.choices(range(1, 13), months)[0]
+    day = dt.date(year, month, draw.randint(1, 28))
+    # What can wait is not done on Sundays.
+    planned = illness.name in ("worn knee", "inguinal hernia", "gallstones", "prostate cancer")
+    return day + dt.timedelta(days=1) if planned and day.weekday() == 6 and day < LAST else day
+
+
+def hierarchies() -> dict[str, Hierarchy]:
+    """Public hierarchies for the quasi-identifying columns, and for the diagnosis; none depends on the rows."""
+    chapters: dict[str, list[str]] = {}
+    for illness in (*_ILLNESSES, _RARE):
+        chapters.setdefault(illness.chapter, []).append(illness.name)
+    return {
+        "age": hierarchy.intervals(0, OLDEST, widths=[5, 10, 20], top=90),
+        "sex": hierarchy.suppress(_SEXES),
+        "postcode": hierarchy.mask(_POSTCODES, steps=[1, 2, 3]),
+        "admitted": hierarchy.dates(FIRST, LAST, ["month", "quarter", "year"]),
+        "ward": hierarchy.groups(_WARDS),
+        "insurance": hierarchy.suppress(_INSURANCES),
+        "diagnosis": hierarchy.groups(chapters),
+    }
+
+
+def table(rows: int = 4000) -> Table:
+    """The hospital as a `Table` with roles and hierarchies.
+
+    >>> table().sensitive
+    ('diagnosis',)
+    """
+    return as_table(
+        hospital(rows),
+        identifying=["patient"],
+        quasi=QUASI,
+        sensitive=["diagnosis"],
+        insensitive=["stay", "outcome"],
+        hierarchies=hierarchies(),
+    )
+
+
+def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
+    """Write hospital.csv, hierarchies/*.csv and the recipe hospital.toml into a directory; gives the recipe's path."""
+    from shoal import files
+
+    folder = Path(directory)
+    try:
+        (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make {folder}: {error.strerror}; give a directory you may write to") from None
+    files.write(hospital(rows), folder / "hospital.csv")
+    for name, tree in hierarchies().items():
+        hierarchy.write(tree, folder / "hierarchies" / f"{name}.csv")
+    with files.replacing(folder / "hospital.toml") as file:
+        file.write(_RECIPE.encode())
+    return folder / "hospital.toml"
+
+
+_RECIPE = """\
+# A made-up hospital. Every released row shares what others may know about a stay with at least four more,
+# and every such group has at least three diagnoses; a twentieth of the rows may be left out for that.
+# Try: shoal release hospital.toml --out released
+
+missing = "category"  # a postal code that is not known is a value of its own
+
+[source]
+path = "hospital.csv"
+types = { age = "integer", admitted = "date", stay = "integer" }
+
+[roles]
+patient = "identifying"
+age = "quasi"
+sex = "quasi"
+postcode = "quasi"
+admitted = "quasi"
+ward = "quasi"
+insurance = "quasi"
+diagnosis = "sensitive"
+stay = "insensitive"
+outcome = "insensitive"
+
+[hierarchies]
+age = { file = "hierarchies/age.csv" }
+sex = { file = "hierarchies/sex.csv" }
+postcode = { file = "hierarchies/postcode.csv" }
+admitted = { file = "hierarchies/admitted.csv" }
+ward = { file = "hierarchies/ward.csv" }
+insurance = { file = "hierarchies/insurance.csv" }
+diagnosis = { file = "hierarchies/diagnosis.csv" }
+
+[method]
+name = "optimal"
+models = [
+  { model = "k-anonymity", k = 5 },
+  { model = "distinct-diversity", column = "diagnosis", l = 3 },
+]
+loss = "granularity"
+suppression = 0.05
+
+[output]
+format = "csv"
+"""

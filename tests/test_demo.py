@@ -1,0 +1,107 @@
+"""The made-up hospital: always the same, all of one piece, and at risk as real tables are."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import shoal
+from shoal import demo
+from shoal.engine import Embedded
+from shoal.errors import FileError, ParameterError
+from shoal.hierarchy import read as read_hierarchy
+
+
+def test_the_hospital_is_the_same_in_every_process() -> None:
+    code = "from shoal import demo; print(demo.hospital().hash_rows(seed=1).sum(), demo.hospital(50).write_csv()[:200])"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_it_has_the_columns_and_the_number_of_rows_asked_for() -> None:
+    assert demo.hospital().shape == (4000, 10)
+    assert [demo.hospital(rows).height for rows in (0, 1, 2, 7)] == [0, 1, 2, 7]
+    assert demo.hospital(0).schema == demo.hospital().schema
+    with pytest.raises(ParameterError, match="rows=-1; it is 0 or more"):
+        demo.hospital(-1)
+
+
+def test_every_column_has_a_role_and_every_value_a_leaf() -> None:
+    table = demo.table()
+    table.require_roles()
+    for name, tree in demo.hierarchies().items():
+        assert not tree.derived
+        assert len(table.leaves(name)) == table.rows
+
+
+def test_patients_are_numbered_once() -> None:
+    assert demo.hospital()["patient"].n_unique() == 4000
+
+
+def test_the_columns_depend_on_each_other_as_in_a_hospital() -> None:
+    stays = demo.hospital()
+    births = stays.filter(diagnosis="childbirth")
+    assert births["sex"].unique().to_list() == ["female"]
+    assert births["age"].is_between(16, 55).all()
+    assert stays.filter(ward="paediatrics")["age"].max() < 18  # type: ignore[operator]
+    assert stays.group_by("diagnosis").agg(pl.col("ward").n_unique())["ward"].max() == 1
+    mean = dict(stays.group_by("diagnosis").agg(pl.col("stay").mean()).rows())
+    assert mean["depression"] > 3 * mean["concussion"]
+    winter = stays.filter(diagnosis="influenza")["admitted"].dt.month().is_in([12, 1, 2, 3]).mean()
+    assert isinstance(winter, float)
+    assert winter > 0.6
+
+
+def test_it_is_at_risk_one_diagnosis_is_rare_and_some_values_are_missing() -> None:
+    table, stays = demo.table(), demo.hospital()
+    assert (Embedded().count(table, table.quasi).count == 1).mean() > 0.9
+    counts = stays["diagnosis"].value_counts()
+    assert counts["count"].min() == 1
+    assert 0 < stays["postcode"].null_count() < 100
+
+
+def test_the_files_read_back_as_the_table(tmp_path: Path) -> None:
+    recipe = demo.write(tmp_path / "demo", rows=300)
+    assert recipe == tmp_path / "demo" / "hospital.toml"
+    read = shoal.read(recipe.with_name("hospital.csv"), types={"age": "integer", "stay": "integer", "admitted": "date"})
+    table = demo.table(300)
+    for name in table.names:
+        assert read.column(name).keys == table.column(name).keys
+        assert read.column(name).codes.tolist() == table.column(name).codes.tolist()
+    for name, tree in demo.hierarchies().items():
+        again = read_hierarchy(tmp_path / "demo" / "hierarchies" / f"{name}.csv", kind=tree.kind)
+        assert again.lines() == tree.lines()
+
+
+def test_a_place_one_cannot_write_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    with pytest.raises(FileError, match="cannot make"):
+        demo.write(tmp_path / "taken")
+
+
+def test_the_recipe_makes_a_release(tmp_path: Path) -> None:
+    pytest.importorskip("shoal.methods.optimal")
+    from shoal.recipe import Recipe
+
+    recipe = Recipe.load(demo.write(tmp_path))
+    release = recipe.run()
+    made: pl.DataFrame = release.table
+    assert 3800 <= made.height <= 4000
+    assert "patient" not in made.columns
+    groups = made.group_by(demo.QUASI).agg(pl.len(), pl.col("diagnosis").n_unique())
+    assert groups["len"].min() >= 5  # type: ignore[operator]
+    assert groups["diagnosis"].min() >= 3  # type: ignore[operator]
+
+
+def test_the_hospital_from_a_file_and_from_memory_is_one_table(tmp_path: Path) -> None:
+    for format in ("parquet", "arrow"):
+        shoal.write(demo.hospital(100), tmp_path / f"h.{format}")
+        assert_frame_equal(shoal.read(tmp_path / f"h.{format}").frame.to_native(), demo.hospital(100))
