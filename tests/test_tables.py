@@ -214,7 +214,7 @@ def test_values_that_do_not_compare_are_refused_when_used(frame: Any, types: dic
 
 
 def test_coding_several_columns_at_once_is_coding_each() -> None:
-    frame = pl.DataFrame({name: [f"{i * k % 7}" for i in range(50)] for k, name in enumerate("abcd")})
+    frame = pl.DataFrame({name: [f"{i * k % 7}" for i in range(30_000)] for k, name in enumerate("abcd")})
     together, each = shoal.table(frame), shoal.table(frame)
     names = ["c", "a", "d", "a"]
     assert [column.name for column in together.columns(names)] == names

@@ -22,9 +22,13 @@ _ROOMS = {
     "ShoalError": "errors",
 }
 
+_WHOLE = ("demo", "hierarchy")  # rooms that are used by their own name, as in shoal.demo.hospital()
+
 __all__ = ["__version__", *_ROOMS]
 
 if TYPE_CHECKING:
+    from shoal import demo as demo
+    from shoal import hierarchy as hierarchy
     from shoal.counts import Counts as Counts
     from shoal.counts import Groups as Groups
     from shoal.counts import Lattice as Lattice
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return getattr(import_module(f"shoal.{_ROOMS[name]}"), name)
+    if name in _WHOLE:
+        return import_module(f"shoal.{name}")
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")
 
 

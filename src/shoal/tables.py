@@ -26,6 +26,8 @@ __all__ = ["Column", "Missing", "Role", "Table", "table", "wrap"]
 
 Missing = Literal["category", "refuse"]
 
+_SIDE_BY_SIDE = 20_000  # rows from which on starting threads costs less than it saves
+
 
 class Role(StrEnum):
     """What a column is to someone who wants to recognise a person."""
@@ -140,9 +142,9 @@ class Table:
     def columns(self, names: Iterable[str]) -> list[Column]:
         """Several columns; those that are not coded yet are coded side by side, since the libraries free Python's lock."""
         wanted = list(names)
-        if len(set(wanted)) > 1:
+        if len(wanted) > 1 and self.rows >= _SIDE_BY_SIDE:
             with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as threads:
-                list(threads.map(self.column, set(wanted)))
+                list(threads.map(self.column, dict.fromkeys(wanted)))
         return [self.column(name) for name in wanted]
 
     def _require(self, name: str) -> None:

@@ -15,6 +15,7 @@ class Embedded:
 
     def count(self, table: Table, names: Sequence[str], *, leaves: bool = True) -> Counts:
         """The distinct rows of some columns; those with a hierarchy as leaves of it if `leaves`, else as the column's codes."""
+        table.columns(names)  # codes those side by side that are not coded yet
         codes, cards = [], []
         for name in names:
             if leaves and name in table.hierarchies:
