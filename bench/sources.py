@@ -55,7 +55,7 @@ def _make(path: Path, command: list[str]) -> None:
     unfinished.rename(path)
 
 
-def wide(columns: int, cache: Path) -> Source:
+def wide(columns: int, cache: Path, rows: int = WIDE_ROWS) -> Source:
     """Many columns of twelve skewed values, each with a hierarchy of four levels (12, 6, 3, 1 values)."""
     folder = cache / f"wide-{columns}"
     path = cache / f"wide-{columns}.csv"
@@ -70,7 +70,7 @@ def wide(columns: int, cache: Path) -> Source:
         rng = np.random.default_rng(7)
         weight = 1 / np.arange(1, WIDE_VALUES + 1) ** 1.4
         texts = np.array([f"v{i:02}" for i in range(WIDE_VALUES)], dtype=object)
-        drawn = [texts[rng.choice(WIDE_VALUES, WIDE_ROWS, p=weight / weight.sum())] for _ in names]
+        drawn = [texts[rng.choice(WIDE_VALUES, rows, p=weight / weight.sum())] for _ in names]
         unfinished = path.with_suffix(".part")
         with unfinished.open("w", newline="") as out:
             writer = csv.writer(out, delimiter=";", lineterminator="\n")
