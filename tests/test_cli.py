@@ -455,6 +455,8 @@ def test_running_out_of_memory_is_said(folder: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_ctrl_c_leaves_nothing_half_written(folder: Path) -> None:
+    mondrian = RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"')
+    (folder / "recipe.toml").write_text(mondrian)
     before = contents()
     code = """if True:
         import time, shoal.files
