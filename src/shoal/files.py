@@ -49,7 +49,7 @@ SEPARATORS = (",", ";", "\t", "|")
 _HEAD = 1 << 18  # bytes looked at before anything is decided
 _BLOCK = 1 << 18  # bytes checked at a time: they stay in the processor's cache
 _LONGEST = 1 << 30  # characters of a field
-_SNIFFED = 200  # records that separators are tried on
+_SNIFFED = 100  # records that separators are tried on
 _CELL = 16  # bytes of a text in memory; longer ones lie in a second place, which is never larger than the file
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
@@ -308,13 +308,12 @@ class _Csv:
         source = self.path if utf8 else self._as_utf8(dialect)
         # Polars checks the number of fields only where it reads all of them, and takes what is missing at a line's end for
         # missing values. So lines are counted here if columns are left out, and if the last column has missing values.
-        plain = not dialect.quote or not _contains(source, dialect.quote)
-        some = plain and len(wanted) < dialect.width
+        some = len(wanted) < dialect.width and _plain(source, dialect)
         try:
             frame = pl.read_csv(
                 source if isinstance(source, bytes) else str(source),
                 separator=dialect.separator,
-                quote_char=None if plain else dialect.quote,
+                quote_char=dialect.quote or None,
                 columns=[dialect.names.index(name) for name in wanted] if some else None,
                 eol_char=dialect.line_end,
                 infer_schema=False,
@@ -329,7 +328,8 @@ class _Csv:
             frame.columns = [name.replace(dialect.quote * 2, dialect.quote) for name in frame.columns]
         if frame.columns != (wanted if some else dialect.names):
             raise FileError(f"{self.path}: its first line is not a line of column names; give separator and quote")
-        if dialect.width > 1 and (some or frame[:, -1].null_count()) and not (plain and _regular(source, dialect)):
+        unsure = some or (dialect.width > 1 and frame[:, -1].null_count() > 0)
+        if unsure and not (_plain(source, dialect) and _regular(source, dialect)):
             frame = frame.head(frame.height - self._blank_lines(dialect))
         return frame[wanted]  # select would take the name '*' for all columns
 
@@ -440,11 +440,13 @@ def _reader(lines: Iterable[str], separator: str, quote: str, *, strict: bool = 
     return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
 
 
-def _contains(source: Path | bytes, character: str) -> bool:
-    if isinstance(source, bytes):
-        return character.encode() in source
+def _plain(source: Path | bytes, dialect: _Dialect) -> bool:
+    """Whether nothing is quoted, so that every separator and line end is one."""
+    quote = dialect.quote.encode()
+    if not quote or isinstance(source, bytes):
+        return not quote or quote not in cast(bytes, source)
     with open(source, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(character.encode()) >= 0
+        return content.find(quote) < 0
 
 
 def _regular(source: Path | bytes, dialect: _Dialect) -> bool:

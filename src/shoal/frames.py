@@ -25,7 +25,7 @@ class Library(Protocol):
     """A dataframe library; a series here is the library's own."""
 
     def factorize(self, series: Any) -> tuple[Ints, list[object]]:
-        """Codes and distinct values of a series in no particular order; a value may be missing, or occur nowhere."""
+        """Codes and values of a series in no particular order; every value occurs, and None stands for missing ones."""
         ...
 
     def categories(self, series: Any) -> "nw.Series[Any] | None":
@@ -132,27 +132,27 @@ class _Polars:
     def factorize(self, series: Any) -> tuple[Ints, list[object]]:
         import polars as pl
 
-        if series.dtype == pl.String:  # a table of texts of its own, filled while the column is read once
-            texts = series.cast(pl.Categorical(pl.Categories.random()))
-            codes = texts.to_physical()
-            size = 0 if codes.null_count() == len(codes) else int(codes.max()) + 1
-            values = pl.Series(range(size), dtype=codes.dtype).cat.to(texts.dtype).to_list()
-            return codes.fill_null(size).to_numpy(), [*values, None]
+        there = series.drop_nulls() if series.null_count() else series
+        if len(there) == 0:
+            return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
         if series.dtype.is_decimal():
-            codes, values = self.factorize(series.cast(pl.String))
-            return codes, [None if value is None else Decimal(str(value)) for value in values]
-        missing = series.is_null().to_numpy()
-        if series.dtype == pl.Null or missing.all():
-            return np.zeros(len(series), dtype=np.uint8), [None]
+            codes, decimals = self.factorize(series.cast(pl.String))
+            return codes, [None if text is None else Decimal(str(text)) for text in decimals]
         if series.dtype.is_float():
             floats, codes = np.unique(series.fill_null(float("nan")).to_numpy(), return_inverse=True)
             return codes, floats.tolist()
+        texts = series.dtype == pl.String
+        if texts:  # a table of texts of its own, filled while the column is read once
+            series = series.cast(pl.Categorical(pl.Categories.random()))
         whole = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
-        codes, found = _integers(whole.fill_null(whole.drop_nulls()[0]).to_numpy())
-        codes[missing] = len(found)
+        codes, found = _integers(whole.fill_null(whole.max()).to_numpy(), dense=texts)
         distinct = pl.Series(found, dtype=whole.dtype)
         named = isinstance(series.dtype, pl.Categorical | pl.Enum)
-        return codes, [*(distinct.cat.to(series.dtype) if named else distinct.cast(series.dtype)).to_list(), None]
+        values = (distinct.cat.to(series.dtype) if named else distinct.cast(series.dtype)).to_list()
+        if len(there) < len(series):
+            codes[series.is_null().to_numpy()] = len(values)
+            values.append(None)
+        return codes, values
 
     def categories(self, series: Any) -> None:
         return None
@@ -181,7 +181,9 @@ class _Pandas:
         import pandas as pd
 
         codes, distinct = pd.factorize(series, use_na_sentinel=True)
-        return np.where(codes < 0, len(distinct), codes), [*distinct.astype(object), None]
+        gone = codes < 0
+        codes[gone] = len(distinct)
+        return codes, [*distinct.astype(object), *[None] * bool(gone.any())]
 
     def categories(self, series: Any) -> "nw.Series[Any]":
         import pandas as pd
@@ -213,14 +215,17 @@ class _Arrow:
     def factorize(self, series: Any) -> tuple[Ints, list[object]]:
         import pyarrow as pa
 
-        if pa.types.is_null(series.type):
-            return np.zeros(len(series), dtype=np.uint8), [None]
-        if pa.types.is_dictionary(series.type) and any(chunk.dictionary.null_count for chunk in series.chunks):
+        if pa.types.is_dictionary(series.type):  # which may hold texts that occur nowhere, or twice, or nothing
             series = series.cast(series.type.value_type)
+        if series.null_count == len(series):
+            return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
         series = series.dictionary_encode().unify_dictionaries()
-        values = series.chunk(0).dictionary.to_pylist() if series.num_chunks else []
-        codes = [chunk.indices.cast(pa.int64()).fill_null(len(values)).to_numpy() for chunk in series.chunks]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *codes]), [*values, None]
+        values = series.chunk(0).dictionary.to_pylist()
+        codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in series.chunks])
+        if series.null_count:
+            codes[codes < 0] = len(values)
+            values.append(None)
+        return codes, values
 
     def categories(self, series: Any) -> "nw.Series[Any]":
         import pyarrow as pa
@@ -246,16 +251,22 @@ class _Arrow:
         return pa.table(dict(columns))
 
 
-def _integers(values: Ints) -> tuple[Ints, Ints]:
-    """Codes and distinct values of integers: by counting where their range is small, else by sorting."""
+def _integers(values: Ints, dense: bool = False) -> tuple[Ints, Ints]:
+    """Codes and distinct values of integers: by counting where their range is small, else by sorting.
+
+    The codes may be written to. `dense` says that every integer from 0 to the largest is there.
+    """
     low, high = int(values.min()), int(values.max())
+    if dense:
+        return values.copy(), np.arange(high + 1, dtype=values.dtype)
     if high - low > max(4 * len(values), 1 << 16):
         distinct, codes = np.unique(values, return_inverse=True)
         return codes, distinct
     # Subtracting in the unsigned type of the same size wraps around to the right distance.
     unsigned = np.dtype(f"u{values.dtype.itemsize}")
-    offsets = values.view(unsigned) - np.array(low, dtype=values.dtype).view(unsigned)
+    lowest = np.array(low, dtype=values.dtype).view(unsigned)
+    offsets = values.view(unsigned) - lowest
     seen = np.zeros(high - low + 1, dtype=np.bool_)
     seen[offsets] = True
-    found = np.flatnonzero(seen).astype(unsigned) + np.array(low, dtype=values.dtype).view(unsigned)
-    return (np.cumsum(seen) - 1)[offsets], found.view(values.dtype)
+    distinct = (np.flatnonzero(seen).astype(unsigned) + lowest).view(values.dtype)
+    return (np.cumsum(seen, dtype=np.uint32) - 1)[offsets], distinct

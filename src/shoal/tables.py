@@ -165,23 +165,18 @@ class Table:
             raise ColumnError(
                 f"column {name!r} holds lists or other values that cannot be compared; convert it to text"
             ) from None
-        rows = np.bincount(codes, minlength=len(values))
-        present = np.flatnonzero(rows).tolist()
-        keys = kind.keys([values[i] for i in present], name)
-        missing = sum(int(rows[i]) for i, key in zip(present, keys, strict=True) if key is None)
-        if missing and self.missing == "refuse":
+        keys = kind.keys(values, name)
+        if None in keys and self.missing == "refuse":
+            missing = int(np.isin(codes, [i for i, key in enumerate(keys) if key is None]).sum())
             raise ColumnError(
                 f"column {name!r}: {missing:,} of {self.rows:,} values are missing and the policy is 'refuse'; "
                 "fill or drop them, or use missing='category'"
             )
         # Distinct values may share a key ("39", "039"), and keys get their canonical order: one table look-up does both.
-        ordered: list[Key | None] = [*sorted({key for key in keys if key is not None})]
-        if missing:
-            ordered.append(None)
+        ordered: list[Key | None] = [*sorted({key for key in keys if key is not None}), *[None] * (None in keys)]
         place = {key: i for i, key in enumerate(ordered)}
-        codes_of = np.zeros(len(values), dtype=smallest(max(len(ordered), 1)))
-        codes_of[present] = [place[key] for key in keys]
-        return Column(name, kind, tuple(ordered), codes_of[codes])
+        code_of = np.array([place[key] for key in keys], dtype=smallest(max(len(ordered), 1)))
+        return Column(name, kind, tuple(ordered), code_of.take(codes) if keys else codes.astype(np.uint8))
 
     def hierarchy(self, name: str) -> Hierarchy:
         """The hierarchy of a column by the column's type, with a leaf for missing values where the policy asks for one."""
