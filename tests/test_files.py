@@ -336,6 +336,27 @@ def test_what_was_written_is_read_again(tmp_path: Path, data: st.DataObject, wid
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
+    st.lists(
+        st.text("ab,;\"'*^$. \n\té", max_size=4) | st.sampled_from(["*", "^.*$", "", '"', "a"]),
+        min_size=1,
+        max_size=3,
+        unique=True,
+    ),
+    st.sampled_from(["csv", "parquet", "arrow"]),
+)
+def test_columns_may_have_any_name(tmp_path: Path, names: list[str], format: files.Format) -> None:
+    frame = pl.DataFrame({name: [f"{j}", "x"] for j, name in enumerate(names)})
+    given: dict[str, Any] = {"separator": ",", "quote": '"'} if format == "csv" else {}
+    if format == "csv" and not names[0].strip("\r\n") and len(names) == 1:
+        return  # a line that is blank cannot be a header
+    shoal.write(frame, tmp_path / f"t.{format}")
+    assert_frame_equal(shoal.read(tmp_path / f"t.{format}", **given).frame.to_native(), frame)
+    last = shoal.read(tmp_path / f"t.{format}", columns=names[-1:], **given)
+    assert texts(last) == {names[-1]: [f"{len(names) - 1}", "x"]}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
     st.lists(st.tuples(st.text("ab,;|\t\"'\n é", max_size=5), st.text("xy,;|\t\"'\n é", max_size=5)), min_size=1, max_size=6),
     st.sampled_from(files.SEPARATORS),
 )

@@ -190,13 +190,12 @@ def _head(path: Path) -> tuple[bytes, int]:
 def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.DataFrame:
     """A Parquet file, an Arrow file, or a stream of Arrow batches."""
     name = "Parquet" if form == "parquet" else "Arrow"
-    lazy: pl.LazyFrame | None = None
     try:
         if form == "parquet":
             lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         elif form == "arrow":
             lazy = pl.scan_ipc(path, glob=False, hive_partitioning=False)
-        if lazy is None:
+        else:
             _afford(path, 3 * size)  # a stream does not say how much it holds
             lazy = pl.read_ipc_stream(path).lazy()
         schema = lazy.collect_schema()
