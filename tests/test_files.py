@@ -59,6 +59,16 @@ def test_a_single_column_whose_name_has_a_comma_stays_one_column(save: Any) -> N
     assert shoal.read(save("age, in years\n39\n50\n")).names == ("age, in years",)
 
 
+def test_a_title_above_the_header_is_not_taken_for_the_only_column(save: Any) -> None:
+    path = save("Stays in 2024\nage;sex;ward\n39;female;a\n50;male;b\n")
+    with pytest.raises(FileError, match="first line has one field and those below have 3 with separator ';'"):
+        shoal.read(path)
+    names = save("name\nSmith, Ann\nJones, Bob\n")
+    with pytest.raises(FileError, match="or give the separator if it is one column"):
+        shoal.read(names)
+    assert texts(shoal.read(names, separator=";")) == {"name": ["Smith, Ann", "Jones, Bob"]}
+
+
 @pytest.mark.parametrize(
     ("encoding", "mark"),
     [("utf-8", b""), ("utf-8", codecs.BOM_UTF8), ("utf-16", b""), ("utf-16-le", b""), ("utf-16-be", b""), ("cp1252", b"")],

@@ -296,7 +296,19 @@ class _Csv:
                 f"{self.path} has one column with separator {separator!r}, and its header contains {detected!r}; "
                 f"give separator={detected!r}, or leave it out"
             )
+        if self.separator is None and len(names) == 1:
+            self._refuse_title(text, quote, whole)
         return _Dialect(encoding, separator, quote, line_end, names)
+
+    def _refuse_title(self, text: str, quote: str, whole: bool) -> None:
+        """Refuse a file that looks like one column because a line of something else stands above the header."""
+        for separator in SEPARATORS:
+            widths = [len(record) for record in _records(text, separator, quote, whole)[1:]]
+            if len(widths) > 1 and min(widths) == max(widths) > 1:
+                raise FileError(
+                    f"{self.path}: its first line has one field and those below have {widths[0]} with separator {separator!r}; "
+                    "delete what stands above the names of the columns, or give the separator if it is one column"
+                )
 
     def _read(self, dialect: _Dialect, columns: list[str] | None) -> pl.DataFrame:
         wanted = _chosen(self.path, dialect.names, columns)
