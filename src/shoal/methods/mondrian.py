@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal import memory
 from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group
@@ -31,6 +32,7 @@ __all__ = ["Mondrian"]
 Ints = npt.NDArray[np.int64]
 
 _HALF = "\0half"  # no column of a table is called so
+_ROW, _PLACE = 200, 20  # bytes a row, and a row and column: measured
 _DENSE = 4  # cells of a dense histogram a row that still cost less than sorting the rows
 
 
@@ -205,6 +207,8 @@ class _Cells:
     """The parts of the table, each a box of places, and the rows in each."""
 
     def __init__(self, table: Table, axes: Sequence[_Axis], method: Mondrian) -> None:
+        needed = table.rows * (_ROW + _PLACE * len(axes))
+        memory.require(needed, f"cutting {table.rows:,} rows along {len(axes)} columns", "use Optimal, or fewer columns")
         rows = _distinct(table, axes)
         if method.relaxed:  # equal records may part, so each is a row of its own
             each = np.repeat(np.arange(rows.distinct), rows.count)
@@ -212,8 +216,8 @@ class _Cells:
         self.rows, self.method = rows, method
         self.crowd = _Crowd.of(rows, rows.codes[: len(axes)])
         self.populations = [_population(model, axes) for model in method.models if isinstance(model, DeltaPresence)]
-        needed = sorted({name for model in method.models for name in model.columns})
-        self.carried = {name: _carried(table, name, rows) for name in needed}
+        protected = sorted({name for model in method.models for name in model.columns})
+        self.carried = {name: _carried(table, name, rows) for name in protected}
         self.sizes = np.array([axis.size for axis in axes], dtype=np.int64)
         self.missing = np.array([axis.missing for axis in axes], dtype=np.int64)
         self.low = np.zeros((min(rows.distinct, 1), len(axes)), dtype=np.int64)
