@@ -1,4 +1,8 @@
-"""`Lattice`: all level vectors over some counts, and the groups at each. `Groups`: one node's group table."""
+"""`Lattice`: all level vectors over some counts, and the groups at each. `Groups`: one node's group table.
+
+Groups are rolled up (see `rollup`) from the counts, never from the rows. Methods and measures use them; a search that
+must not pay for whole groups uses `Lattice.rollup` itself.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.counts.counts import Counts
-from shoal.errors import ParameterError
-from shoal.hierarchy.tree import Codes, Hierarchy
+from shoal.counts.rollup import Cells, Floats, Rollup
+from shoal.errors import ColumnError, ParameterError
+from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 
 __all__ = ["Groups", "Histogram", "Lattice", "Node"]
 
@@ -19,7 +24,6 @@ Node = tuple[int, ...]
 """A level for every quasi-identifying column."""
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,7 @@ class Lattice:
         ceiling: Mapping[str, int] | None = None,
     ) -> None:
         self.counts = counts
+        self._carrying: dict[str, Rollup] = {}
         self.names = tuple(name for name in counts.names if name in hierarchies)
         self.carried = tuple(name for name in counts.names if name not in hierarchies)
         self.hierarchies = tuple(hierarchies[name] for name in self.names)
@@ -102,60 +107,87 @@ class Lattice:
 
     def groups(self, node: Node) -> "Groups":
         """The groups at a node."""
-        return Groups(self, node)
+        return Groups(self, self.rollup.cells(self.rollup.levels_of(self._checked(node))))
+
+    def walk(self) -> Iterator["Groups"]:
+        """The groups of every node, each rolled up from those of a node one level finer; in no order to rely on."""
+        levels = self.rollup.levels_of
+        for cells in self.rollup.walk(levels(self.bottom), levels(self.top)):
+            yield Groups(self, cells)
+
+    @cached_property
+    def rollup(self) -> Rollup:
+        """Group tables over the quasi-identifying columns."""
+        return self._rollup(())
+
+    def rollup_with(self, name: str) -> Rollup:
+        """Group tables in which the values of a carried column are told apart."""
+        if name not in self.carried:
+            raise ColumnError(f"column {name!r} was not counted along with the quasi-identifying ones; count it with them")
+        if name not in self._carrying:
+            self._carrying[name] = self._rollup((name,))
+        return self._carrying[name]
+
+    def _rollup(self, carried: tuple[str, ...]) -> Rollup:
+        counts = self.counts if self.carried == carried else self.counts.over((*self.names, *carried))
+        codes = [counts.codes[counts.names.index(name)] for name in (*self.names, *carried)]
+        maps = [h.maps for h in self.hierarchies]
+        return Rollup(codes[: len(maps)], counts.count, maps, codes[len(maps) :])
+
+    def _checked(self, node: Node) -> Node:
+        if len(node) != len(self.names) or any(not 0 <= at <= h.height for at, h in zip(node, self.hierarchies, strict=True)):
+            raise ParameterError(
+                f"a node has a level for each of {', '.join(self.names)}, at most {tuple(h.height for h in self.hierarchies)}"
+            )
+        return tuple(node)
 
 
 class Groups:
     """The groups of records at one node: their sizes, codes, and histograms of carried columns."""
 
-    def __init__(self, lattice: Lattice, node: Node) -> None:
+    def __init__(self, lattice: Lattice, cells: Cells) -> None:
         self.lattice = lattice
-        self.node = node
+        self.node: Node = lattice.rollup.columns_of(cells.levels)
+        self._cells = cells.compact()
 
     @cached_property
-    def _grouped(self) -> tuple[Ints, Ints, Ints]:
-        """Distinct keys, sizes, and each counts row's group."""
-        key = np.zeros(self.lattice.counts.distinct, dtype=np.int64)
-        for j, (hierarchy, level) in enumerate(zip(self.lattice.hierarchies, self.node, strict=True)):
-            codes = self.lattice.counts.codes[self.lattice.counts.names.index(self.lattice.names[j])]
-            key = key * hierarchy.cardinality(level) + hierarchy.maps[level][codes]
-        keys, inverse = np.unique(key, return_inverse=True)
-        sizes = np.bincount(inverse, self.lattice.counts.count, len(keys)).astype(np.int64)
-        return keys, sizes, inverse
-
-    @property
     def sizes(self) -> Ints:
         """The number of records of every group."""
-        return self._grouped[1]
+        return self._cells.sizes.astype(np.int64)
 
-    @property
+    @cached_property
     def rows(self) -> Ints:
         """The group of every row of the lattice's counts."""
-        return self._grouped[2]
+        counts = self.lattice.counts
+        own = [counts.codes[counts.names.index(name)] for name in self.lattice.names]
+        return self._cells.find(
+            [h.maps[at][codes] for h, at, codes in zip(self.lattice.hierarchies, self.node, own, strict=True)]
+        )
 
     def codes(self, column: int) -> Codes:
         """Every group's code in a column, at the node's level."""
-        keys = self._grouped[0]
-        after = prod(
-            h.cardinality(level) for h, level in zip(self.lattice.hierarchies[column + 1 :], self.node[column + 1 :], strict=True)
-        )
-        return (keys // after % self.lattice.hierarchies[column].cardinality(self.node[column])).astype(np.uint32)
+        axis = self.lattice.rollup.axes.index(column)
+        real = self.lattice.rollup.real[axis][self.node[column]]
+        return real[self._cells.codes(axis)].astype(smallest(self.lattice.hierarchies[column].cardinality(self.node[column])))
 
     def marginal(self, column: int, kept: Ints | None = None) -> Ints:
         """How many records have each value of a column at the node's level; `kept` replaces the sizes (0 drops a group)."""
-        weights = self.sizes if kept is None else kept
+        weights = self._cells.sizes if kept is None else kept
         cardinality = self.lattice.hierarchies[column].cardinality(self.node[column])
         return np.bincount(self.codes(column), weights, cardinality).astype(np.int64)
 
     def weigh(self, weights: Sequence[Floats], kept: Ints | None = None) -> float:
         """The sum over records of the weights of their values: `weights[j][c]` weighs code c of column j."""
-        return float(sum(w @ self.marginal(j, kept) for j, w in enumerate(weights)))
+        rollup = self.lattice.rollup
+        seen = [weights[j][rollup.real[axis][self.node[j]]] for axis, j in enumerate(rollup.axes)]
+        return self._cells.weigh(seen, self._cells.sizes if kept is None else kept.astype(np.float64))
 
     def histogram(self, name: str) -> Histogram:
         """How often each value of a carried column occurs in each group."""
-        counts = self.lattice.counts
-        values = counts.cards[counts.names.index(name)]
-        key = self.rows * values + counts.codes[counts.names.index(name)]
-        keys, inverse = np.unique(key, return_inverse=True)
-        count = np.bincount(inverse, counts.count, len(keys)).astype(np.int64)
-        return Histogram(keys // values, keys % values, count, len(self.sizes), values)
+        rollup = self.lattice.rollup_with(name)
+        values = self.lattice.counts.cards[self.lattice.counts.names.index(name)]
+        cells = rollup.cells((*rollup.levels_of(self.node), 0)).compact()
+        last = len(rollup.axes)
+        # Groups are in the same order here, every one with at least one value, and values of a group follow each other.
+        group = cells.group_of(last)
+        return Histogram(group, rollup.real[last][0][cells.codes(last)], cells.sizes.astype(np.int64), len(self.sizes), values)

@@ -1,0 +1,492 @@
+"""Group tables of lattice nodes, each rolled up from the cheapest finer one already there. Uses numpy only; `lattice` uses it.
+
+A *table* holds the distinct cells of a node as a few packs (mixed-radix numbers of neighbouring axes, at most `PACK`
+values each) and their sizes. A coarser node's cells come from it by one look-up a pack, a sum, and one `bincount`;
+where the cells are many more than the rows, by one sort instead. Rows are never read again.
+An *axis* is a column here: they are taken in the order of their cardinality, largest first, and only values that occur
+have a code. Codes keep the order of the tree, so a coarser code never decreases along a finer one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import exp, expm1, prod
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Cells", "Floats", "Levels", "Rollup"]
+
+Floats = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+Unsigned = npt.NDArray[np.unsignedinteger]
+Levels = tuple[int, ...]
+"""A level for every axis."""
+
+PACK = 4096  # values a pack may take: its look-up table of 8-byte numbers stays in the first-level cache
+SPARSE = 6  # more cells than this times the rows: sorting beats counting into an array (measured)
+SMALL = 3_000  # tables up to this size are not worth an intermediate one (measured)
+STEP = 3  # an intermediate table is estimated at this part of the nearest one
+WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
+WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The distinct cells of one node: packs of codes, and sizes."""
+
+    levels: Levels
+    packs: tuple[tuple[range, Unsigned], ...]
+    sizes: Floats
+    _clipped: dict[tuple[int, type], Unsigned] = field(default_factory=dict)
+
+    def clipped(self, k: int, kind: type[np.unsignedinteger]) -> Unsigned:
+        """The sizes, those above k as k."""
+        if (k, kind) not in self._clipped:
+            self._clipped[k, kind] = np.minimum(self.sizes, k).astype(kind)
+        return self._clipped[k, kind]
+
+
+class _Kept(NamedTuple):
+    """The tables kept to roll up from, with their levels and numbers of rows side by side."""
+
+    tables: list[_Table]
+    levels: npt.NDArray[np.int16]
+    rows: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A node's groups in the order of their codes, and their sizes.
+
+    A cell is known by its key (all codes in one mixed-radix number); `keys` is None where `sizes` has a place for every
+    key, so that some may be 0. Where keys would not fit an integer, `wide` has the codes of every axis instead.
+    """
+
+    rollup: "Rollup"
+    levels: Levels
+    sizes: Floats
+    keys: Index | None = None
+    wide: tuple[Index, ...] | None = None
+
+    def compact(self) -> "Cells":
+        """The groups that have records."""
+        if self.keys is not None or self.wide is not None:
+            return self
+        keys = np.flatnonzero(self.sizes)
+        return Cells(self.rollup, self.levels, self.sizes.take(keys), keys)
+
+    def codes(self, axis: int) -> Index:
+        """Every group's code on an axis."""
+        if self.wide is not None:
+            return self.wide[axis]
+        assert self.keys is not None, "compact first"
+        cards = self.rollup.cards_at(self.levels)
+        return self.keys // prod(cards[axis + 1 :]) % cards[axis]
+
+    def weigh(self, weights: Sequence[Floats], kept: Floats) -> float:
+        """The sum over the kept records of the weights of their values; `weights[axis]` is over the axis's codes."""
+        if self.wide is not None:
+            return float(sum((weight.take(codes) * kept).sum() for weight, codes in zip(weights, self.wide, strict=True)))
+        split = _middle(self.rollup.cards_at(self.levels))
+        high, low = _outer(weights[:split]), _outer(weights[split:])
+        if self.keys is None:
+            block = kept.reshape(len(high), len(low))
+            return float((high * block.sum(axis=1)).sum() + (low * block.sum(axis=0)).sum())
+        left = self.keys // len(low)
+        found = high.take(left)
+        found += low.take(self.keys - left * len(low))
+        found *= kept
+        return float(found.sum())
+
+    def find(self, codes: Sequence[Unsigned]) -> Index:
+        """The group of each row, given the rows' real codes by column."""
+        places = []
+        for axis, column in enumerate(self.rollup.axes):
+            real = self.rollup.real[axis][self.levels[axis]]
+            rank = np.zeros(int(real.max(initial=0)) + 1, dtype=np.intp)
+            rank[real] = np.arange(len(real))
+            places.append(rank[codes[column]])
+        cards = self.rollup.cards_at(self.levels)
+        if self.wide is not None:
+            both = [np.concatenate(pair) for pair in zip(self.wide, places, strict=True)]
+            ranks = _ranks(both, cards)
+            where = np.empty(len(ranks), dtype=np.intp)
+            where[ranks[: len(self.sizes)]] = np.arange(len(self.sizes))
+            return where[ranks[len(self.sizes) :]]
+        key = np.zeros(len(codes[0]) if codes else 0, dtype=np.intp)
+        for place, card in zip(places, cards, strict=True):
+            key *= card
+            key += place
+        assert self.keys is not None, "compact first"
+        return np.searchsorted(self.keys, key)
+
+    def group_of(self, axes: int) -> Index:
+        """For every cell the number of its group when only the first `axes` axes tell groups apart."""
+        if self.wide is not None:
+            changed = np.any([codes[1:] != codes[:-1] for codes in self.wide[:axes]], axis=0)
+        else:
+            assert self.keys is not None, "compact first"
+            group = self.keys // prod(self.rollup.cards_at(self.levels)[axes:])
+            changed = group[1:] != group[:-1]
+        return np.concatenate((np.zeros(min(len(self.sizes), 1), dtype=np.intp), np.cumsum(changed)))
+
+
+class Rollup:
+    """Group tables over columns of leaf codes.
+
+    `maps[j][l]` gives the level-l code of every leaf of column j. `carried` columns come after all others, in their order,
+    and have level 0 only.
+    """
+
+    def __init__(
+        self,
+        codes: Sequence[Unsigned],
+        count: npt.NDArray[np.int64],
+        maps: Sequence[Sequence[Unsigned]],
+        carried: Sequence[Unsigned] = (),
+        *,
+        keep_bytes: int = 256 << 20,
+    ) -> None:
+        seen = [np.flatnonzero(np.bincount(column)) if len(column) else np.zeros(0, dtype=np.intp) for column in codes]
+        self.axes = sorted(range(len(codes)), key=lambda j: (-len(seen[j]), j))
+        """The column of every axis that is not carried."""
+        self.real: list[list[Index]] = []
+        """For every axis and level the real code of every code used here."""
+        self._up: list[list[Index]] = []  # for every axis and level the code of every leaf that occurs
+        base: list[Unsigned] = []
+        for leaves, column, its_maps in [
+            *((seen[j], codes[j], maps[j]) for j in self.axes),
+            *((np.unique(column), column, None) for column in carried),
+        ]:
+            levels = [leaves] if its_maps is None else [np.asarray(level_map)[leaves] for level_map in its_maps]
+            found = [np.unique(level, return_inverse=True) for level in levels]
+            self.real.append([real.astype(np.intp) for real, _ in found])
+            self._up.append([inverse.astype(np.intp) for _, inverse in found])
+            rank = np.zeros(int(leaves.max(initial=0)) + 1, dtype=np.uint16 if len(leaves) <= 1 << 16 else np.uint32)
+            rank[leaves] = np.arange(len(leaves))
+            base.append(rank[column])
+        self._cards = [[len(real) for real in axis] for axis in self.real]
+        self._between: dict[tuple[int, int, int], Index] = {}
+        self.total = float(count.sum())
+        bottom = (0,) * len(self.real)
+        self._base = self._pack(bottom, base, count.astype(np.float64))
+        self._kept = _Kept([self._base], np.zeros((1, len(bottom)), dtype=np.int16), np.array([len(count)]))
+        self._keeping = Lock()
+        self._spare = keep_bytes
+        self._wanted: dict[Levels, int] = {}
+        self._correction: dict[int, float] = {}
+        self._leaf = [_sums(column, self._base.sizes, cards[0]) for column, cards in zip(base, self._cards, strict=True)]
+        self._log_card = [self._log_cardinality(axis) for axis in range(len(base))]
+
+    @property
+    def rows(self) -> int:
+        """How many distinct rows everything starts from."""
+        return len(self._base.sizes)
+
+    def levels_of(self, node: Sequence[int]) -> Levels:
+        """The levels of the axes, from those of the columns."""
+        return tuple(node[column] for column in self.axes)
+
+    def columns_of(self, levels: Levels) -> Levels:
+        """The levels of the columns, from those of the axes."""
+        node = [0] * len(self.axes)
+        for level, column in zip(levels, self.axes, strict=False):
+            node[column] = level
+        return tuple(node)
+
+    def cards_at(self, levels: Levels) -> list[int]:
+        """How many values each axis has at these levels."""
+        return [cards[level] for cards, level in zip(self._cards, levels, strict=True)]
+
+    def marginal(self, axis: int, level: int) -> Floats:
+        """How many records have each code of an axis at a level."""
+        return _sums(self._up[axis][level], self._leaf[axis], self._cards[axis][level])
+
+    def spread(self, axis: int, fine: int, coarse: int) -> float:
+        """How much an axis merges between two levels: for planning only."""
+        return self._log_card[axis][fine] - self._log_card[axis][coarse]
+
+    def cells(self, levels: Levels) -> Cells:
+        """The groups at a node, rolled up from the smallest table that is at least as fine."""
+        return self._roll(self._nearest(levels), levels)
+
+    def below(self, levels: Levels, k: int) -> Cells:
+        """The groups of a node with fewer than k records, and no others: what a limit of k costs.
+
+        Sizes from k on are all alike here, so a row's key and its size fit into one 32-bit number for most nodes,
+        and sorting those is the cheapest way to find the small groups.
+        """
+        table = self._nearest(levels)
+        cards = self.cards_at(levels)
+        bits = k.bit_length()
+        cells = prod(cards)
+        if cells <= len(table.sizes) or cells << bits > WIDEST:
+            whole = self._roll(table, levels).compact()
+            small = np.flatnonzero(whole.sizes < k)
+            wide = None if whole.wide is None else tuple(codes.take(small) for codes in whole.wide)
+            return Cells(self, levels, whole.sizes.take(small), None if whole.keys is None else whole.keys.take(small), wide)
+        kind = np.uint32 if cells << bits <= 1 << 32 else np.uint64
+        key = table.clipped(k, kind).copy()
+        for axes, codes in table.packs:
+            if prod(cards[axis] for axis in axes) > 1:
+                steps: Unsigned = (self._look_up(axes, table.levels, levels, cards) << bits).astype(kind)
+                key += steps.take(codes)
+        key.sort()
+        cell = key >> kind(bits)
+        key &= kind((1 << bits) - 1)
+        last = _last_of_runs(cell)
+        self._learn(levels, len(last))
+        size = np.cumsum(key, dtype=np.uint64).take(last)
+        size[1:] -= size[:-1].copy()
+        small = np.flatnonzero(size < k)
+        return Cells(self, levels, size.take(small).astype(np.float64), cell.take(last.take(small)).astype(np.intp))
+
+    def walk(self, low: Levels, high: Levels) -> Iterator[Cells]:
+        """The groups of every node between two, depth first: each from the table of the node one level finer on one axis."""
+        first = self._roll(self._nearest(low), low)
+        yield first
+        yield from self._walk(self._table(first), 0, low, high)
+
+    def _walk(self, table: _Table, axis: int, low: Levels, high: Levels) -> Iterator[Cells]:
+        for j in range(axis, len(self.axes)):
+            current = table
+            for level in range(low[j] + 1, high[j] + 1):
+                cells = self._roll(current, (*current.levels[:j], level, *current.levels[j + 1 :])).compact()
+                yield cells
+                current = self._table(cells)
+                yield from self._walk(current, j + 1, low, high)
+
+    # One step of rolling up
+
+    def _roll(self, table: _Table, levels: Levels) -> Cells:
+        cards = self.cards_at(levels)
+        cells = prod(cards)
+        if not len(table.sizes):
+            return Cells(self, levels, np.zeros(0), np.zeros(0, dtype=np.intp))
+        if cells > WIDEST:
+            return self._roll_wide(table, levels, cards)
+        key: Index | None = None
+        for axes, codes in table.packs:
+            if prod(cards[axis] for axis in axes) > 1:
+                part = self._look_up(axes, table.levels, levels, cards).take(codes)
+                key = part if key is None else np.add(key, part, out=key)
+        if key is None:
+            return Cells(self, levels, np.array([table.sizes.sum()]))
+        if cells <= max(SPARSE * len(table.sizes), PACK):
+            return Cells(self, levels, _sums(key, table.sizes, cells))
+        return Cells(self, levels, *_sums_by_key(key, table.sizes, cells))
+
+    def _roll_wide(self, table: _Table, levels: Levels, cards: Sequence[int]) -> Cells:
+        columns = [self._to(axis, table.levels[axis], levels[axis])[codes] for axis, codes in enumerate(self._unpack(table))]
+        ranks = _ranks(columns, cards)
+        sizes = _sums(ranks, table.sizes, int(ranks.max()) + 1)
+        one = np.empty(len(sizes), dtype=np.intp)
+        one[ranks] = np.arange(len(ranks))
+        return Cells(self, levels, sizes, wide=tuple(column[one] for column in columns))
+
+    def _look_up(self, axes: range, fine: Levels, coarse: Levels, cards: Sequence[int]) -> Index:
+        """For every value of a pack at the fine levels, what it adds to the key at the coarse ones."""
+        stride = prod(cards[axes.stop :])
+        found = np.zeros(1, dtype=np.intp)
+        for axis in reversed(axes):
+            step = self._to(axis, fine[axis], coarse[axis])
+            if cards[axis] > 1:
+                step = step * stride
+                stride *= cards[axis]
+            found = step if len(found) == 1 else (step[:, None] + found).ravel()
+        return found
+
+    def _to(self, axis: int, fine: int, coarse: int) -> Index:
+        """The coarse level's code of every code of the fine level."""
+        found = self._between.get((axis, fine, coarse))
+        if found is None:
+            found = np.empty(self._cards[axis][fine], dtype=np.intp)
+            found[self._up[axis][fine]] = self._up[axis][coarse]
+            self._between[axis, fine, coarse] = found
+        return found
+
+    # Tables, and which are kept
+
+    def _table(self, cells: Cells) -> _Table:
+        """A table to roll up from."""
+        cells = cells.compact()
+        if cells.wide is not None:
+            return self._pack(cells.levels, cells.wide, cells.sizes)
+        keys, cards = cells.keys, self.cards_at(cells.levels)
+        assert keys is not None
+        packs: list[tuple[range, Unsigned]] = []
+        for axes in reversed(_packs(cards)):
+            size = prod(cards[axis] for axis in axes)
+            rest = keys // size if axes.start else None
+            packs.append((axes, (keys if rest is None else keys - rest * size).astype(_pack_type(size))))
+            keys = rest if rest is not None else keys
+        return _Table(cells.levels, tuple(reversed(packs)), cells.sizes)
+
+    def _pack(self, levels: Levels, columns: Sequence[npt.NDArray[np.integer]], sizes: Floats) -> _Table:
+        cards = self.cards_at(levels)
+        packs: list[tuple[range, Unsigned]] = []
+        for axes in _packs(cards):
+            packed = np.zeros(len(sizes), dtype=_pack_type(prod(cards[axis] for axis in axes)))
+            for axis in axes:
+                packed *= packed.dtype.type(max(cards[axis], 1) if axis > axes.start else 1)
+                packed += columns[axis].astype(packed.dtype)
+            packs.append((axes, packed))
+        return _Table(levels, tuple(packs), sizes)
+
+    def _unpack(self, table: _Table) -> Iterator[Index]:
+        """The codes of every axis, in order."""
+        cards = self.cards_at(table.levels)
+        for axes, packed in table.packs:
+            for axis in axes:
+                yield packed.astype(np.intp) // prod(cards[axis + 1 : axes.stop]) % max(cards[axis], 1)
+
+    def _nearest(self, levels: Levels) -> _Table:
+        """The smallest table at least as fine as a node; an intermediate one is made once it would have paid."""
+        kept = self._kept
+        fine = np.flatnonzero((kept.levels <= np.array(levels, dtype=np.int16)).all(axis=1))
+        table = kept.tables[int(fine[kept.rows[fine].argmin()])]
+        rows = len(table.sizes)
+        if rows > SMALL:
+            step = self._intermediate(table.levels, levels, rows / STEP)
+            if step is not None:
+                self._wanted[step] = self._wanted.get(step, 0) + 1
+                if self._wanted[step] >= (WANTED if prod(self.cards_at(step)) > SPARSE * rows else 1):
+                    self._wanted[step] = -1 << 30
+                    made = self._table(self._roll(table, step))
+                    if len(made.sizes) * 2 < rows:
+                        self._keep(made)
+                        return made
+        return table
+
+    def _keep(self, table: _Table) -> None:
+        size = table.sizes.nbytes + sum(codes.nbytes for _, codes in table.packs)
+        with self._keeping:  # readers see the tables before or after, never in between
+            if size <= self._spare:
+                self._spare -= size
+                kept = self._kept
+                levels = np.vstack([kept.levels, np.array(table.levels, dtype=np.int16)])
+                self._kept = _Kept([*kept.tables, table], levels, np.append(kept.rows, len(table.sizes)))
+
+    def _intermediate(self, fine: Levels, coarse: Levels, rows: float) -> Levels | None:
+        """The node between two estimated at no more than `rows` groups, by the steps that merge most; None if there is none."""
+        levels = list(fine)
+        cells = self._log_cells(fine)
+        while self._estimate(cells) > rows:
+            best, axis = 0.0, -1
+            for a, level in enumerate(levels):
+                if level < coarse[a] and self._log_card[a][level] - self._log_card[a][level + 1] > best:
+                    best, axis = self._log_card[a][level] - self._log_card[a][level + 1], a
+            if axis < 0:
+                return None
+            levels[axis] += 1
+            cells -= best
+        return tuple(levels)
+
+    # About how many groups a node has: for planning only. A guess from how much each axis splits, corrected by
+    # what nodes with about as many cells really had.
+
+    def _log_cells(self, levels: Levels) -> float:
+        return sum(logs[level] for logs, level in zip(self._log_card, levels, strict=True))
+
+    def _guess(self, log_cells: float) -> float:
+        rows = max(self.rows, 1)
+        return -rows * expm1(-exp(min(log_cells, 700.0)) / rows)
+
+    def _estimate(self, log_cells: float) -> float:
+        return min(self._guess(log_cells) * self._correction.get(int(log_cells), 1.0), self.rows)
+
+    def _learn(self, levels: Levels, groups: int) -> None:
+        log_cells = self._log_cells(levels)
+        place = int(log_cells)
+        seen = groups / max(self._guess(log_cells), 1.0)
+        self._correction[place] = seen if place not in self._correction else (3 * self._correction[place] + seen) / 4
+
+    def _log_cardinality(self, axis: int) -> list[float]:
+        """Between the logarithm of the number of values and their entropy, for every level: how much the axis splits."""
+        logs = []
+        for level, cards in enumerate(self._cards[axis]):
+            share = self.marginal(axis, level) / max(self.total, 1)
+            share = share[share > 0]
+            logs.append(float(np.log(max(cards, 1)) - (share * np.log(share)).sum()) / 2)
+        return logs
+
+
+def _packs(cards: Sequence[int]) -> list[range]:
+    """Runs of neighbouring axes with at most PACK values together; an axis with more stands alone."""
+    packs, start, size = [], 0, 1
+    for axis, card in enumerate(cards):
+        if size * card > PACK and axis > start:
+            packs.append(range(start, axis))
+            start, size = axis, 1
+        size *= card
+    return [*packs, range(start, len(cards))]
+
+
+def _pack_type(size: int) -> type[np.unsignedinteger]:
+    return np.uint16 if size <= 1 << 16 else np.uint32
+
+
+def _sums(places: npt.NDArray[np.integer], sizes: Floats, cells: int) -> Floats:
+    """The sum of sizes at every place."""
+    found: Floats = np.bincount(places, sizes, cells).astype(np.float64, copy=False)
+    return found
+
+
+def _sums_by_key(keys: Index, sizes: Floats, cells: int) -> tuple[Floats, Index]:
+    """The sums of sizes for every key that occurs, and those keys, ascending."""
+    bits = int(sizes.max(initial=0)).bit_length()
+    if cells << bits <= WIDEST:  # key and size in one number: sorting numbers is several times faster than their order
+        keys <<= bits
+        keys += sizes.astype(np.intp)
+        keys.sort()
+        sums = np.cumsum(keys & ((1 << bits) - 1))
+        keys >>= bits
+        last = _last_of_runs(keys)
+        sums = sums.take(last)
+    else:
+        order = np.argsort(keys)
+        keys = keys[order]
+        last = _last_of_runs(keys)
+        sums = np.cumsum(sizes[order]).take(last)
+    sums[1:] -= sums[:-1].copy()
+    return sums.astype(np.float64), keys.take(last)
+
+
+def _last_of_runs(values: npt.NDArray[np.integer]) -> Index:
+    """The last place of every run of equal values."""
+    ends = np.empty(len(values), dtype=np.bool_)
+    ends[-1:] = True
+    np.not_equal(values[1:], values[:-1], out=ends[:-1])
+    return np.flatnonzero(ends)
+
+
+def _ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> Index:
+    """For every row the rank of its codes among the distinct ones, whatever the number of cells."""
+    rank, distinct = np.zeros(len(columns[0]), dtype=np.intp), 1
+    for column, card in zip(columns, cards, strict=True):
+        if distinct * card > WIDEST:
+            found, rank = np.unique(rank, return_inverse=True)
+            distinct = len(found)
+        rank = rank * card + column
+        distinct *= card
+    return np.unique(rank, return_inverse=True)[1]
+
+
+def _middle(cards: Sequence[int]) -> int:
+    """Where to split the axes so that both halves have about as many cells."""
+    whole, left = prod(cards), 1
+    for axis, card in enumerate(cards):
+        if left * left >= whole:
+            return axis
+        left *= card
+    return len(cards)
+
+
+def _outer(weights: Sequence[Floats]) -> Floats:
+    """The sum of weights for every combination of values."""
+    total = np.zeros(1)
+    for weight in weights:
+        total = (total[:, None] + weight).ravel()
+    return total
