@@ -11,9 +11,9 @@ import sys
 import venv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -25,7 +25,7 @@ from shoal.counts import Lattice
 from shoal.measure.loss import LOSSES, normalised
 from shoal.measure.risk import Assessment
 from shoal.measure.risk import assess as assess_table
-from shoal.methods.optimal import search
+from shoal.methods.optimal import Found, search
 from shoal.privacy.models import KAnonymity
 
 # What a study in plain numpy on one core reached, and ARX (Java), on the same tables: in R.
@@ -118,10 +118,10 @@ def peers(python: Path) -> Printed:
     sensitive = [name for name in frame.columns if name not in quasi]
     hierarchies = source.hierarchies()
 
-    def release() -> tuple[Lattice, Any]:
+    def release() -> tuple[Lattice, Found]:
         table = shoal.table(frame.select(quasi), quasi=quasi, hierarchies={name: hierarchies[name] for name in quasi})
         nodes = work.lattice(table, work.count(table))
-        return nodes, search(nodes, (KAnonymity(work.K),), LOSSES["granularity"], PERCENT / 100)
+        return nodes, search(nodes, (KAnonymity(work.K),), LOSSES["granularity"], Fraction(PERCENT, 100))
 
     def risks() -> Assessment:
         return assess_table(shoal.table(frame), quasi=quasi)
@@ -130,7 +130,7 @@ def peers(python: Path) -> Printed:
         return assess_table(shoal.table(frame), quasi=quasi, sensitive=sensitive)
 
     unit = best(partial(work.read, source))
-    nodes, node = release()
+    nodes, chosen = release()
     ours = {"k": best(risks), "risks": best(risks), "assessment": best(assessment), "release": best(release)}
     mine = assessment()
     diversity = mine.sensitive[sensitive[0]]
@@ -153,7 +153,7 @@ def peers(python: Path) -> Printed:
         groups = nodes.groups(tuple(levels))
         return normalised(LOSSES["granularity"], groups, groups.sizes >= work.K)
 
-    granularity = f"loss {lost(node):.3f}, theirs {lost(answers['release']['levels']):.3f}"
+    granularity = f"loss {lost(chosen.node):.3f}, theirs {lost(answers['release']['levels']):.3f}"
     rows: list[Cells] = [
         (label, tool, theirs[key], theirs[key] / unit, ours[key], ours[key] / unit, theirs[key] / ours[key], FASTER_BAR, answer)
         for key, label, tool, answer in (

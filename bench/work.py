@@ -1,19 +1,17 @@
 """What is measured, one function a thing, each from a `Source`."""
 
 import random
-from typing import Any
 
-import numpy as np
 import polars as pl
 
 import shoal
 from bench.sources import Source
-from shoal.counts import Counts, Lattice
+from shoal.counts import Counts, Lattice, Node
 from shoal.engine import Embedded
 from shoal.measure.loss import LOSSES
 from shoal.measure.risk import Assessment
 from shoal.measure.risk import assess as assess_table
-from shoal.methods.optimal import search
+from shoal.methods.optimal import Found, search
 from shoal.privacy.models import KAnonymity
 
 K = 5
@@ -49,19 +47,15 @@ def lattice(table: shoal.Table, counts: Counts) -> Lattice:
     return Lattice(counts, {name: table.hierarchy(name) for name in table.names})
 
 
-def optimum(nodes: Lattice) -> Any:
+def optimum(nodes: Lattice) -> Found:
     """The node with the least granularity under 5-anonymity, any number of records suppressed."""
     return search(nodes, (KAnonymity(K),), LOSSES["granularity"], 1)
 
 
-def everything(nodes: Lattice) -> np.ndarray[Any, Any]:
+def everything(nodes: Lattice) -> dict[Node, float]:
     """The granularity of every node after suppressing groups below 5."""
     loss = LOSSES["granularity"]
-    scores = []
-    for node in nodes.nodes():
-        groups = nodes.groups(node)
-        scores.append(loss.of(groups, groups.sizes >= K))
-    return np.array(scores)
+    return {groups.node: loss.of(groups, groups.sizes >= K) for groups in nodes.walk()}
 
 
 def walk(nodes: Lattice) -> float:
@@ -74,7 +68,7 @@ def walk(nodes: Lattice) -> float:
     return score
 
 
-def whole(source: Source) -> Any:
+def whole(source: Source) -> Found:
     """From a file to the optimum."""
     table = code(source)
     return optimum(lattice(table, count(table)))
