@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.counts.counts import Counts
-from shoal.counts.rollup import Cells, Floats, Rollup
+from shoal.counts.rollup import Cells, Floats, Rollup, Sizes
 from shoal.errors import ColumnError, ParameterError
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 
@@ -69,6 +69,7 @@ class Lattice:
     ) -> None:
         self.counts = counts
         self._carrying: dict[str, Rollup] = {}
+        self._seen: tuple[object, Sequence[Sequence[Floats]]] | None = None
         self.names = tuple(name for name in counts.names if name in hierarchies)
         self.carried = tuple(name for name in counts.names if name not in hierarchies)
         self.hierarchies = tuple(hierarchies[name] for name in self.names)
@@ -120,6 +121,14 @@ class Lattice:
         """Group tables over the quasi-identifying columns."""
         return self._rollup(())
 
+    def seen(self, weights: Sequence[Sequence[Floats]]) -> Sequence[Sequence[Floats]]:
+        """Weights by column, level and code as weights by axis, level and code that occurs; made once for the same weights."""
+        if self._seen is None or self._seen[0] is not weights:
+            rollup = self.rollup
+            found = [[weights[j][at][real] for at, real in enumerate(rollup.real[a])] for a, j in enumerate(rollup.axes)]
+            self._seen = (weights, found)
+        return self._seen[1]
+
     def rollup_with(self, name: str) -> Rollup:
         """Group tables in which the values of a carried column are told apart."""
         if name not in self.carried:
@@ -148,7 +157,21 @@ class Groups:
     def __init__(self, lattice: Lattice, cells: Cells) -> None:
         self.lattice = lattice
         self.node: Node = lattice.rollup.columns_of(cells.levels)
-        self._cells = cells.compact()
+        self._raw = cells
+
+    @property
+    def cells(self) -> Sizes:
+        """The sizes as they were rolled up, empty cells among them: cheaper than `sizes` where only sums are wanted."""
+        return self._raw.sizes
+
+    def weigh_cells(self, weights: Sequence[Sequence[Floats]], kept: Sizes) -> float:
+        """`weigh` for numbers of `cells`; `weights[j][l][c]` weighs code c of column j at level l."""
+        at = self._raw.levels
+        return self._raw.weigh([by_level[level] for by_level, level in zip(self.lattice.seen(weights), at, strict=True)], kept)
+
+    @property
+    def _cells(self) -> Cells:
+        return self._raw.compact
 
     @cached_property
     def sizes(self) -> Ints:
@@ -186,7 +209,7 @@ class Groups:
         """How often each value of a carried column occurs in each group."""
         rollup = self.lattice.rollup_with(name)
         values = self.lattice.counts.cards[self.lattice.counts.names.index(name)]
-        cells = rollup.cells((*rollup.levels_of(self.node), 0)).compact()
+        cells = rollup.cells((*rollup.levels_of(self.node), 0)).compact
         last = len(rollup.axes)
         # Groups are in the same order here, every one with at least one value, and values of a group follow each other.
         group = cells.group_of(last)

@@ -9,16 +9,20 @@ have a code. Codes keep the order of the tree, so a coarser code never decreases
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
 from math import exp, expm1, prod
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Cells", "Floats", "Levels", "Rollup"]
+__all__ = ["Cells", "Floats", "Levels", "Rollup", "Sizes"]
 
 Floats = npt.NDArray[np.float64]
+Sizes = npt.NDArray[np.floating]
+"""Numbers of records, exact integers."""
 Index = npt.NDArray[np.intp]
 Unsigned = npt.NDArray[np.unsignedinteger]
 Levels = tuple[int, ...]
@@ -29,6 +33,7 @@ SPARSE = 6  # more cells than this times the rows: sorting beats counting into a
 SMALL = 3_000  # tables up to this size are not worth an intermediate one (measured)
 STEP = 3  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
+BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
 WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
 
 
@@ -57,51 +62,82 @@ class _Kept(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """A node's groups in the order of their codes, and their sizes.
+class _Outer:
+    """The groups that the first axes make by themselves, ascending: what a block of nodes has in common."""
 
-    A cell is known by its key (all codes in one mixed-radix number); `keys` is None where `sizes` has a place for every
-    key, so that some may be 0. Where keys would not fit an integer, `wide` has the codes of every axis instead.
+    axes: int
+    keys: Index
+    _weights: dict[tuple[int, ...], tuple[Sequence[Floats], Floats]] = field(default_factory=dict)
+
+    def weigh(self, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
+        """The weight of every group, made once for the same weights."""
+        same = tuple(map(id, weights))
+        if same not in self._weights:
+            self._weights[same] = (weights, _weigh_keys(self.keys, weights, cards))  # kept with what the ids stand for
+        return self._weights[same][1]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A node's groups, and their sizes.
+
+    A cell is known by its key (all codes in one mixed-radix number), and `keys` are ascending; it is None where `sizes` has
+    a place for every key, so that some may be 0. In a block, `sizes` has a line for every combination of the inner axes
+    and in it a place for every group of the `outer` ones. Where keys would not fit an integer, `wide` has the codes of
+    every axis instead.
     """
 
     rollup: "Rollup"
     levels: Levels
-    sizes: Floats
+    sizes: Sizes
     keys: Index | None = None
     wide: tuple[Index, ...] | None = None
+    outer: _Outer | None = None
 
+    @cached_property
     def compact(self) -> "Cells":
-        """The groups that have records."""
+        """The groups that have records, in the order of their keys."""
         if self.keys is not None or self.wide is not None:
             return self
-        keys = np.flatnonzero(self.sizes)
-        return Cells(self.rollup, self.levels, self.sizes.take(keys), keys)
+        if self.outer is None:
+            keys = np.flatnonzero(self.sizes)
+            return Cells(self.rollup, self.levels, self.sizes.take(keys), keys)
+        sizes = self.sizes.reshape(-1, len(self.outer.keys)).T
+        group, inner = np.nonzero(sizes)
+        return Cells(self.rollup, self.levels, sizes[group, inner], self.outer.keys.take(group) * sizes.shape[1] + inner)
 
     def codes(self, axis: int) -> Index:
-        """Every group's code on an axis."""
+        """Every group's code on an axis, of compact cells."""
         if self.wide is not None:
             return self.wide[axis]
-        assert self.keys is not None, "compact first"
         cards = self.rollup.cards_at(self.levels)
-        return self.keys // prod(cards[axis + 1 :]) % cards[axis]
+        return self._known // prod(cards[axis + 1 :]) % cards[axis]
 
-    def weigh(self, weights: Sequence[Floats], kept: Floats) -> float:
+    @property
+    def _known(self) -> Index:
+        assert self.keys is not None, "these cells are not compact"
+        return self.keys
+
+    def weigh(self, weights: Sequence[Floats], kept: Sizes) -> float:
         """The sum over the kept records of the weights of their values; `weights[axis]` is over the axis's codes."""
         if self.wide is not None:
             return float(sum((weight.take(codes) * kept).sum() for weight, codes in zip(weights, self.wide, strict=True)))
-        split = _middle(self.rollup.cards_at(self.levels))
-        high, low = _outer(weights[:split]), _outer(weights[split:])
-        if self.keys is None:
-            block = kept.reshape(len(high), len(low))
-            return float((high * block.sum(axis=1)).sum() + (low * block.sum(axis=0)).sum())
-        left = self.keys // len(low)
-        found = high.take(left)
-        found += low.take(self.keys - left * len(low))
-        found *= kept
-        return float(found.sum())
+        cards = self.rollup.cards_at(self.levels)
+        if self.keys is not None:
+            found = _weigh_keys(self.keys, weights, cards)
+            found *= kept
+            return float(found.sum())
+        if self.outer is not None:
+            split = self.outer.axes
+            lines, places = self.rollup.outer(weights[split:]), self.outer.weigh(weights[:split], cards)
+        else:
+            split = _middle(cards)
+            lines, places = _outer(weights[:split]), _outer(weights[split:])
+        block = kept.reshape(len(lines), len(places))
+        return float((lines * block.sum(axis=1)).sum() + (places * block.sum(axis=0)).sum())
 
     def find(self, codes: Sequence[Unsigned]) -> Index:
-        """The group of each row, given the rows' real codes by column."""
+        """The group of each row, given the rows' real codes by column; of compact cells."""
         places = []
         for axis, column in enumerate(self.rollup.axes):
             real = self.rollup.real[axis][self.levels[axis]]
@@ -110,25 +146,22 @@ class Cells:
             places.append(rank[codes[column]])
         cards = self.rollup.cards_at(self.levels)
         if self.wide is not None:
-            both = [np.concatenate(pair) for pair in zip(self.wide, places, strict=True)]
-            ranks = _ranks(both, cards)
+            ranks = _ranks([np.concatenate(pair) for pair in zip(self.wide, places, strict=True)], cards)
             where = np.empty(len(ranks), dtype=np.intp)
             where[ranks[: len(self.sizes)]] = np.arange(len(self.sizes))
             return where[ranks[len(self.sizes) :]]
-        key = np.zeros(len(codes[0]) if codes else 0, dtype=np.intp)
+        key = np.zeros(len(places[0]) if places else 0, dtype=np.intp)
         for place, card in zip(places, cards, strict=True):
             key *= card
             key += place
-        assert self.keys is not None, "compact first"
-        return np.searchsorted(self.keys, key)
+        return np.searchsorted(self._known, key)
 
     def group_of(self, axes: int) -> Index:
-        """For every cell the number of its group when only the first `axes` axes tell groups apart."""
+        """For every one of compact cells the number of its group when only the first `axes` axes tell groups apart."""
         if self.wide is not None:
             changed = np.any([codes[1:] != codes[:-1] for codes in self.wide[:axes]], axis=0)
         else:
-            assert self.keys is not None, "compact first"
-            group = self.keys // prod(self.rollup.cards_at(self.levels)[axes:])
+            group = self._known // prod(self.rollup.cards_at(self.levels)[axes:])
             changed = group[1:] != group[:-1]
         return np.concatenate((np.zeros(min(len(self.sizes), 1), dtype=np.intp), np.cumsum(changed)))
 
@@ -176,6 +209,7 @@ class Rollup:
         self._keeping = Lock()
         self._spare = keep_bytes
         self._wanted: dict[Levels, int] = {}
+        self._sums: dict[tuple[int, ...], tuple[Sequence[Floats], Floats]] = {}
         self._correction: dict[int, float] = {}
         self._leaf = [_sums(column, self._base.sizes, cards[0]) for column, cards in zip(base, self._cards, strict=True)]
         self._log_card = [self._log_cardinality(axis) for axis in range(len(base))]
@@ -208,6 +242,15 @@ class Rollup:
         """How much an axis merges between two levels: for planning only."""
         return self._log_card[axis][fine] - self._log_card[axis][coarse]
 
+    def outer(self, weights: Sequence[Floats]) -> Floats:
+        """The sum of weights for every combination of values, made once for the same weights."""
+        same = tuple(map(id, weights))
+        if same not in self._sums:
+            if len(self._sums) > 4096:
+                self._sums.clear()
+            self._sums[same] = (weights, _outer(weights))
+        return self._sums[same][1]
+
     def cells(self, levels: Levels) -> Cells:
         """The groups at a node, rolled up from the smallest table that is at least as fine."""
         return self._roll(self._nearest(levels), levels)
@@ -223,7 +266,7 @@ class Rollup:
         bits = k.bit_length()
         cells = prod(cards)
         if cells <= len(table.sizes) or cells << bits > WIDEST:
-            whole = self._roll(table, levels).compact()
+            whole = self._roll(table, levels).compact
             small = np.flatnonzero(whole.sizes < k)
             wide = None if whole.wide is None else tuple(codes.take(small) for codes in whole.wide)
             return Cells(self, levels, whole.sizes.take(small), None if whole.keys is None else whole.keys.take(small), wide)
@@ -244,19 +287,70 @@ class Rollup:
         return Cells(self, levels, size.take(small).astype(np.float64), cell.take(last.take(small)).astype(np.intp))
 
     def walk(self, low: Levels, high: Levels) -> Iterator[Cells]:
-        """The groups of every node between two, depth first: each from the table of the node one level finer on one axis."""
-        first = self._roll(self._nearest(low), low)
-        yield first
-        yield from self._walk(self._table(first), 0, low, high)
+        """The groups of every node between two, each rolled up from those of a node one level finer on one axis.
 
-    def _walk(self, table: _Table, axis: int, low: Levels, high: Levels) -> Iterator[Cells]:
-        for j in range(axis, len(self.axes)):
-            current = table
-            for level in range(low[j] + 1, high[j] + 1):
-                cells = self._roll(current, (*current.levels[:j], level, *current.levels[j + 1 :])).compact()
-                yield cells
-                current = self._table(cells)
-                yield from self._walk(current, j + 1, low, high)
+        Depth first over the axes, and as soon as the rest of them fits an array not much larger than the table, all
+        nodes of that rest at once by adding slices of the array.
+        """
+        yield from self._walk(self._roll(self._nearest(low), low).compact, 0, high)
+
+    def _walk(self, cells: Cells, axis: int, high: Levels) -> Iterator[Cells]:
+        """All nodes at the levels of the cells before an axis, and at their levels or higher from that axis on."""
+        if axis == len(self.axes):
+            yield cells
+            return
+        block = self._block(cells, axis)
+        if block is not None:
+            yield from self._walk_block(*block, cells.levels, high)
+            return
+        yield from self._walk(cells, axis + 1, high)
+        for level in range(cells.levels[axis] + 1, high[axis] + 1):
+            cells = self._roll(self._table(cells), (*cells.levels[:axis], level, *cells.levels[axis + 1 :])).compact
+            yield from self._walk(cells, axis + 1, high)
+
+    def _block(self, cells: Cells, axis: int) -> tuple[Sizes, _Outer] | None:
+        """The sizes as an array over the axes from one on and the groups of those before, unless it would be mostly empty."""
+        cards = self.cards_at(cells.levels)
+        inner = prod(cards[axis:])
+        if cells.keys is None or not len(cells.sizes) or inner > max(BLOCK * len(cells.sizes), PACK):
+            return None
+        group = cells.keys // inner
+        last = _last_of_runs(group)
+        if inner * len(last) > max(BLOCK * len(cells.sizes), PACK):
+            return None
+        place = np.zeros(len(group), dtype=np.intp)
+        place[last[:-1] + 1] = 1
+        # Integers up to 2^24 are exact in 32 bits, and so is any sum of sizes that is no larger: half the memory to pass.
+        array: Sizes = np.zeros(inner * len(last), dtype=np.float32 if self.total < 1 << 24 else np.float64)
+        array[(cells.keys - group * inner) * len(last) + np.cumsum(place)] = cells.sizes
+        return array.reshape(*cards[axis:], len(last)), _Outer(axis, group.take(last))
+
+    def _walk_block(self, array: Sizes, outer: _Outer, levels: Levels, high: Levels) -> Iterator[Cells]:
+        """All nodes of a block, the last axis changing fastest; `arrays[p]` has its first p axes at the node's levels."""
+        first, inner = outer.axes, len(self.axes) - outer.axes
+        arrays = [array] * (inner + 1)
+        for node in product(*(range(levels[axis], high[axis] + 1) for axis in range(first, first + inner))):
+            risen = max((p for p in range(inner) if node[p] > levels[first + p]), default=None)
+            if risen is not None:
+                arrays[risen + 1 :] = [self._add(arrays[risen + 1], risen, first + risen, node[risen])] * (inner - risen)
+            yield Cells(self, (*levels[:first], *node), arrays[inner].reshape(-1), outer=outer)
+
+    def _add(self, array: Sizes, dimension: int, axis: int, level: int) -> Sizes:
+        """The array with one axis a level higher: values are in tree order, so those that merge are slices."""
+        step = self._to(axis, level - 1, level)
+        codes = self._cards[axis][level]
+        if len(step) == codes:
+            return array
+        before = (slice(None),) * dimension
+        if codes == 1:
+            top: Sizes = array.sum(axis=dimension, keepdims=True)
+            return top
+        stops = np.searchsorted(step, np.arange(codes), side="right").tolist()
+        rolled: Sizes = np.empty((*array.shape[:dimension], codes, *array.shape[dimension + 1 :]), dtype=array.dtype)
+        for code, (start, stop) in enumerate(zip([0, *stops], stops, strict=False)):
+            place: Any = (*before, code)
+            array[(*before, slice(start, stop))].sum(axis=dimension, out=rolled[place])
+        return rolled
 
     # One step of rolling up
 
@@ -311,9 +405,9 @@ class Rollup:
 
     def _table(self, cells: Cells) -> _Table:
         """A table to roll up from."""
-        cells = cells.compact()
+        cells = cells.compact
         if cells.wide is not None:
-            return self._pack(cells.levels, cells.wide, cells.sizes)
+            return self._pack(cells.levels, cells.wide, cells.sizes.astype(np.float64, copy=False))
         keys, cards = cells.keys, self.cards_at(cells.levels)
         assert keys is not None
         packs: list[tuple[range, Unsigned]] = []
@@ -322,7 +416,7 @@ class Rollup:
             rest = keys // size if axes.start else None
             packs.append((axes, (keys if rest is None else keys - rest * size).astype(_pack_type(size))))
             keys = rest if rest is not None else keys
-        return _Table(cells.levels, tuple(reversed(packs)), cells.sizes)
+        return _Table(cells.levels, tuple(reversed(packs)), cells.sizes.astype(np.float64, copy=False))
 
     def _pack(self, levels: Levels, columns: Sequence[npt.NDArray[np.integer]], sizes: Floats) -> _Table:
         cards = self.cards_at(levels)
@@ -482,6 +576,16 @@ def _middle(cards: Sequence[int]) -> int:
             return axis
         left *= card
     return len(cards)
+
+
+def _weigh_keys(keys: Index, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
+    """The sum of the weights of every key's codes; `weights` may be of the first axes only, and then so are the keys."""
+    split = _middle(cards[: len(weights)])
+    high, low = _outer(weights[:split]), _outer(weights[split:])
+    left = keys // len(low)
+    found = high.take(left)
+    found += low.take(keys - left * len(low))
+    return found
 
 
 def _outer(weights: Sequence[Floats]) -> Floats:

@@ -8,6 +8,7 @@ bound a node without grouping anything. Definitions, ranges and other tools' nam
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -71,6 +72,13 @@ class Weights:
     suppressed: tuple[float, ...]
     constant: float = 0.0
 
+    @cached_property
+    def saved(self) -> tuple[tuple[Floats, ...], ...]:
+        """The summands less those of a suppressed record: what keeping a record changes."""
+        return tuple(
+            tuple(weight - lost for weight in by_level) for by_level, lost in zip(self.level, self.suppressed, strict=True)
+        )
+
 
 @dataclass(frozen=True)
 class Columnwise:
@@ -100,6 +108,13 @@ class Columnwise:
         sizes = np.where(kept, groups.sizes, 0)
         suppressed = int(groups.sizes.sum()) - int(sizes.sum())
         return weights.constant + groups.weigh(level, sizes) + suppressed * sum(weights.suppressed)
+
+    def limited(self, groups: Groups, k: int) -> float:
+        """The raw loss when groups with fewer than k records are suppressed: `of`, for those who score whole lattices."""
+        weights = self.weights(groups.lattice)
+        sizes = groups.cells
+        saved = groups.weigh_cells(weights.saved, sizes * (sizes >= k).astype(sizes.dtype))
+        return weights.constant + groups.lattice.total * sum(weights.suppressed) + saved
 
     def _weights(self, lattice: Lattice) -> Weights:
         raise NotImplementedError

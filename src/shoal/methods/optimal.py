@@ -144,7 +144,6 @@ def search(
 
 def _bounded(lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit: int, progress: Progress) -> Found | None:
     rollup, weights = lattice.rollup, loss.weights(lattice)
-    level = [[weights.level[j][at][real] for at, real in enumerate(rollup.real[axis])] for axis, j in enumerate(rollup.axes)]
     lost = sum(weights.suppressed)
     only_k = all(isinstance(model, KAnonymity) for model in models)
     k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
@@ -167,7 +166,7 @@ def _bounded(lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit:
 
     optimum = Optimum(
         rollup,
-        level,
+        lattice.seen(weights.level),
         weights.suppressed,
         k if only_k else with_models,
         low=rollup.levels_of(lattice.bottom),
