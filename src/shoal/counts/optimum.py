@@ -121,10 +121,12 @@ class Optimum:
         """Bound the open nodes between two by their common coarsening, and split what stays open."""
         while True:
             box = tuple(slice(start, stop + 1) for start, stop in zip(low, high, strict=True))
-            still = np.argwhere(self.plain[box] + self.excess[box] <= self.best + self.tie) + np.array(low)
-            if not len(still):
+            still = self.plain[box] + self.excess[box] <= self.best + self.tie
+            places = np.array(np.unravel_index(np.flatnonzero(still), still.shape))
+            if not places.size:
                 return []
-            low, high = tuple(map(int, still.min(axis=0))), tuple(map(int, still.max(axis=0)))
+            corners = np.add((places.min(axis=1), places.max(axis=1)), low).tolist()
+            low, high = tuple(corners[0]), tuple(corners[1])
             if high in self.evaluated:
                 break
             self._evaluate(high)

@@ -34,6 +34,7 @@ SMALL = 3_000  # tables up to this size are not worth an intermediate one (measu
 STEP = 3  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
 BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
+LOOK_UPS = 1024  # look-up tables kept, at most 32 KB each
 WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
 
 
@@ -69,11 +70,11 @@ class _Outer:
     keys: Index
     _weights: dict[tuple[int, ...], tuple[Sequence[Floats], Floats]] = field(default_factory=dict)
 
-    def weigh(self, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
+    def weigh(self, rollup: "Rollup", weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
         """The weight of every group, made once for the same weights."""
         same = tuple(map(id, weights))
         if same not in self._weights:
-            self._weights[same] = (weights, _weigh_keys(self.keys, weights, cards))  # kept with what the ids stand for
+            self._weights[same] = (weights, rollup.weigh_keys(self.keys, weights, cards))  # kept with what the ids stand for
         return self._weights[same][1]
 
 
@@ -124,15 +125,15 @@ class Cells:
             return float(sum((weight.take(codes) * kept).sum() for weight, codes in zip(weights, self.wide, strict=True)))
         cards = self.rollup.cards_at(self.levels)
         if self.keys is not None:
-            found = _weigh_keys(self.keys, weights, cards)
+            found = self.rollup.weigh_keys(self.keys, weights, cards)
             found *= kept
             return float(found.sum())
         if self.outer is not None:
             split = self.outer.axes
-            lines, places = self.rollup.outer(weights[split:]), self.outer.weigh(weights[:split], cards)
+            lines, places = self.rollup.outer(weights[split:]), self.outer.weigh(self.rollup, weights[:split], cards)
         else:
             split = _middle(cards)
-            lines, places = _outer(weights[:split]), _outer(weights[split:])
+            lines, places = self.rollup.outer(weights[:split]), self.rollup.outer(weights[split:])
         block = kept.reshape(len(lines), len(places))
         return float((lines * block.sum(axis=1)).sum() + (places * block.sum(axis=0)).sum())
 
@@ -201,6 +202,7 @@ class Rollup:
             rank[leaves] = np.arange(len(leaves))
             base.append(rank[column])
         self._cards = [[len(real) for real in axis] for axis in self.real]
+        self._looked_up: dict[object, npt.NDArray[Any]] = {}
         self._between: dict[tuple[int, int, int], Index] = {}
         self.total = float(count.sum())
         bottom = (0,) * len(self.real)
@@ -242,14 +244,27 @@ class Rollup:
         """How much an axis merges between two levels: for planning only."""
         return self._log_card[axis][fine] - self._log_card[axis][coarse]
 
+    def weigh_keys(self, keys: Index, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
+        """The sum of the weights of every key's codes; `weights` may be of the first axes only, and then so are the keys."""
+        split = _middle(cards[: len(weights)])
+        high, low = self.outer(weights[:split]), self.outer(weights[split:])
+        left = keys // len(low)
+        found = high.take(left)
+        found += low.take(keys - left * len(low))
+        return found
+
     def outer(self, weights: Sequence[Floats]) -> Floats:
         """The sum of weights for every combination of values, made once for the same weights."""
         same = tuple(map(id, weights))
-        if same not in self._sums:
-            if len(self._sums) > 4096:
+        found = self._sums.get(same)
+        if found is None:
+            if len(self._sums) >= LOOK_UPS:
                 self._sums.clear()
-            self._sums[same] = (weights, _outer(weights))
-        return self._sums[same][1]
+            total = np.zeros(1)
+            for weight in weights:
+                total = (total[:, None] + weight).ravel()
+            found = self._sums[same] = (weights, total)  # kept with what the ids stand for
+        return found[1]
 
     def cells(self, levels: Levels) -> Cells:
         """The groups at a node, rolled up from the smallest table that is at least as fine."""
@@ -274,8 +289,7 @@ class Rollup:
         key = table.clipped(k, kind).copy()
         for axes, codes in table.packs:
             if prod(cards[axis] for axis in axes) > 1:
-                steps: Unsigned = (self._look_up(axes, table.levels, levels, cards) << bits).astype(kind)
-                key += steps.take(codes)
+                key += self._look_up(axes, table.levels, levels, cards, kind, bits).take(codes)
         key.sort()
         cell = key >> kind(bits)
         key &= kind((1 << bits) - 1)
@@ -380,16 +394,22 @@ class Rollup:
         one[ranks] = np.arange(len(ranks))
         return Cells(self, levels, sizes, wide=tuple(column[one] for column in columns))
 
-    def _look_up(self, axes: range, fine: Levels, coarse: Levels, cards: Sequence[int]) -> Index:
-        """For every value of a pack at the fine levels, what it adds to the key at the coarse ones."""
-        stride = prod(cards[axes.stop :])
-        found = np.zeros(1, dtype=np.intp)
+    def _look_up(
+        self, axes: range, fine: Levels, coarse: Levels, cards: Sequence[int], kind: type[np.integer] = np.intp, bits: int = 0
+    ) -> npt.NDArray[Any]:
+        """For every value of a pack at the fine levels, what it adds to the key at the coarse ones; the key leaves bits free."""
+        stride = prod(cards[axes.stop :]) << bits
+        asked = (axes.start, fine[axes.start : axes.stop], coarse[axes.start : axes.stop], stride, kind)
+        if asked in self._looked_up:
+            return self._looked_up[asked]
+        found = np.zeros(1, dtype=kind)
         for axis in reversed(axes):
-            step = self._to(axis, fine[axis], coarse[axis])
-            if cards[axis] > 1:
-                step = step * stride
-                stride *= cards[axis]
-            found = step if len(found) == 1 else (step[:, None] + found).ravel()
+            step = (self._to(axis, fine[axis], coarse[axis]) * stride).astype(kind)
+            found = (step[:, None] + found).ravel()
+            stride *= cards[axis]
+        if len(self._looked_up) >= LOOK_UPS:
+            self._looked_up = {}
+        self._looked_up[asked] = found
         return found
 
     def _to(self, axis: int, fine: int, coarse: int) -> Index:
@@ -576,21 +596,3 @@ def _middle(cards: Sequence[int]) -> int:
             return axis
         left *= card
     return len(cards)
-
-
-def _weigh_keys(keys: Index, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
-    """The sum of the weights of every key's codes; `weights` may be of the first axes only, and then so are the keys."""
-    split = _middle(cards[: len(weights)])
-    high, low = _outer(weights[:split]), _outer(weights[split:])
-    left = keys // len(low)
-    found = high.take(left)
-    found += low.take(keys - left * len(low))
-    return found
-
-
-def _outer(weights: Sequence[Floats]) -> Floats:
-    """The sum of weights for every combination of values."""
-    total = np.zeros(1)
-    for weight in weights:
-        total = (total[:, None] + weight).ravel()
-    return total
