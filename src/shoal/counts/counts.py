@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.hierarchy.tree import Codes, smallest
 
-__all__ = ["Counts", "group"]
+__all__ = ["PACK", "Counts", "group", "last_of_runs", "packs_of"]
+
+PACK = 4096
+"""Values of a look-up table: 8-byte numbers for them stay in the first-level cache."""
 
 _LARGEST_KEY = 1 << 62
 
@@ -44,48 +48,80 @@ def group(
     names: Sequence[str], codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None = None
 ) -> Counts:
     """Counts of coded columns by one sort; `count` weighs the rows where they are already distinct of something finer."""
-    rows = len(codes[0]) if codes else (0 if count is None else len(count))
     if not codes:
-        total = rows if count is None else int(count.sum())
+        total = 0 if count is None else int(count.sum())
         return Counts((), (), (), np.array([total] if total else [], dtype=np.int64))
-    key, radices = _keys(codes, cards)
-    if count is None:
-        distinct, sizes = np.unique(key, return_counts=True)
-        first = None
+    if prod(max(card, 1) for card in cards) > _LARGEST_KEY:
+        columns, sizes = _group_wide(codes, cards, count)
     else:
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))) if rows else np.zeros(0, dtype=np.int64)
-        distinct, sizes = key[first], (np.add.reduceat(count[order], first) if rows else np.zeros(0, dtype=np.int64))
-    if radices is None:  # keys were compacted on the way: look the codes up in one row of each group
-        if first is None:
-            _, index = np.unique(_keys(codes, cards)[0], return_index=True)
+        key = _keys(codes, cards)
+        if count is None:
+            key.sort()
+            last = last_of_runs(key)
+            sizes = np.diff(last, prepend=-1)
         else:
-            index = order[first]
-        columns = [column[index] for column in codes]
-    else:
-        columns = []
-        for card in reversed(cards):
-            distinct, code = np.divmod(distinct, card)
-            columns.append(code)
-        columns.reverse()
-    return Counts(
-        tuple(names),
-        tuple(column.astype(smallest(card)) for column, card in zip(columns, cards, strict=True)),
-        tuple(cards),
-        sizes.astype(np.int64),
-    )
+            order = np.argsort(key, kind="stable")
+            key = key[order]
+            last = last_of_runs(key)
+            sizes = np.diff(np.cumsum(count[order])[last], prepend=0)
+        columns = _codes(key[last], cards)
+    return Counts(tuple(names), tuple(columns), tuple(cards), sizes.astype(np.int64, copy=False))
 
 
-def _keys(codes: Sequence[Codes], cards: Sequence[int]) -> tuple[npt.NDArray[np.int64], tuple[int, ...] | None]:
-    """One integer a row that orders rows by their codes; radices are None where the product did not fit."""
+def last_of_runs(values: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
+    """The last place of every run of equal values."""
+    ends = np.empty(len(values), dtype=np.bool_)
+    ends[-1:] = True
+    np.not_equal(values[1:], values[:-1], out=ends[:-1])
+    return np.flatnonzero(ends)
+
+
+def packs_of(cards: Sequence[int], most: int = PACK) -> list[range]:
+    """Runs of neighbouring columns with at most so many combinations of codes each; a column with more stands alone."""
+    found, start, size = [], 0, 1
+    for column, card in enumerate(cards):
+        if size * card > most and column > start:
+            found.append(range(start, column))
+            start, size = column, 1
+        size *= card
+    return [*found, range(start, len(cards))]
+
+
+def _keys(codes: Sequence[Codes], cards: Sequence[int]) -> npt.NDArray[np.int64]:
+    """One integer a row that orders rows by their codes."""
     key = codes[0].astype(np.int64)
-    size, whole = max(cards[0], 1), True
     for column, card in zip(codes[1:], cards[1:], strict=True):
-        if size * max(card, 1) > _LARGEST_KEY:
-            _, key = np.unique(key, return_inverse=True)
-            key, size, whole = key.astype(np.int64), len(key), False
         key *= max(card, 1)
-        key += column
-        size *= max(card, 1)
-    return key, tuple(cards) if whole else None
+        key += column.astype(np.int64, copy=False)
+    return key
+
+
+def _codes(key: npt.NDArray[np.int64], cards: Sequence[int]) -> list[Codes]:
+    """The codes of every column from the keys: a few divisions, then look-ups in small tables."""
+    found: list[Codes] = []
+    for columns in reversed(packs_of(cards)):
+        size = prod(max(cards[j], 1) for j in columns)
+        rest = key // size
+        place = key - rest * size
+        key = rest
+        within = np.unravel_index(np.arange(size if size <= PACK else 0), [max(cards[j], 1) for j in columns])
+        for j, look_up in zip(reversed(columns), reversed(within), strict=True):
+            code = look_up.astype(smallest(cards[j])).take(place) if size <= PACK else place.astype(smallest(cards[j]))
+            found.append(code)
+    return found[::-1]
+
+
+def _group_wide(
+    codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None
+) -> tuple[list[Codes], npt.NDArray[np.int64]]:
+    """The same where the codes of a row do not fit one integer: keys are replaced by their ranks on the way."""
+    rank, distinct = codes[0].astype(np.int64), max(cards[0], 1)
+    for column, card in zip(codes[1:], cards[1:], strict=True):
+        if distinct * max(card, 1) > _LARGEST_KEY:
+            seen, rank = np.unique(rank, return_inverse=True)
+            distinct = len(seen)
+        rank = rank * max(card, 1) + column.astype(np.int64, copy=False)
+        distinct *= max(card, 1)
+    _, index, inverse = np.unique(rank, return_index=True, return_inverse=True)
+    sizes = np.bincount(inverse, count, len(index)).astype(np.int64)
+    return [column[index].astype(smallest(card)) for column, card in zip(codes, cards, strict=True)], sizes

@@ -158,6 +158,7 @@ class Groups:
         self.lattice = lattice
         self.node: Node = lattice.rollup.columns_of(cells.levels)
         self._raw = cells
+        self._histograms: dict[str, Histogram] = {}
 
     @property
     def cells(self) -> Sizes:
@@ -206,7 +207,12 @@ class Groups:
         return self._cells.weigh(seen, self._cells.sizes if kept is None else kept.astype(np.float64))
 
     def histogram(self, name: str) -> Histogram:
-        """How often each value of a carried column occurs in each group."""
+        """How often each value of a carried column occurs in each group; made once, since several models may ask."""
+        if name not in self._histograms:
+            self._histograms[name] = self._histogram(name)
+        return self._histograms[name]
+
+    def _histogram(self, name: str) -> Histogram:
         rollup = self.lattice.rollup_with(name)
         values = self.lattice.counts.cards[self.lattice.counts.names.index(name)]
         cells = rollup.cells((*rollup.levels_of(self.node), 0)).compact

@@ -1,4 +1,4 @@
-"""Group tables of lattice nodes, each rolled up from the cheapest finer one already there. Uses numpy only; `lattice` uses it.
+"""Group tables of lattice nodes, each rolled up from the cheapest finer one already there. `lattice` uses it.
 
 A *table* holds the distinct cells of a node as a few packs (mixed-radix numbers of neighbouring axes, at most `PACK`
 values each) and their sizes. A coarser node's cells come from it by one look-up a pack, a sum, and one `bincount`;
@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from math import exp, expm1, prod
+from math import exp, expm1, inf, prod
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from shoal.counts.counts import PACK, last_of_runs, packs_of
 
 __all__ = ["Cells", "Floats", "Levels", "Rollup", "Sizes"]
 
@@ -28,14 +30,32 @@ Unsigned = npt.NDArray[np.unsignedinteger]
 Levels = tuple[int, ...]
 """A level for every axis."""
 
-PACK = 4096  # values a pack may take: its look-up table of 8-byte numbers stays in the first-level cache
 SPARSE = 6  # more cells than this times the rows: sorting beats counting into an array (measured)
 SMALL = 3_000  # tables up to this size are not worth an intermediate one (measured)
 STEP = 3  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
 BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
-LOOK_UPS = 1024  # look-up tables kept, at most 32 KB each
+MEMO = 32 << 20  # bytes of look-up tables that are kept, and of sums of weights
+HALF = 1 << 15  # cells that a table of summed weights may have, in a node of any size
 WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
+
+
+class _Memo:
+    """Arrays that are asked for again, forgotten all at once when they become too many; with what keeps their ids in use."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, tuple[object, npt.NDArray[Any]]] = {}
+        self._spare = MEMO
+        self.get = self._known.get
+
+    def put(self, asked: object, alive: object, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Keep an array, with the things whose ids are in the key, and give it back."""
+        self._spare -= found.nbytes
+        if self._spare < 0:
+            self._known.clear()
+            self._spare = MEMO
+        self._known[asked] = (alive, found)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +88,13 @@ class _Outer:
 
     axes: int
     keys: Index
-    _weights: dict[tuple[int, ...], tuple[Sequence[Floats], Floats]] = field(default_factory=dict)
+    _weights: _Memo = field(default_factory=_Memo)
 
     def weigh(self, rollup: "Rollup", weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
         """The weight of every group, made once for the same weights."""
         same = tuple(map(id, weights))
-        if same not in self._weights:
-            self._weights[same] = (weights, rollup.weigh_keys(self.keys, weights, cards))  # kept with what the ids stand for
-        return self._weights[same][1]
+        known = self._weights.get(same)
+        return self._weights.put(same, weights, rollup.weigh_keys(self.keys, weights, cards)) if known is None else known[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +221,7 @@ class Rollup:
             rank[leaves] = np.arange(len(leaves))
             base.append(rank[column])
         self._cards = [[len(real) for real in axis] for axis in self.real]
-        self._looked_up: dict[object, npt.NDArray[Any]] = {}
+        self._looked_up = _Memo()
         self._between: dict[tuple[int, int, int], Index] = {}
         self.total = float(count.sum())
         bottom = (0,) * len(self.real)
@@ -211,7 +230,7 @@ class Rollup:
         self._keeping = Lock()
         self._spare = keep_bytes
         self._wanted: dict[Levels, int] = {}
-        self._sums: dict[tuple[int, ...], tuple[Sequence[Floats], Floats]] = {}
+        self._sums = _Memo()
         self._correction: dict[int, float] = {}
         self._leaf = [_sums(column, self._base.sizes, cards[0]) for column, cards in zip(base, self._cards, strict=True)]
         self._log_card = [self._log_cardinality(axis) for axis in range(len(base))]
@@ -246,7 +265,11 @@ class Rollup:
 
     def weigh_keys(self, keys: Index, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
         """The sum of the weights of every key's codes; `weights` may be of the first axes only, and then so are the keys."""
-        split = _middle(cards[: len(weights)])
+        cards = cards[: len(weights)]
+        split = _middle(cards)
+        if len(cards) > 2 and prod(cards) > HALF * HALF:  # the halves would be large themselves: halve them again
+            left, right = np.divmod(keys, prod(cards[split:]))
+            return self.weigh_keys(left, weights[:split], cards[:split]) + self.weigh_keys(right, weights[split:], cards[split:])
         high, low = self.outer(weights[:split]), self.outer(weights[split:])
         left = keys // len(low)
         found = high.take(left)
@@ -256,15 +279,13 @@ class Rollup:
     def outer(self, weights: Sequence[Floats]) -> Floats:
         """The sum of weights for every combination of values, made once for the same weights."""
         same = tuple(map(id, weights))
-        found = self._sums.get(same)
-        if found is None:
-            if len(self._sums) >= LOOK_UPS:
-                self._sums.clear()
-            total = np.zeros(1)
-            for weight in weights:
-                total = (total[:, None] + weight).ravel()
-            found = self._sums[same] = (weights, total)  # kept with what the ids stand for
-        return found[1]
+        known = self._sums.get(same)
+        if known is not None:
+            return known[1]
+        total = np.zeros(1)
+        for weight in weights:
+            total = (total[:, None] + weight).ravel()
+        return self._sums.put(same, weights, total)
 
     def cells(self, levels: Levels) -> Cells:
         """The groups at a node, rolled up from the smallest table that is at least as fine."""
@@ -293,7 +314,7 @@ class Rollup:
         key.sort()
         cell = key >> kind(bits)
         key &= kind((1 << bits) - 1)
-        last = _last_of_runs(cell)
+        last = last_of_runs(cell)
         self._learn(levels, len(last))
         size = np.cumsum(key, dtype=np.uint64).take(last)
         size[1:] -= size[:-1].copy()
@@ -329,7 +350,7 @@ class Rollup:
         if cells.keys is None or not len(cells.sizes) or inner > max(BLOCK * len(cells.sizes), PACK):
             return None
         group = cells.keys // inner
-        last = _last_of_runs(group)
+        last = last_of_runs(group)
         if inner * len(last) > max(BLOCK * len(cells.sizes), PACK):
             return None
         place = np.zeros(len(group), dtype=np.intp)
@@ -400,17 +421,15 @@ class Rollup:
         """For every value of a pack at the fine levels, what it adds to the key at the coarse ones; the key leaves bits free."""
         stride = prod(cards[axes.stop :]) << bits
         asked = (axes.start, fine[axes.start : axes.stop], coarse[axes.start : axes.stop], stride, kind)
-        if asked in self._looked_up:
-            return self._looked_up[asked]
+        known = self._looked_up.get(asked)
+        if known is not None:
+            return known[1]
         found = np.zeros(1, dtype=kind)
         for axis in reversed(axes):
             step = (self._to(axis, fine[axis], coarse[axis]) * stride).astype(kind)
             found = (step[:, None] + found).ravel()
             stride *= cards[axis]
-        if len(self._looked_up) >= LOOK_UPS:
-            self._looked_up = {}
-        self._looked_up[asked] = found
-        return found
+        return self._looked_up.put(asked, None, found)
 
     def _to(self, axis: int, fine: int, coarse: int) -> Index:
         """The coarse level's code of every code of the fine level."""
@@ -431,7 +450,7 @@ class Rollup:
         keys, cards = cells.keys, self.cards_at(cells.levels)
         assert keys is not None
         packs: list[tuple[range, Unsigned]] = []
-        for axes in reversed(_packs(cards)):
+        for axes in reversed(packs_of(cards, PACK)):
             size = prod(cards[axis] for axis in axes)
             rest = keys // size if axes.start else None
             packs.append((axes, (keys if rest is None else keys - rest * size).astype(_pack_type(size))))
@@ -441,7 +460,7 @@ class Rollup:
     def _pack(self, levels: Levels, columns: Sequence[npt.NDArray[np.integer]], sizes: Floats) -> _Table:
         cards = self.cards_at(levels)
         packs: list[tuple[range, Unsigned]] = []
-        for axes in _packs(cards):
+        for axes in packs_of(cards, PACK):
             packed = np.zeros(len(sizes), dtype=_pack_type(prod(cards[axis] for axis in axes)))
             for axis in axes:
                 packed *= packed.dtype.type(max(cards[axis], 1) if axis > axes.start else 1)
@@ -527,17 +546,6 @@ class Rollup:
         return logs
 
 
-def _packs(cards: Sequence[int]) -> list[range]:
-    """Runs of neighbouring axes with at most PACK values together; an axis with more stands alone."""
-    packs, start, size = [], 0, 1
-    for axis, card in enumerate(cards):
-        if size * card > PACK and axis > start:
-            packs.append(range(start, axis))
-            start, size = axis, 1
-        size *= card
-    return [*packs, range(start, len(cards))]
-
-
 def _pack_type(size: int) -> type[np.unsignedinteger]:
     return np.uint16 if size <= 1 << 16 else np.uint32
 
@@ -557,23 +565,15 @@ def _sums_by_key(keys: Index, sizes: Floats, cells: int) -> tuple[Floats, Index]
         keys.sort()
         sums = np.cumsum(keys & ((1 << bits) - 1))
         keys >>= bits
-        last = _last_of_runs(keys)
+        last = last_of_runs(keys)
         sums = sums.take(last)
     else:
         order = np.argsort(keys)
         keys = keys[order]
-        last = _last_of_runs(keys)
+        last = last_of_runs(keys)
         sums = np.cumsum(sizes[order]).take(last)
     sums[1:] -= sums[:-1].copy()
     return sums.astype(np.float64), keys.take(last)
-
-
-def _last_of_runs(values: npt.NDArray[np.integer]) -> Index:
-    """The last place of every run of equal values."""
-    ends = np.empty(len(values), dtype=np.bool_)
-    ends[-1:] = True
-    np.not_equal(values[1:], values[:-1], out=ends[:-1])
-    return np.flatnonzero(ends)
 
 
 def _ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> Index:
@@ -589,10 +589,10 @@ def _ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> 
 
 
 def _middle(cards: Sequence[int]) -> int:
-    """Where to split the axes so that both halves have about as many cells."""
-    whole, left = prod(cards), 1
-    for axis, card in enumerate(cards):
-        if left * left >= whole:
-            return axis
-        left *= card
-    return len(cards)
+    """Where to split the axes so that both parts together have the fewest cells."""
+    left, right, best, place = 1, prod(cards), inf, 0
+    for axis, card in enumerate((*cards, 1)):
+        if left + right < best:
+            best, place = left + right, axis
+        left, right = left * card, right // max(card, 1)
+    return place
