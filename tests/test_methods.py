@@ -30,7 +30,7 @@ from shoal.privacy.models import BetaLikeness, DistinctDiversity, KAnonymity, TC
 from shoal.privacy.promises import Promise
 from shoal.release import Release
 from shoal.tables import Table
-from shoal.verify import verify
+from shoal.verification import verify
 
 BOTH = (KAnonymity(3), DistinctDiversity("ill", 2))
 

@@ -1,11 +1,9 @@
 """What must hold of the project as a whole: light to import, nothing private in its files, one version."""
 
-import ast
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -73,35 +71,6 @@ def test_scripts_can_be_run(script: str) -> None:
     path = ROOT / script
     assert path.stat().st_mode & 0o111
     assert subprocess.run(["sh", "-n", path], capture_output=True).returncode == 0
-
-
-def used(tree: ast.AST) -> Iterator[str]:
-    """The rooms that a module imports, wherever it does, except for types only."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module == "shoal":
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal."):
-            yield (node.module or "").split(".")[1]
-        elif isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("shoal."))
-        yield from used(node)
-
-
-def test_rooms_use_only_those_above_them() -> None:
-    map_of_rooms = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rooms = ["__version__", *re.findall(r"^\| `(\w+)/?` \|", map_of_rooms, re.MULTILINE)]
-    package = ROOT / "src" / "shoal"
-    found = {path.relative_to(package).parts[0].removesuffix(".py") for path in package.rglob("*.py")} - {"__init__"}
-    assert found == set(rooms[1:])
-    wrong = []
-    for path in sorted(package.rglob("*.py")):
-        room = path.relative_to(package).parts[0].removesuffix(".py")
-        if room in rooms:
-            below = rooms[rooms.index(room) + 1 :]
-            wrong += [f"{path.relative_to(package)} uses {name}" for name in used(ast.parse(path.read_text())) if name in below]
-    assert not wrong
 
 
 def test_every_dependency_is_explained() -> None:

@@ -38,7 +38,7 @@ from shoal.privacy.models import (
 from shoal.privacy.promises import NoPromise, Syntactic
 from shoal.release import Certificate, Release, assemble, certify, plain
 from shoal.tables import Table
-from shoal.verify import unchecked, verify
+from shoal.verification import unchecked, verify
 
 AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
 SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])

@@ -9,22 +9,38 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "Table": "tables",
+    "read": "files",
+    "write": "files",
     "table": "tables",
+    "Table": "tables",
     "Role": "tables",
     "Kind": "kinds",
     "Hierarchy": "hierarchy",
-    "read": "files",
-    "write": "files",
     "Counts": "counts",
     "Lattice": "counts",
     "Groups": "counts",
+    "assess": "measure",
+    "KAnonymity": "privacy",
+    "DistinctDiversity": "privacy",
+    "EntropyDiversity": "privacy",
+    "RecursiveDiversity": "privacy",
+    "TCloseness": "privacy",
+    "PSensitive": "privacy",
+    "DeltaPresence": "privacy",
+    "BetaLikeness": "privacy",
+    "DeltaDisclosure": "privacy",
+    "Optimal": "methods.optimal",
+    "Mondrian": "methods.mondrian",
+    "RandomSample": "methods.sampling",
+    "Release": "release",
+    "Certificate": "release",
+    "verify": "verification",
+    "Recipe": "recipe",
     "ShoalError": "errors",
 }
+_WHOLE = ("hierarchy", "demo")  # rooms that are used by their own name, as in shoal.hierarchy.intervals and shoal.demo.table
 
-_WHOLE = ("demo", "hierarchy")  # rooms that are used by their own name, as in shoal.demo.hospital()
-
-__all__ = ["__version__", *_ROOMS]
+__all__ = ["__version__", *_ROOMS, *_WHOLE]
 
 if TYPE_CHECKING:
     from shoal import demo as demo
@@ -37,9 +53,26 @@ if TYPE_CHECKING:
     from shoal.files import write as write
     from shoal.hierarchy import Hierarchy as Hierarchy
     from shoal.kinds import Kind as Kind
+    from shoal.measure import assess as assess
+    from shoal.methods.mondrian import Mondrian as Mondrian
+    from shoal.methods.optimal import Optimal as Optimal
+    from shoal.methods.sampling import RandomSample as RandomSample
+    from shoal.privacy import BetaLikeness as BetaLikeness
+    from shoal.privacy import DeltaDisclosure as DeltaDisclosure
+    from shoal.privacy import DeltaPresence as DeltaPresence
+    from shoal.privacy import DistinctDiversity as DistinctDiversity
+    from shoal.privacy import EntropyDiversity as EntropyDiversity
+    from shoal.privacy import KAnonymity as KAnonymity
+    from shoal.privacy import PSensitive as PSensitive
+    from shoal.privacy import RecursiveDiversity as RecursiveDiversity
+    from shoal.privacy import TCloseness as TCloseness
+    from shoal.recipe import Recipe as Recipe
+    from shoal.release import Certificate as Certificate
+    from shoal.release import Release as Release
     from shoal.tables import Role as Role
     from shoal.tables import Table as Table
     from shoal.tables import table as table
+    from shoal.verification import verify as verify
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import accumulate, pairwise, product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from shoal.errors import HierarchyError, ParameterError, TooLargeError
 from shoal.hierarchy.ranges import above, below, between, exact, from_to, plain
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Key, Kind
-
-if TYPE_CHECKING:
-    from shoal.tables import Column
 
 __all__ = ["dates", "derive", "groups", "intervals", "mask", "order", "suppress"]
 
@@ -429,7 +426,18 @@ def suppress(values: Iterable[object], *, kind: Kind | str = Kind.TEXT, root: st
     return Hierarchy.from_lines([[text, root] for text in _texts(values, kind)], kind)
 
 
-def derive(column: "Column", make: Callable[..., Hierarchy], **options: Any) -> Hierarchy:
+class Coded(Protocol):
+    """What `derive` needs of a table's column: its name, its type and the values that occur, in order, None for missing."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def keys(self) -> Sequence[Key | None]: ...
+
+
+def derive(column: Coded, make: Callable[..., Hierarchy], **options: Any) -> Hierarchy:
     """A hierarchy over the values that a table's column happens to have, marked as derived from rows.
 
     `make` is a builder of this module; intervals and dates run from the smallest to the largest value there is. A promise
