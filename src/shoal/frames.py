@@ -36,6 +36,10 @@ class Library(Protocol):
         """Values as a series of a type; ValueError (or the like) where one does not fit."""
         ...
 
+    def only(self, series: Any, places: Ints) -> Any:
+        """The values at some places, with no trace of the others: not in the type, nor in memory that is shared."""
+        ...
+
     def default(self, kind: Kind, nulls: bool) -> object:
         """The type that values of a kind have in this library."""
         ...
@@ -88,8 +92,18 @@ def comparable(series: "nw.Series[Any]") -> bool:
     return not odd or series.null_count() == len(series)
 
 
-def series_of(library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None") -> Any:
-    """Values as a series of the type `own` has if all can have it, else of the type of their kind, else of text."""
+def series_of(
+    library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None", occurs: npt.NDArray[np.bool_]
+) -> Any:
+    """The values that occur, as a series of the type `own` has if all values can have it, else of that of their kind, else text.
+
+    A released series must not tell of a value that occurs in no released row, and a suppressed record's may be among them.
+    """
+    given = [(value, bool(there)) for value, there in zip(values, occurs, strict=True) if there or value not in (None, "")]
+    return library.only(_series(library, [value for value, _ in given], kind, own), np.flatnonzero([there for _, there in given]))
+
+
+def _series(library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None") -> Any:
     try:
         keys = [kind.key(value) for value in values]
     except (ValueError, TypeError):
@@ -162,6 +176,15 @@ class _Polars:
 
         return pl.Series(values, dtype=dtype, strict=True)  # type: ignore[arg-type]
 
+    def only(self, series: Any, places: Ints) -> Any:
+        import polars as pl
+
+        kept, dtype = series.gather(places), series.dtype
+        if isinstance(dtype, pl.Enum):
+            dtype = pl.Enum(dtype.categories.filter(dtype.categories.is_in(kept.cast(pl.String))))
+        # Texts share one place in memory, which Arrow files would take along as it is.
+        return pl.Series(kept.to_list(), dtype=dtype) if dtype in (pl.String, pl.Categorical, pl.Enum) else kept
+
     def default(self, kind: Kind, nulls: bool) -> object:
         import polars as pl
 
@@ -194,6 +217,13 @@ class _Pandas:
         import pandas as pd
 
         return pd.Series(list(values), dtype=dtype)  # type: ignore[call-overload]
+
+    def only(self, series: Any, places: Ints) -> Any:
+        kept = series.take(places)
+        if kept.dtype != "category":
+            return kept
+        kept = kept.cat.remove_unused_categories()  # those without an order of their own may be in that of the rows
+        return kept if kept.cat.ordered else kept.cat.reorder_categories(kept.dropna().unique().tolist())
 
     def default(self, kind: Kind, nulls: bool) -> object:
         import pandas as pd
@@ -237,12 +267,19 @@ class _Arrow:
 
         return pa.chunked_array([pa.array(values, type=dtype)])
 
+    def only(self, series: Any, places: Ints) -> Any:
+        return self.series(self.take(series, places).to_pylist(), series.type)
+
     def default(self, kind: Kind, nulls: bool) -> object:
         import pyarrow as pa
 
         return {Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.DATE: pa.date32(), Kind.TEXT: pa.string()}[kind]
 
     def take(self, series: Any, codes: Ints) -> Any:
+        import pyarrow as pa
+
+        if pa.types.is_string_view(series.type):  # Arrow cannot take from these yet
+            return series.cast(pa.large_string()).take(codes).cast(series.type)
         return series.take(codes)
 
     def frame(self, columns: Mapping[str, Any]) -> Any:

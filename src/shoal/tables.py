@@ -215,7 +215,8 @@ class Table:
 
         Values are keys, or texts such as a hierarchy's labels; None and the empty text are missing. A column gets the type
         it had if all its values can have it, else that of its kind (integers, floats, dates), else text. The type depends on
-        the values given, not on which of them occur.
+        the values given, not on which of them occur, unless it lists values or says that some are missing: of a value that
+        no row has, nothing is left.
 
         >>> import polars as pl
         >>> people = table(pl.DataFrame({"age": [31, 47]}))
@@ -231,7 +232,10 @@ class Table:
         for name, (values, codes) in columns.items():
             own = self.frame[name] if name in self.names else None
             kind = Kind.TEXT if own is None else self.kind(name)
-            made[name] = self._library.take(frames.series_of(self._library, values, kind, own), codes)
+            occurs = np.bincount(codes, minlength=len(values)) > 0
+            place = np.cumsum(occurs) - 1
+            series = frames.series_of(self._library, values, kind, own, occurs)
+            made[name] = self._library.take(series, place[codes])
         return self._library.frame(made)
 
     def with_roles(

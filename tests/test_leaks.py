@@ -1,0 +1,63 @@
+"""What must not leave: values of records that were not released, and what a terminal would obey."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.hierarchy import suppress
+from shoal.methods.optimal import Optimal
+from shoal.privacy.models import KAnonymity
+
+SECRET = "Zanzibar, which is longer than twelve bytes"
+COLUMNS = {"sex": ["f"] * 9 + ["m"], "ill": [*"abcabzyxw", SECRET]}
+
+
+def _dictionary(columns: Any) -> pa.Table:
+    return pa.table({name: pa.array(values).dictionary_encode() for name, values in columns.items()})
+
+
+FRAMES = {
+    "polars": pl.DataFrame,
+    "polars categorical": lambda columns: pl.DataFrame(columns, schema_overrides={"ill": pl.Categorical}),
+    "polars enum": lambda columns: pl.DataFrame(columns, schema_overrides={"ill": pl.Enum([*"zyxwcba", SECRET])}),
+    "pandas": pd.DataFrame,
+    "pandas category": lambda columns: pd.DataFrame(columns).astype("category"),
+    "arrow": pa.table,
+    "arrow dictionary": _dictionary,
+    "arrow views": lambda columns: pa.table({name: pa.array(values, pa.string_view()) for name, values in columns.items()}),
+}
+
+
+def _released(frame: Any) -> shoal.Release:
+    table = shoal.table(frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])})
+    return Optimal((KAnonymity(5),), suppression="1/10", ceiling={"sex": 0}).release(table)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_suppressed_value_is_in_no_byte_of_a_release(tmp_path: Path, kind: str) -> None:
+    made = _released(FRAMES[kind](COLUMNS))
+    assert len(made.table) == 9
+    assert SECRET.encode() not in pickle.dumps(made.table)
+    for format in ("csv", "parquet", "arrow"):
+        assert SECRET.encode() not in made.write(tmp_path, format).read_bytes()
+
+
+def test_the_type_of_a_column_does_not_tell_that_a_suppressed_value_was_missing() -> None:
+    frame = pd.DataFrame({"sex": COLUMNS["sex"], "ill": [*map(float, range(9)), None]})
+    table = shoal.table(
+        frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])}, types={"ill": "integer"}
+    )
+    made = Optimal((KAnonymity(5),), suppression="1/10", ceiling={"sex": 0}).release(table)
+    assert str(made.table["ill"].dtype) == "int64"
+
+
+def test_categories_do_not_tell_the_order_of_the_rows() -> None:
+    frame = pd.DataFrame(COLUMNS)
+    frame["ill"] = pd.Categorical(frame["ill"], categories=frame["ill"].unique())
+    assert _released(frame).table["ill"].cat.categories.is_monotonic_increasing
