@@ -64,7 +64,8 @@ class Optimum:
         self.excess = np.zeros(shape)
         """What suppression adds at every node at least, by what is known so far."""
         self.evaluated: dict[Levels, Evaluation] = {}
-        self.best, self.node = inf, high
+        self.best, self._here = inf, high
+        self._losses: dict[Levels, float] = {}
         self.tie = TIE * self.lost * rollup.total
         self._turn = Condition(RLock())
         self._boxes: list[tuple[Levels, Levels]] = []
@@ -78,7 +79,11 @@ class Optimum:
         with ThreadPoolExecutor(threads) as pool:
             for worker in [pool.submit(self._work) for _ in range(threads)]:
                 worker.result()
-        return None if self.best == inf else self.node
+        if self.best == inf:
+            return None
+        # Whatever the order of the visit, every node this close to the best was evaluated, so the choice is always the same.
+        equal = [node for node, loss in self._losses.items() if loss <= self.best + self.tie]
+        return min(equal, key=self.rollup.columns_of)
 
     def _descend(self) -> None:
         """A good start: from the top, the first step that loses less, those tried first that would lose least."""
@@ -89,11 +94,11 @@ class Optimum:
             for step in sorted(steps, key=lambda node: float(self.plain[node])):
                 if step not in self.evaluated and self.plain[step] + self.excess[step] <= self.best + self.tie:
                     self._evaluate(step)
-                    if self.node == step:
+                    if self._here == step:
                         break
-            if self.node == here:
+            if self._here == here:
                 return
-            here = self.node
+            here = self._here
 
     def _work(self) -> None:
         """Take boxes of nodes from the stack until none is left and nobody can add one."""
@@ -146,8 +151,9 @@ class Optimum:
         with self._turn:
             np.maximum(self.excess[finer], lasting, out=self.excess[finer])
             self.evaluated[node] = found
-            if loss < self.best - self.tie or (loss <= self.best + self.tie and loss < inf and self._earlier(node)):
-                self.best, self.node = min(loss, self.best), node
+            self._losses[node] = loss
+            if loss < self.best:
+                self.best, self._here = loss, node
             if self.progress is not None:
                 self.progress(len(self.evaluated), self.plain.size)
 
@@ -157,6 +163,3 @@ class Optimum:
         weights = [levels[number] for levels, number in zip(self.level, node, strict=True)]
         excess = self.lost * suppressed - small.weigh(weights, small.sizes)
         return Evaluation(int(suppressed), excess, int(suppressed), excess)
-
-    def _earlier(self, node: Levels) -> bool:
-        return self.rollup.columns_of(node) < self.rollup.columns_of(self.node)
