@@ -1,6 +1,8 @@
 """What must not leave: values of records that were not released, and what a terminal would obey."""
 
+import json
 import pickle
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli.app import app
 from shoal.hierarchy import suppress
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import KAnonymity
@@ -61,3 +65,29 @@ def test_categories_do_not_tell_the_order_of_the_rows() -> None:
     frame = pd.DataFrame(COLUMNS)
     frame["ill"] = pd.Categorical(frame["ill"], categories=frame["ill"].unique())
     assert _released(frame).table["ill"].cat.categories.is_monotonic_increasing
+
+
+# Erases the screen, in three ways; reverses the text; deletes.
+@pytest.mark.parametrize("spell", ["\x1b[2J", "\x9b2J", "\r", "\u202e", "\x7f"])
+def test_a_name_is_no_command_to_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spell: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = f"a{spell}b"
+    pl.DataFrame({name: ["x", "y"], "c": ["x", "x"]}).write_parquet("t.parquet")
+    Path("h.csv").write_text("x;*\ny;*\n")
+    quasi = ["--quasi", f'"{name}"']
+    commands = [
+        ["assess", "t.parquet", "--quasi", "c", "--details"],
+        ["assess", "t.parquet", *quasi],
+        ["assess", "t.parquet", *quasi, "--json"],
+        ["assess", "t.parquet", "--quasi", "absent"],
+        ["assess", f"{name}.csv", "--quasi", "c"],
+        ["preview", "t.parquet", *quasi, "--hierarchy", f'"{name}=h.csv"'],
+        ["compare", "t.parquet", "t.parquet", "--quasi", "c"],
+        ["hierarchy", "check", f"{name}.csv"],
+        ["recipe", "new", "t.parquet"],
+    ]
+    for command in commands:
+        result = CliRunner().invoke(app, command)
+        assert spell not in result.output, command
+    assert json.loads(CliRunner().invoke(app, commands[2]).stdout)["columns"] == [name]
+    assert name in tomllib.loads(result.stdout)["roles"]

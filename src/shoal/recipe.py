@@ -401,7 +401,7 @@ def _path(loc: Iterable[int | str]) -> str:
 
 def _key(name: str) -> str:
     """A key as TOML wants it."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
 
 
 def _values(raw: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[int | str, ...], object]]:
@@ -496,4 +496,6 @@ def _guess(table: Table, name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(str(text), ensure_ascii=False)
+    """A text as TOML wants it, which takes no control character as it is."""
+    quoted = json.dumps(str(text), ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, percent, plural, print_json, show, working
+from shoal.cli.terminal import complain, percent, plural, print_json, printable, show, working
 from shoal.errors import FileError, ParameterError, RecipeError
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def check_hierarchy(
     else:
         for word, some in (("problem", found.errors), ("warning", found.warnings)):
             for message in some:
-                print(f"{word}: {message}")
+                print(printable(f"{word}: {message}"))
         for value in absent if values else ():
             print(f"missing: {value!r}")
         if sound and tree is not None:

@@ -13,7 +13,20 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["Report", "complain", "figures", "listing", "percent", "plural", "print_json", "rows_of", "show", "title", "working"]
+__all__ = [
+    "Report",
+    "complain",
+    "figures",
+    "listing",
+    "percent",
+    "plural",
+    "print_json",
+    "printable",
+    "rows_of",
+    "show",
+    "title",
+    "working",
+]
 
 Report = Callable[[int, int, str], None]
 """Takes how much is done, of how much, and what is being done."""
@@ -21,23 +34,33 @@ Report = Callable[[int, int, str], None]
 PATIENCE = 1.0  # seconds before a progress bar appears
 
 
+def printable(text: str) -> str:
+    """A text in which nothing is left that a terminal would obey: names of columns and files may hold anything.
+
+    >>> print(printable("age\\x1b[2J"))
+    age\\x1b[2J
+    """
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+
+
 def complain(message: str) -> None:
     """A message on stderr, unwrapped, so that it can be searched and copied."""
-    print(message, file=sys.stderr, flush=True)
+    print(printable(message), file=sys.stderr, flush=True)
 
 
 def show(*things: "RenderableType") -> None:
     """Results, on stdout."""
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     for thing in things:
-        console.print(thing)
+        console.print(printable(thing) if isinstance(thing, str) else thing)
 
 
 def print_json(value: object) -> None:
     """One JSON object on stdout; JSON has no infinity, so that is null."""
-    print(json.dumps(_finite(value), ensure_ascii=False, indent=2))
+    text = json.dumps(_finite(value), ensure_ascii=False, indent=2)
+    print("".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text))
 
 
 def _finite(value: object) -> object:
@@ -55,7 +78,7 @@ def title(text: str) -> "Text":
     """A heading above a table."""
     from rich.text import Text
 
-    return Text(f"\n{text}", style="bold")
+    return Text(f"\n{printable(text)}", style="bold")
 
 
 def figures(*pairs: tuple[str, str]) -> "Table":
@@ -66,7 +89,7 @@ def figures(*pairs: tuple[str, str]) -> "Table":
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in pairs:
-        table.add_row(name, text)
+        table.add_row(printable(name), printable(text))
     return table
 
 
@@ -76,9 +99,9 @@ def listing(head: Sequence[str], *rows: Sequence[str]) -> "Table":
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for i, name in enumerate(head):
-        table.add_column(name, justify="right" if i else "left", overflow="fold")
+        table.add_column(printable(name), justify="right" if i else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     return table
 
 
@@ -99,6 +122,7 @@ def rows_of(head: Sequence[str], *rows: Sequence[str]) -> "Table":
 
 
 def _cut(text: str, length: int) -> str:
+    text = printable(text).replace("\n", " ")
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -121,7 +145,7 @@ def working(what: str) -> Iterator[Report]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task(what, total=None)
+    task = bar.add_task(printable(what), total=None)
     timer = Timer(PATIENCE, bar.start)
     timer.daemon = True
     timer.start()
