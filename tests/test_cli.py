@@ -460,11 +460,11 @@ def test_ctrl_c_leaves_nothing_half_written(folder: Path) -> None:
     before = contents()
     code = """if True:
         import time, shoal.files
-        def write(frame, path, **options):
-            open(path, "w").write("half")
+        def serialise(frame, file, format):
+            file.write(b"half")
             print("writing", flush=True)
             time.sleep(60)
-        shoal.files.write = write
+        shoal.files.serialise = serialise
         from shoal.cli import main
         main()
     """

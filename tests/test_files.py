@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import shoal
-from shoal import files, memory
+from shoal import disk, files, memory
 from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -417,7 +417,7 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Pat
     expected = FileError if isinstance(error, OSError) else error
 
     def interrupted() -> None:
-        with files.replacing(path) as file:
+        with disk.replacing(path) as file:
             file.write(b"half of the n")
             raise error
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import shoal
 from shoal import hierarchy
 from shoal.errors import FileError, HierarchyError, ParameterError
 from shoal.hierarchy import Hierarchy, problems, read, read_lines, uncovered, write
@@ -107,6 +108,13 @@ def test_a_file_is_read_whatever_its_separator_encoding_and_line_ends(tmp_path: 
     assert not read_lines(path, encoding="cp1252").problems().minor
 
 
+def test_a_table_and_a_hierarchy_that_windows_wrote_meet(tmp_path: Path) -> None:
+    (tmp_path / "tree.csv").write_bytes("Côte d’Ivoire;Africa;*\nCuba;America;*\n".encode("cp1252"))
+    (tmp_path / "table.csv").write_bytes("country\nCôte d’Ivoire\nCuba\n".encode("cp1252"))
+    table = shoal.read(tmp_path / "table.csv", hierarchies={"country": read(tmp_path / "tree.csv")})
+    assert table.leaves("country").tolist() == [0, 1]
+
+
 def test_what_cannot_be_read_is_a_file_error(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot read"):
         read(tmp_path / "nowhere.csv")
@@ -131,7 +139,7 @@ def test_an_unwritable_place_is_a_file_error_and_leaves_nothing(tmp_path: Path) 
         write(Hierarchy.from_lines([["\ud800", "*"]]), tmp_path / "tree.csv")
     with pytest.raises(ParameterError, match="separator"):
         write(tree, tmp_path / "tree.csv", separator="x")
-    with pytest.raises(FileError, match="folder"):
+    with pytest.raises(FileError, match="directory"):
         write(Hierarchy.from_lines(AGES, derived=True), tmp_path)
     assert not list(tmp_path.iterdir())
 

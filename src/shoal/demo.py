@@ -12,6 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal import hierarchy
+from shoal.disk import replacing
 from shoal.errors import FileError, ParameterError
 from shoal.hierarchy import Hierarchy
 from shoal.tables import Table
@@ -204,7 +205,7 @@ def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
     files.write(hospital(rows), folder / "hospital.csv")
     for name, tree in hierarchies().items():
         hierarchy.write(tree, folder / "hierarchies" / f"{name}.csv")
-    with files.replacing(folder / "hospital.toml") as file:
+    with replacing(folder / "hospital.toml") as file:
         file.write(_RECIPE.encode())
     return folder / "hospital.toml"
 

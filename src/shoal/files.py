@@ -1,4 +1,4 @@
-"""Reading and writing tables: CSV, Parquet and Arrow files. Uses `tables` and `memory`; the doors and `release` use it.
+"""Reading and writing tables: CSV, Parquet and Arrow files. Uses `tables`, `disk` and `memory`; the doors and `release` use it.
 
 What the values of a CSV file are is never guessed: they stay the texts they are, and a column's declared type says how they
 compare. An empty text is a missing value, quoted or not. Separator, quotes and encoding are looked for in the beginning of
@@ -11,9 +11,7 @@ import io
 import mmap
 import os
 import re
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -24,12 +22,13 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal import memory
+from shoal.disk import encodings, replacing
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
 from shoal.tables import Missing, Table, table, wrap
 
-__all__ = ["FORMATS", "Format", "read", "replacing", "write"]
+__all__ = ["FORMATS", "Format", "read", "serialise", "write"]
 
 Format = Literal["csv", "parquet", "arrow"]
 
@@ -59,13 +58,6 @@ _FOREIGN = {
     b"PK\x03\x04": "a zip or Excel file; save the table as CSV or Parquet",
     b"\xd0\xcf\x11\xe0": "an old Excel file; save the table as CSV or Parquet",
     b"FEA1": "in Feather's first version; save it as Arrow or Parquet",
-}
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
 }
 _BETWEEN = r"(?:[,;\t|\r\n]|\Z)"
 _APOSTROPHES = re.compile(rf"(?:(?<=[,;\t|\r\n])|(?<!.))'(?:[^']|'')*'(?={_BETWEEN})", re.DOTALL)
@@ -109,37 +101,23 @@ def write(frame: Any, path: str | os.PathLike[str], format: Format | None = None
     The file appears when it is complete, or not at all. A CSV file is UTF-8 with commas; missing values are empty.
     """
     chosen = format or FORMATS.get(Path(path).suffix.lower())
-    if chosen not in FORMATS.values():
-        said = f"format {format!r} is unknown" if format else f"the name {Path(path).name!r} does not say its format"
-        raise ParameterError(f"{said}; it takes 'csv', 'parquet' or 'arrow'")
-    data = (frame.frame if isinstance(frame, Table) else wrap(frame)).to_polars()
+    if chosen is None:
+        raise ParameterError(f"the name {Path(path).name!r} does not say its format; it takes 'csv', 'parquet' or 'arrow'")
     with replacing(path) as file:
-        if chosen == "csv":
-            _write_csv(data, file)
-        elif chosen == "parquet":
-            data.write_parquet(file)
-        else:
-            data.write_ipc(file)
+        serialise(frame, file, chosen)
 
 
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write that takes its place when the block ends well, and leaves nothing behind when it does not."""
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise FileError(f"cannot write {path}: it is a directory or a device; give the name of a file")
-    part = target.with_name(f".{target.name}.{os.getpid()}.{time.monotonic_ns()}.part")
-    try:
-        with open(part, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    except BaseException as error:
-        part.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise FileError(f"cannot write {path}: {error.strerror}") from None
-        raise
+def serialise(frame: Any, file: IO[bytes], format: Format) -> None:
+    """Write a dataframe (or a `Table`) into a file that is open."""
+    if format not in FORMATS.values():
+        raise ParameterError(f"format {format!r} is unknown; it takes 'csv', 'parquet' or 'arrow'")
+    data = (frame.frame if isinstance(frame, Table) else wrap(frame)).to_polars()
+    if format == "csv":
+        _write_csv(data, file)
+    elif format == "parquet":
+        data.write_parquet(file)
+    else:
+        data.write_ipc(file)
 
 
 def _write_csv(data: pl.DataFrame, file: IO[bytes]) -> None:
@@ -268,7 +246,7 @@ class _Csv:
 
     def read(self, columns: list[str] | None) -> pl.DataFrame:
         """The dataframe, all texts, by the first encoding the whole file agrees with."""
-        tried = [self.encoding] if self.encoding else _encodings(self.head)
+        tried = [self.encoding] if self.encoding else encodings(self.head)
         for encoding in tried:
             try:
                 return self._read(self._dialect(encoding), columns)
@@ -400,20 +378,6 @@ class _Csv:
                 except UnicodeError:
                     break
         return line
-
-
-def _encodings(head: bytes) -> list[str]:
-    """What a file may be encoded in, the likeliest first."""
-    for mark, name in _MARKS.items():
-        if head.startswith(mark):
-            return [name]
-    if head.count(0) > len(head) // 4:
-        return ["utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"]
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeError:
-        return ["cp1252", "latin-1"]
-    return ["utf-8", "cp1252", "latin-1"] if head.isascii() else ["utf-8"]
 
 
 def _quote(text: str) -> str:

@@ -21,6 +21,7 @@ from shoal import __version__
 from shoal.chance import Chance
 from shoal.counts import Counts, Groups
 from shoal.counts.counts import group
+from shoal.disk import together
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key
@@ -124,25 +125,20 @@ class Release:
 
     def write(self, directory: str | os.PathLike[str], format: str = "csv") -> Path:
         """Write release.<format> and certificate.json into a directory, both or none; gives the released file's path."""
-        from shoal.files import Format, write
+        from shoal.files import Format, serialise
 
         folder = Path(directory)
         target, paper = folder / f"release.{format}", folder / "certificate.json"
-        table, text = (path.with_name(f".{path.name}.{os.getpid()}.part") for path in (target, paper))
         new = [path for path in (folder, *folder.parents) if not path.exists()]
-        written: list[Path] = []
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            written += [table, text]
-            write(self.table, table, format=cast(Format, format))
-            facts = {"name": target.name, "format": format, "sha256": _digest(table)}
-            text.write_text(replace(self.certificate, file=facts).to_json(), encoding="utf-8", newline="\n")
-            os.replace(table, target)
-            written.append(target)
-            os.replace(text, paper)
+            with together(target, paper) as (table, text):
+                serialise(self.table, table, cast(Format, format))
+                table.seek(0)
+                digest = hashlib.file_digest(table, "sha256").hexdigest()  # type: ignore[arg-type]  # it can be read
+                facts = {"name": target.name, "format": format, "sha256": digest}
+                text.write(replace(self.certificate, file=facts).to_json().encode())
         except BaseException as error:
-            for path in written:
-                path.unlink(missing_ok=True)
             for path in new:
                 if path.is_dir() and not any(path.iterdir()):
                     path.rmdir()
@@ -295,8 +291,3 @@ def _canonical(content: Mapping[str, Any]) -> str:
 
 def _seal(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(_canonical(content).encode()).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,6 +7,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, show, working
+from shoal.disk import replacing
 from shoal.errors import FileError
 
 __all__ = ["app"]
@@ -38,11 +39,8 @@ def new(
     if out is None:
         print(text, end="")
         return
-    try:
-        with out.open("x", encoding="utf-8") as target:
-            target.write(text)
-    except OSError as error:
-        raise FileError(f"cannot write {out}: {error.strerror}") from None
+    with replacing(out) as target:
+        target.write(text.encode())
     complain(f'wrote {out}; fill in every "?", then: shoal recipe check {out}')
 
 

@@ -1,7 +1,7 @@
 """Hierarchies as CSV in the form ARX and anjana use: no header, one line a value, column j is level j.
 
-Uses `errors`, `kinds` and the rest of this room. The form has no place to say that a hierarchy was derived from rows; a note
-beside the file, NAME.csv.derived, says it instead.
+Uses `errors`, `disk`, `kinds` and the rest of this room. The form has no place to say that a hierarchy was derived from rows;
+a note beside the file, NAME.csv.derived, says it instead.
 """
 
 import csv
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from shoal.disk import encodings, replacing
 from shoal.errors import FileError, HierarchyError, ParameterError
 from shoal.hierarchy.check import Problems, problems
 from shoal.hierarchy.tree import Hierarchy, rooted
@@ -21,6 +22,7 @@ from shoal.kinds import Kind
 __all__ = ["Lines", "derived_note", "read", "read_lines", "text", "write"]
 
 SEPARATORS = (";", ",", "\t", "|")
+GUESSES = ("cp1252", "latin-1")  # what is read as these may well be something else
 SPECIAL = re.compile(r'[;,\t|"\r\n]')
 NOTE = "The hierarchy in {} was derived from the rows of a table. Its values and its shape tell about them.\n"
 
@@ -40,7 +42,8 @@ class Lines:
         """Everything wrong with the file."""
         found = problems(rooted(self.cells, root, add_root), kind, numbers=self.numbers)
         if self.guessed:
-            found.warn("encoding", "the file is not UTF-8 and was read as latin-1; if letters look wrong, give the encoding")
+            message = f"the file is not UTF-8 and was read as {self.encoding}; if letters look wrong, give the encoding"
+            found.warn("encoding", message)
         if self.derived:
             found.warn("derived", "the hierarchy was derived from rows; a promise that needs a public one does not hold with it")
         return found
@@ -76,7 +79,7 @@ def read_lines(path: str | os.PathLike[str], *, separator: str | None = None, en
     except OSError as error:
         raise FileError(f"cannot read the hierarchy {os.fspath(path)}: {error.strerror or error}") from None
     decoded, used = _decode(content, encoding, os.fspath(path))
-    guessed = encoding is None and used == "latin-1"
+    guessed = encoding is None and used in GUESSES
     if separator is None:
         separator = _detect(decoded)
     elif len(separator) != 1 or separator in '"\r\n':
@@ -90,22 +93,19 @@ def read_lines(path: str | os.PathLike[str], *, separator: str | None = None, en
 
 
 def _decode(content: bytes, encoding: str | None, path: str) -> tuple[str, str]:
-    if encoding is None:
-        wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
-        encodings = ["utf-16"] if wide else ["utf-8-sig", "latin-1"]
-    else:
-        encodings = ["utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding]
-    for name in encodings:
+    plain = encoding is not None and encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    tried = encodings(content) if encoding is None else ["utf-8-sig" if plain else encoding]
+    for name in tried:
         try:
             decoded = content.decode(name)
         except UnicodeError:
             continue
         except LookupError:
             raise ParameterError(f"encoding {name!r} is unknown; use utf-8, latin-1 or cp1252") from None
-        if name == "latin-1" and encoding is None and "\0" in decoded:
-            break  # any bytes at all are latin-1: such as those of a spreadsheet or a Parquet file
+        if name in GUESSES and encoding is None and "\0" in decoded:
+            break  # almost any bytes are such text: those of a spreadsheet or a Parquet file too
         return decoded, name
-    raise FileError(f"{path} is not text in {' or '.join(encodings)}; give its encoding, or save it as CSV in UTF-8")
+    raise FileError(f"{path} is not text in {' or '.join(tried)}; give its encoding, or save it as CSV in UTF-8")
 
 
 def _parse(decoded: str, separator: str) -> "Iterable[tuple[int, list[str]]]":
@@ -145,26 +145,19 @@ def _well_quoted(decoded: str, separator: str) -> bool:
 
 def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str = ";") -> None:
     """Write a hierarchy as UTF-8 CSV, whole or not at all; a derived one gets its note beside it."""
-    target, note = Path(path), derived_note(path)
-    if target.is_dir():
-        raise FileError(f"cannot write the hierarchy {os.fspath(path)}: it is a folder")
-    content = text(hierarchy, separator)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    content, note = text(hierarchy, separator), derived_note(path)
     try:
-        try:
-            # A text that begins with a byte order mark needs one before it to keep its own.
-            partial.write_bytes(content.encode("utf-8-sig" if content.startswith("\ufeff") else "utf-8"))
-            if hierarchy.derived:  # before the file itself: the mark must never be the part that is lost
-                note.write_text(NOTE.format(target.name), encoding="utf-8")
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
-        if not hierarchy.derived:
-            note.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot write the hierarchy {os.fspath(path)}: {error.strerror or error}") from None
+        # A text that begins with a byte order mark needs one before it to keep its own.
+        encoded = content.encode("utf-8-sig" if content.startswith("\ufeff") else "utf-8")
     except UnicodeError:
         raise FileError("the hierarchy has a text that is not valid Unicode; correct it before writing") from None
+    if hierarchy.derived:  # before the file itself: the mark must never be the part that is lost
+        with replacing(note) as beside:
+            beside.write(NOTE.format(Path(path).name).encode())
+    with replacing(path) as file:
+        file.write(encoded)
+    if not hierarchy.derived:
+        note.unlink(missing_ok=True)
 
 
 def text(hierarchy: Hierarchy, separator: str = ";") -> str:

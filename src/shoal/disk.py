@@ -1,0 +1,71 @@
+"""Files as such: the encoding of a text, and writing whole or not at all. Uses `errors`; the rooms that read and write use it."""
+
+import codecs
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+
+from shoal.errors import FileError
+
+__all__ = ["encodings", "replacing", "together"]
+
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def encodings(head: bytes) -> list[str]:
+    """What a text that begins so may be encoded in, the likeliest first."""
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return [name]
+    if head.count(0) > len(head) // 4:
+        return ["utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"]
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeError:
+        return ["cp1252", "latin-1"]
+    return ["utf-8", "cp1252", "latin-1"] if head.isascii() else ["utf-8"]
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write that takes its place when the block ends well, and leaves nothing behind when it does not."""
+    with together(path) as (file,):
+        yield file
+
+
+@contextmanager
+def together(*paths: str | os.PathLike[str]) -> Iterator[list[IO[bytes]]]:
+    """Files to write, and to read back, that take their places together when the block ends well: all of them, or none."""
+    targets = [Path(os.path.realpath(path)) for path in paths]
+    for path, target in zip(paths, targets, strict=True):
+        if target.exists() and not target.is_file():
+            raise FileError(f"cannot write {os.fspath(path)}: it is a directory or a device; give the name of a file")
+    parts = [target.with_name(f".{target.name}.{os.getpid()}.{time.monotonic_ns()}.part") for target in targets]
+    placed: list[Path] = []
+    try:
+        with ExitStack() as opened:
+            files: list[IO[bytes]] = [opened.enter_context(open(part, "x+b")) for part in parts]
+            yield files
+            for file in files:
+                file.flush()
+                os.fsync(file.fileno())
+        for part, target in zip(parts, targets, strict=True):
+            os.replace(part, target)
+            placed.append(target)
+    except BaseException as error:
+        for left in (*parts, *(placed if len(placed) < len(targets) else ())):
+            left.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise FileError(
+                f"cannot write {' and '.join(os.fspath(path) for path in paths)}: {error.strerror or error}"
+            ) from None
+        raise
