@@ -292,7 +292,7 @@ def test_unknown_columns_types_and_policies_are_named() -> None:
         shoal.table(frame, types={"b": "text"})
     with pytest.raises(ColumnError, match="no column 'b'"):
         shoal.table(frame).column("b")
-    with pytest.raises(ParameterError, match="type 'number' of column 'a' is unknown; it takes 'text', 'integer'"):
+    with pytest.raises(ParameterError, match="type of column 'a' is 'number'; it takes 'text', 'integer'"):
         shoal.table(frame, types={"a": "number"})
     with pytest.raises(ParameterError, match="missing='drop'; it takes 'category' or 'refuse'"):
         shoal.table(frame, missing="drop")  # type: ignore[arg-type]

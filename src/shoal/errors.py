@@ -11,8 +11,10 @@
     ├── InfeasibleError     no table satisfies what was asked for
     └── Stopped             the caller asked to stop
 
-A message says what was wrong, where, and what to do. It never contains a cell's value.
+A message says what was wrong, where, and what to do. It never contains a cell's value. `listed` and `plural` help to say it.
 """
+
+from collections.abc import Iterable
 
 __all__ = [
     "ColumnError",
@@ -25,6 +27,8 @@ __all__ = [
     "ShoalError",
     "Stopped",
     "TooLargeError",
+    "listed",
+    "plural",
 ]
 
 
@@ -66,3 +70,21 @@ class InfeasibleError(ShoalError):
 
 class Stopped(ShoalError):
     """The caller asked to stop; nothing was written."""
+
+
+def listed(things: Iterable[object]) -> str:
+    """Names as a message lists them.
+
+    >>> listed(["age", "sex"])
+    "'age', 'sex'"
+    """
+    return ", ".join(map(repr, things)) or "nothing"
+
+
+def plural(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> plural(1, "record"), plural(2000, "record")
+    ('1 record', '2,000 records')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

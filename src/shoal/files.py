@@ -23,7 +23,7 @@ import polars as pl
 
 from shoal import memory
 from shoal.disk import encodings, replacing
-from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.errors import ColumnError, FileError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
 from shoal.tables import Missing, Table, table, wrap
@@ -191,11 +191,11 @@ def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.D
 def _chosen(path: Path, names: Sequence[str], columns: list[str] | None) -> list[str]:
     """The columns to read, in the file's order."""
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ColumnError(f"{path}: two columns are called {', '.join(map(repr, repeated))}; rename one")
+        raise ColumnError(f"{path}: two columns are called {listed(repeated)}; rename one")
     if columns is None:
         return list(names)
     if unknown := [name for name in columns if name not in names]:
-        raise ColumnError(f"{path} has no column {', '.join(map(repr, unknown))}; it has {', '.join(map(repr, names))}")
+        raise ColumnError(f"{path} has no column {listed(unknown)}; it has {listed(names)}")
     if not columns:
         raise ParameterError("columns is empty; name at least one, or leave it out to read all")
     return [name for name in names if name in columns]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from enum import StrEnum
 
-from shoal.errors import ColumnError
+from shoal.errors import ColumnError, ParameterError, listed, plural
 
 __all__ = ["Key", "Kind"]
 
@@ -31,6 +31,14 @@ class Kind(StrEnum):
     INTEGER = "integer"
     FLOAT = "float"
     DATE = "date"
+
+    @classmethod
+    def of(cls, given: "Kind | str", what: str = "the type", among: "Sequence[Kind] | None" = None) -> "Kind":
+        """The kind of a name; ParameterError if there is none, or if it is not `among` some."""
+        names = [kind.value for kind in among or cls]
+        if given not in names:
+            raise ParameterError(f"{what} is {str(given)!r}; it takes {listed(names)}")
+        return cls(given)
 
     def key(self, value: object) -> Key | None:
         """The comparable key of a value, None for a missing one; ValueError if it is not of this type.
@@ -65,7 +73,7 @@ class Kind(StrEnum):
                 misfits += 1
         if misfits:
             raise ColumnError(
-                f"column {column!r}: {misfits:,} distinct value{'s are' if misfits > 1 else ' is'} not of the declared "
+                f"column {column!r}: {plural(misfits, 'distinct value')} {'are' if misfits > 1 else 'is'} not of the declared "
                 f"type {self.value!r}; declare another type for the column, or clean it"
             )
         return keys

@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from shoal import __version__
 from shoal.counts import Counts
-from shoal.errors import FileError, RecipeError, ShoalError
+from shoal.errors import FileError, RecipeError, ShoalError, listed
 from shoal.hierarchy import Hierarchy, build
 from shoal.hierarchy import read as read_hierarchy
 from shoal.kinds import Kind
@@ -363,7 +363,7 @@ def _line(raw: Mapping[str, Any], error: ErrorDetails) -> str:
         case "missing":
             return f"{_path(loc)}: missing; add it"
         case "choice" if context["given"] is None:
-            return f"{_path((*loc, context['key']))}: missing; it takes {_listed(context['choices'])}"
+            return f"{_path((*loc, context['key']))}: missing; it takes {listed(context['choices'])}"
         case "choice":
             return f"{_path((*loc, context['key']))} is {context['given']!r}; {_hint(context['given'], context['choices'])}"
         case "literal_error":
@@ -387,11 +387,7 @@ def _keys(raw: Any, loc: tuple[int | str, ...]) -> list[str]:
 def _hint(given: object, accepted: Iterable[str]) -> str:
     accepted = list(accepted)
     close = get_close_matches(str(given), accepted, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"it takes {_listed(accepted)}"
-
-
-def _listed(things: Iterable[str]) -> str:
-    return ", ".join(map(repr, things)) or "nothing"
+    return f"did you mean {close[0]!r}?" if close else f"it takes {listed(accepted)}"
 
 
 def _path(loc: Iterable[int | str]) -> str:

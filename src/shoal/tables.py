@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import frames, memory
-from shoal.errors import ColumnError, HierarchyError, ParameterError
+from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Key, Kind
 
@@ -100,7 +100,7 @@ class Table:
         """Raise ColumnError if any column has no role: a release never decides that silently."""
         if self.unmentioned:
             raise ColumnError(
-                f"no role for column{'s' if len(self.unmentioned) > 1 else ''} {_listed(self.unmentioned)}; "
+                f"no role for column{'s' if len(self.unmentioned) > 1 else ''} {listed(self.unmentioned)}; "
                 "say for each whether it is identifying, quasi, sensitive or insensitive"
             )
 
@@ -149,7 +149,7 @@ class Table:
 
     def _require(self, name: str) -> None:
         if name not in self.names:
-            raise ColumnError(f"no column {name!r}; the table has {_listed(self.names)}")
+            raise ColumnError(f"no column {name!r}; the table has {listed(self.names)}")
 
     def _code(self, name: str) -> Column:
         kind = self.kind(name)
@@ -181,7 +181,7 @@ class Table:
     def hierarchy(self, name: str) -> Hierarchy:
         """The hierarchy of a column by the column's type, with a leaf for missing values where the policy asks for one."""
         if name not in self.hierarchies:
-            raise HierarchyError(f"column {name!r} has no hierarchy; give it one, or hierarchy 'suppress'")
+            raise HierarchyError(f"column {name!r} has no hierarchy; give it one (shoal.hierarchy.suppress makes the simplest)")
         kind = self.kind(name)
         if name not in self._trees:
             try:
@@ -259,7 +259,7 @@ class Table:
                 raise ParameterError(f"{role.value}={names!r} is a text; give a list, as in {role.value}=[{names!r}]")
             for name in names:
                 if name not in self.names:
-                    raise ColumnError(f"no column {name!r} to be {role.value}; the table has {_listed(self.names)}")
+                    raise ColumnError(f"no column {name!r} to be {role.value}; the table has {listed(self.names)}")
                 if roles.setdefault(name, role) is not role:
                     raise ColumnError(f"column {name!r} is both {roles[name].value} and {role.value}; give it one role")
         return replace(self, roles=roles)
@@ -286,20 +286,17 @@ def table(
     names = wrapped.columns
     if missing not in ("category", "refuse"):
         raise ParameterError(f"missing={missing!r}; it takes 'category' or 'refuse'")
-    known = [kind.value for kind in Kind]
-    for name, kind in (types or {}).items():
-        if kind not in known:
-            raise ParameterError(f"type {kind!r} of column {name!r} is unknown; it takes {_listed(known)}")
+    kinds = {name: Kind.of(kind, f"the type of column {name!r}") for name, kind in (types or {}).items()}
     for name, tree in (hierarchies or {}).items():
         if not isinstance(tree, Hierarchy):
             raise ParameterError(f"the hierarchy of column {name!r} is a {type(tree).__name__}; make or read a Hierarchy first")
-    for name in (*(hierarchies or {}), *(types or {})):
+    for name in (*(hierarchies or {}), *kinds):
         if name not in names:
-            raise ColumnError(f"no column {name!r}; the table has {_listed(names)}")
+            raise ColumnError(f"no column {name!r}; the table has {listed(names)}")
     made = Table(
         wrapped,
         hierarchies=dict(hierarchies or {}),
-        types={name: Kind(kind) for name, kind in (types or {}).items()},
+        types=kinds,
         missing=missing,
     ).with_roles(quasi=quasi, sensitive=sensitive, identifying=identifying, insensitive=insensitive)
     # A column is coded at four bytes a row or less; sixteen more are in use while one is made.
@@ -316,7 +313,7 @@ def wrap(frame: Any) -> "nw.DataFrame[Any]":
     except nw.exceptions.DuplicateError:
         names = list(frame.columns if hasattr(frame, "dtypes") else frame.column_names)
         repeated = sorted({str(name) for name in names if names.count(name) > 1})
-        raise ColumnError(f"two columns are called {_listed(repeated)}; rename one") from None
+        raise ColumnError(f"two columns are called {listed(repeated)}; rename one") from None
     except TypeError:
         if hasattr(frame, "collect"):
             raise ColumnError("this dataframe is lazy: nothing has been computed yet; call .collect() first") from None
@@ -324,9 +321,7 @@ def wrap(frame: Any) -> "nw.DataFrame[Any]":
     if wrapped is None or frames.library(wrapped) is None:
         raise ColumnError(f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe; convert it to one of them")
     if other := [name for name in wrapped.columns if not isinstance(name, str)]:
-        raise ColumnError(f"column names are text, and {_listed(other)} {'is' if len(other) == 1 else 'are'} not; rename them")
+        raise ColumnError(
+            f"column names are text, and {listed(map(str, other))} {'is' if len(other) == 1 else 'are'} not; rename them"
+        )
     return wrapped
-
-
-def _listed(names: Iterable[object]) -> str:
-    return ", ".join(repr(str(name)) for name in names)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import FileError, ShoalError
+from shoal.errors import FileError, ShoalError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
 from shoal.release import Certificate
@@ -90,7 +90,7 @@ def _table(content: bytes, certificate: Certificate) -> Table:
     }
     form = (certificate.file or {}).get("format", "")
     if form not in readers:
-        raise FileError(f"the certificate names format {form!r}; known are {', '.join(map(repr, readers))}")
+        raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
     try:
         frame = readers[form](content)
     except (pl.exceptions.PolarsError, OSError):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, listing, percent, plural, print_json, show, title, working
-from shoal.errors import ParameterError
+from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
+from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

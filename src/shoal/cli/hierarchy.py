@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, percent, plural, print_json, printable, show, working
-from shoal.errors import FileError, ParameterError, RecipeError
+from shoal.cli.terminal import complain, percent, print_json, printable, show, working
+from shoal.errors import FileError, ParameterError, RecipeError, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import figures, listing, percent, plural, print_json, rows_of, show, title, working
-from shoal.errors import ParameterError
+from shoal.cli.terminal import figures, listing, percent, print_json, rows_of, show, title, working
+from shoal.errors import ParameterError, listed, plural
 
 if TYPE_CHECKING:
     from shoal.tables import Table
@@ -101,7 +101,7 @@ def _levels(given: list[str], table: "Table") -> dict[str, int]:
     chosen = dict.fromkeys(table.quasi, 0)
     for name, text in options.pairs(given, "--levels").items():
         if name not in chosen:
-            raise ParameterError(f"--levels names {name!r}; the quasi-identifying columns are {', '.join(map(repr, chosen))}")
+            raise ParameterError(f"--levels names {name!r}; the quasi-identifying columns are {listed(chosen)}")
         height = table.hierarchy(name).height
         if not text.isdecimal() or int(text) > height:
             raise ParameterError(f"--levels {name}={text}: the column has levels 0 to {height}")

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, percent, plural, show, working
-from shoal.errors import FileError
+from shoal.cli.terminal import complain, percent, show, working
+from shoal.errors import FileError, plural
 
 __all__ = ["release"]
 

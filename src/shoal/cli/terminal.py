@@ -19,7 +19,6 @@ __all__ = [
     "figures",
     "listing",
     "percent",
-    "plural",
     "print_json",
     "printable",
     "rows_of",
@@ -161,8 +160,3 @@ def percent(share: float) -> str:
     """A share for people: 12.3 %, 0.0041 %; what is not all of it is never shown as 100 %."""
     text = f"{share * 100:.3g}"
     return "over 99.9 %" if text == "100" and share < 1 else f"{text} %"
-
-
-def plural(number: int, noun: str) -> str:
-    """A number and its noun: 1 record, 2,000 records."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

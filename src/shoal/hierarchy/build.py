@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from shoal.errors import HierarchyError, ParameterError, TooLargeError
+from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.hierarchy.ranges import above, below, between, exact, from_to, plain
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Key, Kind
@@ -56,7 +56,7 @@ def intervals(
     >>> intervals(0, 1, widths=[0.25, 0.5], kind="float").labels[0]
     ('[0, 0.25)', '[0.25, 0.5)', '[0.5, 0.75)', '[0.75, 1]')
     """
-    kind = _kind(kind, Kind.INTEGER, Kind.FLOAT)
+    kind = Kind.of(kind, among=(Kind.INTEGER, Kind.FLOAT))
     if closed not in ("left", "right"):
         raise ParameterError(f"closed={closed!r}; it takes 'left' or 'right'")
     if end not in ("closed", "open"):
@@ -247,7 +247,7 @@ def dates(
     if isinstance(levels, str):
         levels = (levels,)
     if unknown := [level for level in levels if level not in PERIODS]:
-        raise ParameterError(f"level {unknown[0]!r} is unknown; it takes {', '.join(map(repr, PERIODS))}")
+        raise ParameterError(f"level {unknown[0]!r} is unknown; it takes {listed(PERIODS)}")
     for fine, coarse in pairwise(levels):
         if coarse not in COARSER[fine]:
             reason = "weeks cross the ends of months and years" if "week" in (fine, coarse) else "the finer comes first"
@@ -308,7 +308,7 @@ def mask(
     for name, character in (("symbol", symbol), ("pad", pad)):
         if character is not None and len(character) != 1:
             raise ParameterError(f"{name}={character!r}; it is one character")
-    kind = _kind(kind)
+    kind = Kind.of(kind)
     texts = list(_every(length, alphabet)) if values is None else _texts(values, kind)
     width = max(map(len, texts), default=0)
     if steps is None:
@@ -351,7 +351,7 @@ def order(
     >>> order(["none", "primary", "secondary", "bachelor", "master"], [[2, 1, 2]]).labels[1]
     ('none to primary', 'secondary', 'bachelor to master')
     """
-    kind = _kind(kind)
+    kind = Kind.of(kind)
     texts = _texts(values, kind)
     if sort:
         texts.sort(key=lambda text: kind.key(text))  # type: ignore[arg-type,return-value]
@@ -391,7 +391,7 @@ def groups(
     >>> groups({"Europe": {"West": ["FR", "DE"], "East": ["PL"]}, "Asia": ["JP"]}).lines()
     [['FR', 'West', 'Europe', '*'], ['DE', 'West', 'Europe', '*'], ['PL', 'East', 'Europe', '*'], ['JP', 'Asia', 'Asia', '*']]
     """
-    kind = _kind(kind)
+    kind = Kind.of(kind)
     if not isinstance(tree, Mapping):
         raise ParameterError('groups are written as {"name": [values]}, and may be nested')
     paths = list(_paths(tree, (), kind))
@@ -422,7 +422,7 @@ def suppress(values: Iterable[object], *, kind: Kind | str = Kind.TEXT, root: st
     >>> suppress(["male", "female"]).lines()
     [['male', '*'], ['female', '*']]
     """
-    kind = _kind(kind)
+    kind = Kind.of(kind)
     return Hierarchy.from_lines([[text, root] for text in _texts(values, kind)], kind)
 
 
@@ -467,13 +467,6 @@ def _stacked(texts: Sequence[str], levels: "Sequence[tuple[Sequence[int], Sequen
         labels.append(tuple(names))
         maps.append((np.cumsum(marks) - 1).astype(smallest(len(names))))
     return Hierarchy(tuple(labels), tuple(maps), kind)
-
-
-def _kind(given: Kind | str, *among: Kind) -> Kind:
-    kinds = among or tuple(Kind)
-    if given not in kinds:
-        raise ParameterError(f"type {str(given)!r}; it takes {', '.join(repr(kind.value) for kind in kinds)} here")
-    return Kind(given)
 
 
 def _number(given: Number, name: str, kind: Kind) -> Decimal:

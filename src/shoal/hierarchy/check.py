@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.errors import HierarchyError
+from shoal.errors import HierarchyError, plural
 from shoal.hierarchy.ranges import Axis, axis, parse
 from shoal.hierarchy.tree import coded
 from shoal.kinds import Key, Kind
@@ -72,7 +72,7 @@ def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers:
     if ragged := [number for number, line in filled if len(line) != depth]:
         found.error(
             "ragged",
-            f"ragged: {_lines(ragged)} {'has' if len(ragged) == 1 else 'have'} not the {_count(depth, 'level')} that most "
+            f"ragged: {_lines(ragged)} {'has' if len(ragged) == 1 else 'have'} not the {plural(depth, 'level')} that most "
             "lines have; fill every line to the same length (and look at the separator)",
         )
         filled = [(number, line) for number, line in filled if len(line) == depth]
@@ -194,10 +194,6 @@ def uncovered(hierarchy: "Hierarchy", keys: Iterable[Key | None]) -> list[Key]:
 
 def _lines(numbers: Sequence[int]) -> str:
     return f"line{'s' if len(numbers) > 1 else ''} {_some(numbers)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _some(things: Iterable[object], most: int = 5) -> str:

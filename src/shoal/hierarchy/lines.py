@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.disk import encodings, replacing
-from shoal.errors import FileError, HierarchyError, ParameterError
+from shoal.errors import FileError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.check import Problems, problems
 from shoal.hierarchy.tree import Hierarchy, rooted
 from shoal.kinds import Kind
@@ -62,12 +62,11 @@ def read(
 
     `root` replaces the last level of every line, `add_root` puts one more level above it.
     """
-    if kind not in tuple(Kind):
-        raise ParameterError(f"type {str(kind)!r}; it takes {', '.join(repr(one.value) for one in Kind)}")
+    kind = Kind.of(kind)
     lines = read_lines(path, separator=separator, encoding=encoding)
     try:
-        lines.problems(Kind(kind), root=root, add_root=add_root).refuse()
-        return Hierarchy.from_sound_lines(rooted(lines.cells, root, add_root), Kind(kind), lines.derived)
+        lines.problems(kind, root=root, add_root=add_root).refuse()
+        return Hierarchy.from_sound_lines(rooted(lines.cells, root, add_root), kind, lines.derived)
     except HierarchyError as error:
         raise HierarchyError(f"{os.fspath(path)}: {error}") from None
 
@@ -163,7 +162,7 @@ def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str 
 def text(hierarchy: Hierarchy, separator: str = ";") -> str:
     """A hierarchy as CSV. Cells with any usual separator are quoted, so that detection cannot go wrong on it."""
     if separator not in SEPARATORS:
-        raise ParameterError(f"separator {separator!r}; it takes {', '.join(map(repr, SEPARATORS))}")
+        raise ParameterError(f"separator {separator!r}; it takes {listed(SEPARATORS)}")
 
     def cell(content: str) -> str:
         return '"' + content.replace('"', '""') + '"' if not content or SPECIAL.search(content) else content

@@ -81,9 +81,9 @@ class Hierarchy:
 
         if not all(isinstance(cell, str) for line in lines for cell in line):
             raise HierarchyError("a cell of a line is no text; write numbers and dates as text")
-        lines = rooted(lines, root, add_root)
-        problems(lines, Kind(kind)).refuse()
-        return cls.from_sound_lines(lines, Kind(kind), derived)
+        kind, lines = Kind.of(kind), rooted(lines, root, add_root)
+        problems(lines, kind).refuse()
+        return cls.from_sound_lines(lines, kind, derived)
 
     @classmethod
     def from_sound_lines(cls, lines: Sequence[Sequence[str]], kind: Kind, derived: bool = False) -> "Hierarchy":

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from shoal.counts import Counts, Groups, Lattice
 from shoal.counts.counts import group
 from shoal.engine import Embedded, Engine
-from shoal.errors import ColumnError
+from shoal.errors import ColumnError, listed
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.measure.uniqueness import ColumnRisk, IdentifyingSet, PopulationUniqueness
@@ -188,7 +188,7 @@ def _columns(table: Table, given: Iterable[str] | None, default: tuple[str, ...]
     names = default if given is None else tuple(given)
     for name in names:
         if name not in table.names:
-            raise ColumnError(f"no column {name!r}; the table has {', '.join(map(repr, table.names))}")
+            raise ColumnError(f"no column {name!r}; the table has {listed(table.names)}")
         if names.count(name) > 1:
             raise ColumnError(f"column {name!r} is named twice; name it once")
     return names

@@ -16,7 +16,7 @@ from shoal.chance import Chance
 from shoal.counts import Groups, Lattice, Node
 from shoal.counts.optimum import Evaluation, Optimum
 from shoal.engine import Embedded
-from shoal.errors import InfeasibleError, ParameterError, TooLargeError
+from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.measure.loss import LOSSES, Columnwise, Loss
 from shoal.methods import Progress, Schema
 from shoal.privacy.exact import Exact, fraction
@@ -57,7 +57,7 @@ class Optimal:
         if not self.models:
             raise ParameterError("Optimal needs a model to satisfy; give KAnonymity(5), say")
         if isinstance(self.loss, str) and self.loss not in LOSSES:
-            raise ParameterError(f"loss {self.loss!r} is unknown; known are {', '.join(map(repr, LOSSES))}")
+            raise ParameterError(f"loss {self.loss!r} is unknown; known are {listed(LOSSES)}")
         if self.suppressed not in ("drop", "star"):
             raise ParameterError(f"suppressed={self.suppressed!r}; it takes 'drop' or 'star'")
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.counts import Counts, Groups, Histogram
-from shoal.errors import ColumnError, InputError, ParameterError
+from shoal.errors import ColumnError, InputError, ParameterError, listed
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.privacy.exact import Exact, fraction, printed, whole
@@ -388,7 +388,7 @@ class TCloseness(_OnColumn):
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", fraction(self.t, "t", 0, 1))
         if self.distance not in get_args(Distance):
-            raise ParameterError(f"distance={self.distance!r}; it takes {', '.join(map(repr, get_args(Distance)))}")
+            raise ParameterError(f"distance={self.distance!r}; it takes {listed(get_args(Distance))}")
 
     def __str__(self) -> str:
         which = "" if self.distance == "equal" else f" ({self.distance})"
@@ -600,7 +600,7 @@ def parse_model(spec: Mapping[str, Any] | str) -> Model:
             return model_from({"model": name, **given})
     raise ParameterError(
         f"model {spec!r} is not understood; write it as '5-anonymity' or '3-diversity of COLUMN', "
-        f"or as a table with model = one of {', '.join(map(repr, MODELS))}"
+        f"or as a table with model = one of {listed(MODELS)}"
     )
 
 
@@ -608,16 +608,16 @@ def model_from(given: Mapping[str, Any]) -> Model:
     """A model from a mapping with its name as "model" and its parameters by name."""
     name = given.get("model")
     if not isinstance(name, str) or name not in MODELS:
-        raise ParameterError(f"model {name!r} is unknown; known are {', '.join(map(repr, MODELS))}")
+        raise ParameterError(f"model {name!r} is unknown; known are {listed(MODELS)}")
     takes = fields(MODELS[name])
     known = [parameter.name for parameter in takes]
     parameters = {key: value for key, value in given.items() if key != "model"}
     unknown = [key for key in parameters if key not in known]
     if unknown:
-        raise ParameterError(f"{name} has no parameter {', '.join(map(repr, unknown))}; it takes {', '.join(map(repr, known))}")
+        raise ParameterError(f"{name} has no parameter {listed(unknown)}; it takes {listed(known)}")
     absent = [parameter.name for parameter in takes if parameter.default is MISSING and parameter.name not in parameters]
     if absent:
-        raise ParameterError(f"{name} needs {', '.join(map(repr, absent))}; it takes {', '.join(map(repr, known))}")
+        raise ParameterError(f"{name} needs {listed(absent)}; it takes {listed(known)}")
     for key, kind in (
         ("column", str),
         ("enhanced", bool),

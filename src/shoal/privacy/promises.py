@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, listed
 from shoal.privacy.exact import Exact, fraction, printed
 
 __all__ = ["PROMISES", "NoPromise", "Promise", "Sampled", "Syntactic", "promise_from"]
@@ -106,11 +106,11 @@ def promise_from(written: Mapping[str, Any]) -> Promise:
     """
     name = written.get("promise")
     if name not in PROMISES:
-        raise ParameterError(f"promise {name!r} is unknown; known are {', '.join(map(repr, PROMISES))}")
+        raise ParameterError(f"promise {name!r} is unknown; known are {listed(PROMISES)}")
     parameters = {key: value for key, value in written.items() if key != "promise"}
     if "models" in parameters and isinstance(parameters["models"], list):
         parameters["models"] = tuple(parameters["models"])
     try:
         return PROMISES[name](**parameters)
     except TypeError:
-        raise ParameterError(f"promise {name!r} does not have the parameters {', '.join(map(repr, parameters))}") from None
+        raise ParameterError(f"promise {name!r} does not have the parameters {listed(parameters)}") from None
