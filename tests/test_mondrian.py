@@ -127,7 +127,7 @@ def test_intervals_of_integers_are_joined() -> None:
     tree = Hierarchy.from_lines([["<10", "*"], ["10-19", "*"], ["20-29", "*"], ["30-39", "*"], ["40+", "*"]], Kind.INTEGER)
     table = only_ages([1, 2, 12, 22, 31, 33, 45, 50], hierarchy=tree)
     assert column(Mondrian((KAnonymity(2),)), table) == ["<10"] * 2 + ["10-29"] * 2 + ["30-39"] * 2 + ["40+"] * 2
-    assert column(Mondrian((KAnonymity(4),)), table) == ["<30"] * 4 + [">=30"] * 4
+    assert column(Mondrian((KAnonymity(4),)), table) == ["<30"] * 4 + ["30+"] * 4
 
 
 def test_observed_ranges_need_no_hierarchy_and_boundaries_do() -> None:

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
-from shoal.hierarchy.ranges import above, below, between, exact, from_to, plain
+from shoal.hierarchy.ranges import above, below, between, exact, from_to, or_more, plain
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Key, Kind
 
@@ -168,8 +168,8 @@ def _discrete(
 
     def label(start: int, stop: int) -> str:
         if stop == bottom:
-            return f"<{plain(low + step * stop)}"
-        return f"{texts[start]}+" if start == top else from_to(values[start], values[stop - 1], negative)
+            return below(low + step * stop)
+        return or_more(values[start]) if start == top else from_to(values[start], values[stop - 1], negative)
 
     levels = []
     for _, points in named:

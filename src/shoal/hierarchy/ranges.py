@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from shoal.kinds import Kind
 
-__all__ = ["Axis", "Range", "above", "axis", "below", "between", "exact", "from_to", "parse", "plain"]
+__all__ = ["Axis", "Range", "above", "axis", "below", "between", "exact", "from_to", "or_more", "parse", "plain"]
 
 NUMBER = r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*"
 BRACKETS = re.compile(rf"([\[\](]){NUMBER}[,;]{NUMBER}([\[\])])")  # [0, 5) and ARX's [0, 5[
@@ -42,6 +42,11 @@ def plain(number: Decimal) -> str:
 def from_to(first: Decimal, last: Decimal, negative: bool) -> str:
     """Both ends included: 10-19, or "-9 to 0" in a domain with negative numbers."""
     return plain(first) if first == last else f"{plain(first)}{' to ' if negative else '-'}{plain(last)}"
+
+
+def or_more(first: Decimal) -> str:
+    """A whole number and all above it: 90+."""
+    return f"{plain(first)}+"
 
 
 def between(low: Decimal, high: Decimal, low_in: bool, high_in: bool) -> str:

@@ -4,18 +4,20 @@ A method is a frozen dataclass of its parameters. It states its promise from the
 and makes a `Release` from a `Table` and a source of chance.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from shoal.chance import Chance
+from shoal.errors import ParameterError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
-from shoal.privacy.promises import Promise
+from shoal.privacy.models import Model
+from shoal.privacy.promises import Promise, Syntactic
 from shoal.release import Release
 from shoal.tables import Role, Table
 
-__all__ = ["Method", "Progress", "Schema"]
+__all__ = ["Method", "Progress", "Schema", "conjunction", "syntactic"]
 
 Progress = Callable[[int, int, str], None]
 """Called from time to time with (done, total, what); may raise `Stopped`."""
@@ -56,3 +58,20 @@ class Method(Protocol):
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
         """The release; `chance` is the operating system's unless a test gives another."""
         ...
+
+
+def conjunction(models: Iterable[Model]) -> tuple[Model, ...]:
+    """The models that a method is to satisfy all at once; ParameterError if there are none."""
+    if not isinstance(models, Iterable) or isinstance(models, str) or not (given := tuple(models)):
+        raise ParameterError("models are a list of at least one, such as [KAnonymity(5)]")
+    return given
+
+
+def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:
+    """The promise that every group satisfies some models, where a schema has the columns it speaks of."""
+    if not schema.having(Role.QUASI):
+        raise ParameterError("the table has no quasi-identifying column to generalise; give one that role")
+    for column in sorted({column for model in models for column in model.columns}):
+        if schema.roles.get(column) is not Role.SENSITIVE:
+            raise ParameterError(f"a model protects column {column!r}, which is no sensitive column; give it that role")
+    return Syntactic(tuple(str(model) for model in models))

@@ -21,9 +21,9 @@ from shoal.errors import ColumnError, HierarchyError, InfeasibleError, Parameter
 from shoal.hierarchy import ranges as texts
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
-from shoal.methods import Progress, Schema
+from shoal.methods import Progress, Schema, conjunction, syntactic
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
-from shoal.privacy.promises import Promise, Syntactic
+from shoal.privacy.promises import Promise
 from shoal.release import Release, certify, lay_out
 from shoal.tables import Role, Table
 
@@ -53,9 +53,7 @@ class Mondrian:
     name: ClassVar[str] = "mondrian"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "models", tuple(self.models))
-        if not self.models:
-            raise ParameterError("Mondrian needs a model to satisfy; give KAnonymity(5), say")
+        object.__setattr__(self, "models", conjunction(self.models))
         if self.ranges not in ("boundary", "observed"):
             raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'observed'")
         if any(isinstance(model, DeltaPresence) for model in self.models) and (self.relaxed or self.ranges == "observed"):
@@ -63,12 +61,7 @@ class Mondrian:
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all."""
-        if not schema.having(Role.QUASI):
-            raise ParameterError("Mondrian cuts along quasi-identifying columns and the table has none; give one that role")
-        for column in {column for model in self.models for column in model.columns}:
-            if schema.roles.get(column) is not Role.SENSITIVE:
-                raise ParameterError(f"a model protects column {column!r}, which is no sensitive column; give it that role")
-        return Syntactic(tuple(str(model) for model in self.models))
+        return syntactic(self.models, schema)
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
         """The table in groups that satisfy the models, no record suppressed."""
@@ -125,14 +118,14 @@ class _Axis:
         whole, closed = self.kind is Kind.INTEGER, hierarchy.closed == "left"
         if math.isinf(low) and math.isinf(high):
             return hierarchy.labels[-1][0]
+        if whole and not closed:  # the same whole numbers as from the next one on
+            low, high, closed = low + 1, high + 1, True
         if math.isinf(low):
             return texts.below(texts.exact(high), not closed)
         if math.isinf(high):
-            return texts.above(texts.exact(low), closed)
+            return texts.or_more(texts.exact(low)) if whole else texts.above(texts.exact(low), closed)
         if whole:
-            return texts.from_to(
-                texts.exact(low + (not closed)), texts.exact(high - closed), min(filter(math.isfinite, hierarchy.cuts)) < 0
-            )
+            return texts.from_to(texts.exact(low), texts.exact(high - 1), min(filter(math.isfinite, hierarchy.cuts)) < 0)
         low_in = closed or (hierarchy.end_closed and low == hierarchy.cuts[0])
         high_in = not closed or (hierarchy.end_closed and high == hierarchy.cuts[-1])
         return texts.between(texts.exact(low), texts.exact(high), low_in, high_in)

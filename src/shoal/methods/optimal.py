@@ -11,19 +11,20 @@ from math import inf
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Groups, Lattice, Node
+from shoal.counts import Lattice, Node
 from shoal.counts.optimum import Evaluation, Optimum
 from shoal.engine import Embedded
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.measure.loss import LOSSES, Columnwise, Loss
-from shoal.methods import Progress, Schema
+from shoal.methods import Progress, Schema, conjunction, syntactic
 from shoal.privacy.exact import Exact, fraction
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
-from shoal.privacy.promises import Promise, Syntactic
+from shoal.privacy.promises import Promise
 from shoal.release import Release, Suppressed, assemble, certify
-from shoal.tables import Role, Table
+from shoal.tables import Table
 
 __all__ = ["Found", "Optimal", "search"]
 
@@ -52,10 +53,8 @@ class Optimal:
     name: ClassVar[str] = "optimal"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "models", tuple(self.models))
+        object.__setattr__(self, "models", conjunction(self.models))
         object.__setattr__(self, "suppression", fraction(self.suppression, "suppression", 0, 1))
-        if not self.models:
-            raise ParameterError("Optimal needs a model to satisfy; give KAnonymity(5), say")
         if isinstance(self.loss, str) and self.loss not in LOSSES:
             raise ParameterError(f"loss {self.loss!r} is unknown; known are {listed(LOSSES)}")
         if self.suppressed not in ("drop", "star"):
@@ -63,13 +62,7 @@ class Optimal:
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all."""
-        quasi = schema.having(Role.QUASI)
-        if not quasi:
-            raise ParameterError("Optimal generalises quasi-identifying columns and the table has none; give one that role")
-        for column in {column for model in self.models for column in model.columns}:
-            if schema.roles.get(column) is not Role.SENSITIVE:
-                raise ParameterError(f"a model protects column {column!r}, which is no sensitive column; give it that role")
-        return Syntactic(tuple(str(model) for model in self.models))
+        return syntactic(self.models, schema)
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
         """The table at the best node, groups that fail a model suppressed."""
@@ -153,7 +146,7 @@ def _bounded(lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit:
         groups = lattice.groups(rollup.columns_of(levels))
         at = [by_level[number] for by_level, number in zip(weights.level, groups.node, strict=True)]
 
-        def excess(failing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[int, float]:
+        def excess(failing: npt.NDArray[np.bool_]) -> tuple[int, float]:
             sizes = np.where(failing, groups.sizes, 0)
             return int(sizes.sum()), lost * int(sizes.sum()) - groups.weigh(at, sizes)
 
@@ -187,7 +180,7 @@ def _enumerated(lattice: Lattice, models: Sequence[Model], loss: Loss, limit: in
     suppressed = 0
     for done, groups in enumerate(lattice.walk(), 1):
         kept = holds_all(models, groups)
-        lost = _lost(groups, kept)
+        lost = int(groups.sizes[~kept].sum())
         if lost <= limit:
             # Losses are sums of floats in another order at every node: rounding makes equal ones equal.
             scored = (float(f"{loss.of(groups, kept):.9e}"), groups.node)
@@ -196,7 +189,3 @@ def _enumerated(lattice: Lattice, models: Sequence[Model], loss: Loss, limit: in
         if done % 256 == 0:
             progress(done, lattice.size, "searching the lattice")
     return Found(best[1], best[0], suppressed, lattice.size) if best[1] or best[0] < inf else None
-
-
-def _lost(groups: Groups, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    return int(groups.sizes[~kept].sum())
