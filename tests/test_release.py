@@ -35,7 +35,7 @@ from shoal.privacy.models import (
     TCloseness,
     bound,
 )
-from shoal.privacy.promises import NoPromise, Syntactic
+from shoal.privacy.promises import Sampled, Syntactic
 from shoal.release import Certificate, Release, assemble, certify, plain
 from shoal.tables import Table
 from shoal.verification import unchecked, verify
@@ -162,7 +162,7 @@ def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
 def test_nothing_leaves_when_every_column_is_identifying() -> None:
     table = shoal.table(pl.DataFrame({"name": ["a"]}), identifying=["name"])
     with pytest.raises(ColumnError, match="identifying"):
-        certify(table, Shown(), NoPromise(), Chance())
+        certify(table, Shown(), Sampled(1), Chance())
 
 
 def test_an_unknown_way_to_suppress_is_refused() -> None:
@@ -179,7 +179,7 @@ def test_a_certificate_reads_back_and_reads_well() -> None:
     assert "an attacker who knows the algorithm may infer more" in text
     assert "Not protected" in text
     assert paper.number in text
-    assert paper.parameters == {"models": [{"is": "KAnonymity", "k": 2}], "suppressed": "drop", "limit": "1/20"}
+    assert paper.parameters == {"models": [{"is": "k-anonymity", "k": 2}], "suppressed": "drop", "limit": "1/20"}
     assert len(paper.number) == 32
 
 
@@ -245,9 +245,11 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 
 def test_what_the_files_cannot_show_is_listed() -> None:
     paper = release(people()).certificate
-    closeness = {"is": "TCloseness", "column": "ill", "t": "1/5", "distance": "equal", "hierarchy": None}
+    closeness = {"is": "t-closeness", "column": "ill", "t": "1/5", "distance": "equal", "hierarchy": None}
     assert unchecked(paper) == []
-    assert unchecked(replace(paper, parameters={"models": [closeness]})) == ["TCloseness(column=ill, t=1/5, distance=equal)"]
+    assert unchecked(replace(paper, parameters={"models": [closeness]})) == [
+        "t-closeness (column = ill, t = 1/5, distance = equal)"
+    ]
     assert unchecked(replace(paper, parameters={"models": [closeness]}, whole=True)) == []
 
 
@@ -259,7 +261,7 @@ def test_a_hierarchy_read_off_the_rows_is_not_on_the_certificate(tmp_path: Path)
     paper = certify(table, Shown(models), Syntactic(("2-anonymity",)), Chance(), whole=True)
     path = Release(made(table, (0,)), paper).write(tmp_path)
     assert "secret" not in (tmp_path / "certificate.json").read_text(encoding="utf-8")
-    assert unchecked(paper) == ["TCloseness(column=ill, t=0, distance=equal)"]
+    assert unchecked(paper) == ["t-closeness (column = ill, t = 0, distance = equal)"]
     assert verify(tmp_path / "certificate.json", path) == []
 
 
@@ -300,7 +302,7 @@ def test_writing_again_replaces_both_files(tmp_path: Path) -> None:
 
 def test_parameters_become_plain_data() -> None:
     assert plain((Fraction(1, 3), Kind.TEXT, None, True, {"a": [1]}, KAnonymity(3))) == [
-        "1/3", "text", None, True, {"a": [1]}, {"is": "KAnonymity", "k": 3},
+        "1/3", "text", None, True, {"a": [1]}, {"is": "k-anonymity", "k": 3},
     ]  # fmt: skip
     assert plain(AGES) == "Hierarchy"
     assert plain(Embedded().count(people(), ["sex"])) == "Counts"

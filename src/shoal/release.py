@@ -38,7 +38,6 @@ _STAR = "*"
 _LARGEST_KEY = 1 << 62
 
 _UNPROTECTED = {
-    "none": ("everything: treat the release as you treat the input",),
     "sampled": (
         "whoever is released is released as they are, and may be recognised by anyone who knows their values",
         "a record that is unique in the release may be that of someone who is unique in the population",
@@ -197,7 +196,10 @@ def plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
     if is_dataclass(value) and not isinstance(value, type | Counts | Hierarchy):
-        return {"is": type(value).__name__, **{field.name: plain(getattr(value, field.name)) for field in fields(value)}}
+        return {
+            "is": getattr(value, "name", type(value).__name__),
+            **{field.name: plain(getattr(value, field.name)) for field in fields(value)},
+        }
     return type(value).__name__  # such as the counts of a population, which stay with the owner
 
 

@@ -25,7 +25,7 @@ from shoal.tables import Table, table
 __all__ = ["unchecked", "verify"]
 
 _SLACK = 1e-9  # relative; logarithms are floats, and a group is only faulted where it clearly fails
-_OF_THE_INPUT = ("TCloseness", "BetaLikeness", "DeltaDisclosure")  # these compare groups with the whole input
+_OF_THE_INPUT = ("t-closeness", "beta-likeness", "delta-disclosure")  # these compare groups with the whole input
 
 
 def verify(certificate: str | os.PathLike[str], released: str | os.PathLike[str]) -> list[str]:
@@ -70,7 +70,7 @@ def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
 
 
 def _called(model: Mapping[str, Any]) -> str:
-    return f"{model['is']}({', '.join(f'{key}={value}' for key, value in model.items() if key not in ('is', 'hierarchy'))})"
+    return f"{model['is']} ({', '.join(f'{key} = {value}' for key, value in model.items() if key not in ('is', 'hierarchy'))})"
 
 
 def _read(path: Path) -> bytes:
@@ -235,12 +235,12 @@ def _delta_disclosure(groups: _Groups, model: Mapping[str, Any]) -> int:
 
 
 _CHECKS: dict[str, Check] = {
-    "KAnonymity": _k_anonymity,
-    "DistinctDiversity": _distinct,
-    "PSensitive": _p_sensitive,
-    "EntropyDiversity": _entropy,
-    "RecursiveDiversity": _recursive,
-    "TCloseness": _t_closeness,
-    "BetaLikeness": _beta_likeness,
-    "DeltaDisclosure": _delta_disclosure,
+    "k-anonymity": _k_anonymity,
+    "distinct-diversity": _distinct,
+    "p-sensitivity": _p_sensitive,
+    "entropy-diversity": _entropy,
+    "recursive-diversity": _recursive,
+    "t-closeness": _t_closeness,
+    "beta-likeness": _beta_likeness,
+    "delta-disclosure": _delta_disclosure,
 }

@@ -13,12 +13,10 @@ from shoal.privacy.models import (
     RecursiveDiversity,
     TCloseness,
     bound,
-    describe,
     holds_all,
-    model_from,
     parse_model,
 )
-from shoal.privacy.promises import NoPromise, Promise, Sampled, Syntactic, promise_from
+from shoal.privacy.promises import Promise, Sampled, Syntactic
 
 __all__ = [
     "MODELS",
@@ -29,7 +27,6 @@ __all__ = [
     "EntropyDiversity",
     "KAnonymity",
     "Model",
-    "NoPromise",
     "PSensitive",
     "Promise",
     "RecursiveDiversity",
@@ -37,9 +34,6 @@ __all__ = [
     "Syntactic",
     "TCloseness",
     "bound",
-    "describe",
     "holds_all",
-    "model_from",
     "parse_model",
-    "promise_from",
 ]

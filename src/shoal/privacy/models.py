@@ -8,8 +8,8 @@ Definitions, ranges and where other tools differ: docs/models.md.
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
@@ -37,9 +37,7 @@ __all__ = [
     "RecursiveDiversity",
     "TCloseness",
     "bound",
-    "describe",
     "holds_all",
-    "model_from",
     "parse_model",
 ]
 
@@ -61,6 +59,9 @@ _LARGEST_POWER = 1 << 22
 
 class Model(Protocol):
     """A property every group of a table must have."""
+
+    name: ClassVar[str]
+    """What recipes and certificates call it."""
 
     hereditary: ClassVar[bool]
     """Whether every sub-group of a failing group fails too, so that what fails at a node fails at all finer ones."""
@@ -94,15 +95,6 @@ def holds_all(models: Iterable[Model], groups: Groups) -> Bools:
     return passed
 
 
-def describe(model: Model) -> str:
-    """A model's meaning in one line.
-
-    >>> describe(KAnonymity(5))
-    'every group has at least 5 records'
-    """
-    return model.meaning
-
-
 # Models of group sizes
 
 
@@ -112,6 +104,7 @@ class KAnonymity:
 
     k: int
 
+    name: ClassVar[str] = "k-anonymity"
     hereditary: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...]] = ()
 
@@ -144,6 +137,7 @@ class DeltaPresence:
     highest: Exact
     population: Counts
 
+    name: ClassVar[str] = "delta-presence"
     hereditary: ClassVar[bool] = False
     columns: ClassVar[tuple[str, ...]] = ()
 
@@ -221,14 +215,6 @@ class _OnColumn:
     def columns(self) -> tuple[str, ...]:
         return (self.column,)
 
-    def _histogram(self, groups: Groups) -> Histogram:
-        try:
-            return groups.histogram(self.column)
-        except (KeyError, ValueError):
-            raise ColumnError(
-                f"{self} looks at column {self.column!r}, which was not counted; make it a sensitive column"
-            ) from None
-
 
 @dataclass(frozen=True)
 class DistinctDiversity(_OnColumn):
@@ -236,6 +222,7 @@ class DistinctDiversity(_OnColumn):
 
     l: int  # noqa: E741
 
+    name: ClassVar[str] = "distinct-diversity"
     hereditary: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -249,10 +236,10 @@ class DistinctDiversity(_OnColumn):
         return f"every group has at least {self.l} different values of {self.column}"
 
     def holds(self, groups: Groups) -> Bools:
-        return _distinct(self._histogram(groups)) >= self.l
+        return _distinct(groups.histogram(self.column)) >= self.l
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> int:
-        return int(_least(_distinct(self._histogram(groups)), kept))
+        return int(_least(_distinct(groups.histogram(self.column)), kept))
 
 
 @dataclass(frozen=True)
@@ -262,6 +249,7 @@ class PSensitive(_OnColumn):
     p: int
     k: int = 1
 
+    name: ClassVar[str] = "p-sensitivity"
     hereditary: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -276,11 +264,11 @@ class PSensitive(_OnColumn):
         return f"every group has at least {self.k} records and {self.p} different values of {self.column}"
 
     def holds(self, groups: Groups) -> Bools:
-        return (groups.sizes >= self.k) & (_distinct(self._histogram(groups)) >= self.p)
+        return (groups.sizes >= self.k) & (_distinct(groups.histogram(self.column)) >= self.p)
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> int:
         """The p; the k is what `KAnonymity` achieves."""
-        return int(_least(_distinct(self._histogram(groups)), kept))
+        return int(_least(_distinct(groups.histogram(self.column)), kept))
 
 
 @dataclass(frozen=True)
@@ -288,6 +276,8 @@ class EntropyDiversity(_OnColumn):
     """The entropy of the values in every group is at least log l, as if l values were equally frequent."""
 
     l: Exact  # noqa: E741
+
+    name: ClassVar[str] = "entropy-diversity"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", fraction(self.l, "l", 1))
@@ -301,7 +291,7 @@ class EntropyDiversity(_OnColumn):
 
     def holds(self, groups: Groups) -> Bools:
         """Entropy ≥ log l is Σ nᵢ ln nᵢ + n ln l ≤ n ln n, or Π nᵢ^nᵢ · lⁿ ≤ nⁿ in integers."""
-        found, sizes, l = self._histogram(groups), groups.sizes, Fraction(self.l)  # noqa: E741
+        found, sizes, l = groups.histogram(self.column), groups.sizes, Fraction(self.l)  # noqa: E741
         distinct, even = _distinct(found), _even(found)
         logs = math.log(l.numerator), math.log(l.denominator)
         most = sizes * np.log(sizes)
@@ -316,7 +306,7 @@ class EntropyDiversity(_OnColumn):
         return passed
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> float:
-        found, sizes = self._histogram(groups), groups.sizes
+        found, sizes = groups.histogram(self.column), groups.sizes
         entropy = np.log(sizes) - _self_information(found) / sizes
         return float(_least(np.where(_even(found), _distinct(found), np.exp(entropy)), kept))
 
@@ -327,6 +317,8 @@ class RecursiveDiversity(_OnColumn):
 
     c: Exact
     l: int  # noqa: E741
+
+    name: ClassVar[str] = "recursive-diversity"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", fraction(self.c, "c", 0, above=True))
@@ -349,7 +341,7 @@ class RecursiveDiversity(_OnColumn):
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> int:
         """The largest l for this c; 0 where not even l = 1 holds. See `achieved_c` for the c of this l."""
-        found, c = self._histogram(groups), Fraction(self.c)
+        found, c = groups.histogram(self.column), Fraction(self.c)
         starts, count = _starts(found), _descending(found)
         before = np.cumsum(count) - count
         left = groups.sizes[found.group] - (before - before[starts[found.group]])  # r_l + … + r_m for l = 1, 2, …
@@ -364,7 +356,7 @@ class RecursiveDiversity(_OnColumn):
 
     def _frequencies(self, groups: Groups) -> tuple[Ints, Ints]:
         """Every group's r₁ and r_l + … + r_m."""
-        found = self._histogram(groups)
+        found = groups.histogram(self.column)
         starts, count = _starts(found), _descending(found)
         rank = np.arange(len(count)) - np.repeat(starts, _distinct(found))
         return count[starts], _sums(np.where(rank >= self.l - 1, count, 0), starts)
@@ -384,6 +376,8 @@ class TCloseness(_OnColumn):
     t: Exact
     distance: Distance = "equal"
     hierarchy: Hierarchy | None = None
+
+    name: ClassVar[str] = "t-closeness"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", fraction(self.t, "t", 0, 1))
@@ -417,7 +411,7 @@ class TCloseness(_OnColumn):
 
     def _moved(self, groups: Groups) -> tuple[Integers, int]:
         """The distance of every group as an integer, to be divided by the group's size and by the second result."""
-        found = self._histogram(groups)
+        found = groups.histogram(self.column)
         total = found.total()
         records = int(total.sum())
         if self.hierarchy is None:
@@ -460,6 +454,8 @@ class BetaLikeness(_OnColumn):
     beta: Exact
     enhanced: bool = False
 
+    name: ClassVar[str] = "beta-likeness"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", fraction(self.beta, "beta", 0, above=True))
 
@@ -475,14 +471,14 @@ class BetaLikeness(_OnColumn):
         )
 
     def holds(self, groups: Groups) -> Bools:
-        found, beta = self._histogram(groups), Fraction(self.beta)
+        found, beta = groups.histogram(self.column), Fraction(self.beta)
         gained, expected, modest = self._gains(found, groups.sizes)
         good = modest & (_compare(gained, beta.denominator, expected, beta.numerator) <= 0)
         return _all(good, _starts(found))
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> float:
         """The smallest β that holds; infinite where `enhanced` fails for every β."""
-        found = self._histogram(groups)
+        found = groups.histogram(self.column)
         gained, expected, modest = self._gains(found, groups.sizes)
         gains = np.where(modest, (np.maximum(gained, 0) / expected).astype(np.float64), np.inf)
         return float(_most(_highest(gains, _starts(found)), kept))
@@ -513,6 +509,8 @@ class DeltaDisclosure(_OnColumn):
     delta: Exact
     every_value: bool = False
 
+    name: ClassVar[str] = "delta-disclosure"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", fraction(self.delta, "delta", 0, above=True))
 
@@ -539,7 +537,7 @@ class DeltaDisclosure(_OnColumn):
 
     def _information(self, groups: Groups) -> Floats:
         """The largest |ln(q / p)| of every group."""
-        found = self._histogram(groups)
+        found = groups.histogram(self.column)
         total = found.total()
         ratio = (found.count * float(total.sum())) / (groups.sizes[found.group] * total[found.value].astype(np.float64))
         information = _highest(np.abs(np.log(ratio)), _starts(found))
@@ -552,15 +550,18 @@ class DeltaDisclosure(_OnColumn):
 
 
 MODELS: dict[str, type[Any]] = {
-    "k-anonymity": KAnonymity,
-    "distinct-diversity": DistinctDiversity,
-    "entropy-diversity": EntropyDiversity,
-    "recursive-diversity": RecursiveDiversity,
-    "t-closeness": TCloseness,
-    "p-sensitivity": PSensitive,
-    "delta-presence": DeltaPresence,
-    "beta-likeness": BetaLikeness,
-    "delta-disclosure": DeltaDisclosure,
+    model.name: model
+    for model in (
+        KAnonymity,
+        DistinctDiversity,
+        EntropyDiversity,
+        RecursiveDiversity,
+        TCloseness,
+        PSensitive,
+        DeltaPresence,
+        BetaLikeness,
+        DeltaDisclosure,
+    )
 }
 """Every model by the name that recipes use."""
 
@@ -578,57 +579,26 @@ _SHORT = {
 """The short names models print as."""
 
 
-def parse_model(spec: Mapping[str, Any] | str) -> Model:
-    """A model from its short name or from a table of its parameters.
+def parse_model(text: str) -> Model:
+    """The model with a short name: what `str` of it gives.
 
     >>> parse_model("5-anonymity")
     KAnonymity(k=5)
-    >>> print(parse_model({"model": "t-closeness", "column": "diagnosis", "t": 0.2}))
+    >>> print(parse_model("0.2-closeness of diagnosis"))
     0.2-closeness of diagnosis
     """
-    if not isinstance(spec, str):
-        return model_from(spec)
     for name, pattern in _SHORT.items():
-        match = re.fullmatch(pattern, spec, re.DOTALL)
+        match = re.fullmatch(pattern, text, re.DOTALL)
         if match:
-            given: dict[str, Any] = {key: text for key, text in match.groupdict().items() if text is not None}
-            for key, text in given.items():
-                if key in ("k", "l", "p") and text.isdigit():
-                    given[key] = int(text)
+            given: dict[str, Any] = {key: found for key, found in match.groupdict().items() if found is not None}
+            for key, found in given.items():
+                if key in ("k", "l", "p") and found.isdigit():
+                    given[key] = int(found)
                 elif key in ("enhanced", "every_value"):
                     given[key] = True
-            return model_from({"model": name, **given})
-    raise ParameterError(
-        f"model {spec!r} is not understood; write it as '5-anonymity' or '3-diversity of COLUMN', "
-        f"or as a table with model = one of {listed(MODELS)}"
-    )
-
-
-def model_from(given: Mapping[str, Any]) -> Model:
-    """A model from a mapping with its name as "model" and its parameters by name."""
-    name = given.get("model")
-    if not isinstance(name, str) or name not in MODELS:
-        raise ParameterError(f"model {name!r} is unknown; known are {listed(MODELS)}")
-    takes = fields(MODELS[name])
-    known = [parameter.name for parameter in takes]
-    parameters = {key: value for key, value in given.items() if key != "model"}
-    unknown = [key for key in parameters if key not in known]
-    if unknown:
-        raise ParameterError(f"{name} has no parameter {listed(unknown)}; it takes {listed(known)}")
-    absent = [parameter.name for parameter in takes if parameter.default is MISSING and parameter.name not in parameters]
-    if absent:
-        raise ParameterError(f"{name} needs {listed(absent)}; it takes {listed(known)}")
-    for key, kind in (
-        ("column", str),
-        ("enhanced", bool),
-        ("every_value", bool),
-        ("hierarchy", Hierarchy),
-        ("population", Counts),
-    ):
-        if key in parameters and not isinstance(parameters[key], kind):
-            raise ParameterError(f"{name}: {key!r} takes a {kind.__name__}, not a {type(parameters[key]).__name__}")
-    model: Model = MODELS[name](**parameters)
-    return model
+            model: Model = MODELS[name](**given)
+            return model
+    raise ParameterError(f"model {text!r} is not understood; write it as '5-anonymity' or '3-diversity of COLUMN', say")
 
 
 def bound(model: Model, table: Table) -> Model:

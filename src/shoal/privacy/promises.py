@@ -1,18 +1,17 @@
-"""What a release promises, as a value: it can be stated, written into a certificate and read back. Uses `errors` and `exact`.
+"""What a release promises, as a value: it can be stated beforehand and written into a certificate. Uses `errors` and `exact`.
 
 The promises here are those of the methods people compare with. None of them holds against someone who knows the
 algorithm, and each says so itself.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from shoal.errors import ParameterError, listed
+from shoal.errors import ParameterError
 from shoal.privacy.exact import Exact, fraction, printed
 
-__all__ = ["PROMISES", "NoPromise", "Promise", "Sampled", "Syntactic", "promise_from"]
+__all__ = ["Promise", "Sampled", "Syntactic"]
 
 
 class Promise(Protocol):
@@ -26,22 +25,8 @@ class Promise(Protocol):
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """The promise as plain values for a certificate; `promise_from` reads it back."""
+        """The promise as plain values for a certificate."""
         ...
-
-
-@dataclass(frozen=True)
-class NoPromise:
-    """Nothing is promised, such as for a preview."""
-
-    name: ClassVar[str] = "none"
-
-    @property
-    def statement(self) -> str:
-        return "none; treat this table as you treat the input"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"promise": self.name}
 
 
 @dataclass(frozen=True)
@@ -91,26 +76,3 @@ class Sampled:
 
     def to_dict(self) -> dict[str, Any]:
         return {"promise": self.name, "share": printed(Fraction(self.share))}
-
-
-PROMISES: dict[str, type[NoPromise] | type[Syntactic] | type[Sampled]] = {
-    promise.name: promise for promise in (NoPromise, Syntactic, Sampled)
-}
-
-
-def promise_from(written: Mapping[str, Any]) -> Promise:
-    """The promise that `to_dict` wrote.
-
-    >>> promise_from(Syntactic(("5-anonymity",)).to_dict())
-    Syntactic(models=('5-anonymity',))
-    """
-    name = written.get("promise")
-    if name not in PROMISES:
-        raise ParameterError(f"promise {name!r} is unknown; known are {listed(PROMISES)}")
-    parameters = {key: value for key, value in written.items() if key != "promise"}
-    if "models" in parameters and isinstance(parameters["models"], list):
-        parameters["models"] = tuple(parameters["models"])
-    try:
-        return PROMISES[name](**parameters)
-    except TypeError:
-        raise ParameterError(f"promise {name!r} does not have the parameters {listed(parameters)}") from None
