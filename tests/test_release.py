@@ -230,7 +230,7 @@ def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right
     path = Release(made(table, k=4), paper).write(tmp_path)
     failures = verify(tmp_path / "certificate.json", path)
     assert len(failures) == 1
-    assert "KAnonymity" in failures[0]
+    assert "k-anonymity" in failures[0]
 
 
 def test_suppressed_records_are_no_group(tmp_path: Path) -> None:
