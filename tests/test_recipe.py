@@ -7,11 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import shoal
 from shoal.errors import FileError, HierarchyError, RecipeError
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.methods.sampling import RandomSample
-from shoal.privacy.models import KAnonymity, TCloseness
+from shoal.privacy.models import DistinctDiversity, KAnonymity, TCloseness
 from shoal.recipe import BUILDERS, METHODS, MODELS, Recipe, draft, options_of
 from shoal.tables import Role, table
 from tests.conftest import ROOT
@@ -224,6 +225,51 @@ def test_a_population_is_read_from_its_file(write: Write) -> None:
     (model,) = Recipe.load(path).method().models  # type: ignore[attr-defined]
     assert model.population.total == 12
     assert model.population.names == ("age", "sex")
+
+
+def test_models_may_be_given_by_their_short_names(write: Write) -> None:
+    section = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
+    both = 'models = ["2-anonymity", { model = "distinct-diversity", column = "diagnosis", l = 2 }, "0.5-closeness of diagnosis"]'
+    path = write((section, ""), ("suppression = 0.5", f"suppression = 0.5\n{both}"))
+    wanted = (KAnonymity(2), DistinctDiversity("diagnosis", 2), TCloseness("diagnosis", "1/2"))
+    assert Recipe.load(path).method() == Optimal(wanted, suppression="0.5")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("5 anonymity", "method.models[0]: model '5 anonymity' is not understood; write it as '5-anonymity'"),
+        ("0-anonymity", "method.models[0]: k=0 is out of range"),
+        ("2-diversity of diagnosys", "method.models[0]: 'diagnosys' is no sensitive column; did you mean 'diagnosis'?"),
+    ],
+)
+def test_a_short_name_that_is_wrong_is_named_by_its_key(write: Write, name: str, said: str) -> None:
+    section = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
+    path = write((section, ""), ("suppression = 0.5", f'models = ["{name}"]'))
+    with pytest.raises(RecipeError, match=re.escape(said)):
+        Recipe.load(path)
+
+
+@pytest.mark.parametrize("written", ['"0.3-closeness (hierarchical) of diagnosis"', "THE_TABLE"])
+def test_hierarchical_closeness_takes_the_hierarchy_of_its_column(write: Write, written: str) -> None:
+    section = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
+    table = '{ model = "t-closeness", column = "diagnosis", t = 0.3, distance = "hierarchical" }'
+    tree = '[hierarchies.diagnosis]\nbuild = "group"\ntree = { lungs = ["flu", "cold"], heart = ["stroke"] }\n\n[method]'
+    models = f"models = [{written.replace('THE_TABLE', table)}]"
+    path = write((section, ""), ("suppression = 0.5", models), ("[method]", tree))
+    people = PEOPLE.replace("cold", "stroke", 1)  # Ann and Bea, in their thirties, have a stroke and a flu
+    path.with_name("people.csv").write_text(people)
+    recipe = Recipe.load(path)
+    release = recipe.run()
+    (model,) = release.certificate.parameters["models"]
+    assert (model["distance"], model["t"]) == ("hierarchical", "3/10")
+    found = Optimal((TCloseness("diagnosis", "0.3", "hierarchical", recipe.table().hierarchy("diagnosis")),))
+    assert release.certificate.levels == found.release(recipe.table()).certificate.levels
+    flat = Optimal((TCloseness("diagnosis", "0.3"),)).release(recipe.table())
+    assert flat.certificate.levels != release.certificate.levels  # where a flu is as far from a cold as from a stroke
+    assert (
+        shoal.verify(release.write(path.parent / "out").with_name("certificate.json"), path.parent / "out" / "release.csv") == []
+    )
 
 
 def test_numbers_are_exact(write: Write) -> None:

@@ -244,10 +244,7 @@ diagnosis = { file = "hierarchies/diagnosis.csv" }
 
 [method]
 name = "optimal"
-models = [
-  { model = "k-anonymity", k = 5 },
-  { model = "distinct-diversity", column = "diagnosis", l = 3 },
-]
+models = ["5-anonymity", "distinct 3-diversity of diagnosis"]
 loss = "granularity"
 suppression = 0.05
 

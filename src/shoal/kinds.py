@@ -10,13 +10,17 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import StrEnum
+from typing import Literal
 
 from shoal.errors import ColumnError, ParameterError, listed, plural
 
-__all__ = ["Key", "Kind"]
+__all__ = ["Key", "Kind", "KindName"]
 
 Key = str | int | float | dt.date
 """A comparable value; all keys of one column are of one type. A missing value is None instead."""
+
+KindName = Literal["text", "integer", "float", "date"]
+"""A kind as recipes and the command line spell it."""
 
 _EXACT = 1e15  # floats below it that are whole print as integers: pandas turns integers with missing values into floats
 _LARGEST_INTEGER = 1 << 63  # what every dataframe library can hold

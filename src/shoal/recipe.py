@@ -20,15 +20,24 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainValidator,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
+)
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from shoal import __version__
 from shoal.counts import Counts
-from shoal.errors import FileError, RecipeError, ShoalError, listed
+from shoal.errors import FileError, ParameterError, RecipeError, ShoalError, listed
 from shoal.hierarchy import Hierarchy, build
 from shoal.hierarchy import read as read_hierarchy
-from shoal.kinds import Kind
+from shoal.kinds import Kind, KindName
 from shoal.measure.loss import LOSSES, Loss
 from shoal.privacy import models
 from shoal.privacy.exact import Exact
@@ -48,7 +57,7 @@ METHODS = {
 """Ways to release, by the `name` in [method]."""
 
 MODELS = {name: f"privacy.models.{model.__name__}" for name, model in models.MODELS.items()}
-"""What the released table has to satisfy, by the `model` in [[method.models]]."""
+"""What the released table has to satisfy, by the `model` in [[method.models]]; a short name such as "5-anonymity" will do too."""
 
 BUILDERS = {
     "file": "recipe.from_file",
@@ -128,13 +137,22 @@ def _one_of(choices: Mapping[str, str], key: str) -> PlainValidator:
     return PlainValidator(choose)
 
 
+def _short_name(given: object, choose: ValidatorFunctionWrapHandler) -> object:
+    """A model by its short name, such as "5-anonymity"; anything else is a section."""
+    if not isinstance(given, str):
+        return choose(given)
+    try:
+        return models.parse_model(given)
+    except ParameterError as error:
+        raise PydanticCustomError("said", "{said}", {"said": str(error)}) from None
+
+
 def _file_is_a_builder(given: object) -> object:
     return {"build": "file", **given} if isinstance(given, dict) and "file" in given else given
 
 
-KindName = Literal["text", "integer", "float", "date"]
 AnyMethod = Annotated[Choice, _one_of(METHODS, "name")]
-AnyModel = Annotated[Choice, _one_of(MODELS, "model")]
+AnyModel = Annotated[Any, _one_of(MODELS, "model"), WrapValidator(_short_name)]
 AnyBuilder = Annotated[Choice, _one_of(BUILDERS, "build"), BeforeValidator(_file_is_a_builder)]
 
 _WRITTEN: dict[object, Any] = {
@@ -180,6 +198,7 @@ class Source(Section):
 
     path: str
     separator: str | None = None
+    quote: str | None = None
     encoding: str | None = None
     types: dict[str, KindName] = {}
 
@@ -274,6 +293,7 @@ class Recipe:
         return read(
             path,
             separator=source.separator,
+            quote=source.quote,
             encoding=source.encoding,
             types=source.types,
             hierarchies=self.hierarchies,
@@ -293,11 +313,13 @@ class Recipe:
         method: Method = self._make(METHODS[chosen.name], options, ("method",))
         return method
 
-    def _model(self, i: int, chosen: Any) -> models.Model:
-        options = chosen.given("model")
+    def _model(self, i: int, chosen: Choice | models.Model) -> models.Model:
+        if not isinstance(chosen, Choice):
+            return chosen
+        options = chosen.given()
         if "population" in options:
             options["population"] = self._population(options["population"])
-        model: models.Model = self._make(MODELS[chosen.model], options, ("method", "models", i))
+        model: models.Model = self._make(MODELS[options.pop("model")], options, ("method", "models", i))
         return model
 
     def _population(self, path: str) -> Counts:
@@ -341,7 +363,8 @@ def _contradictions(content: Content) -> Iterator[str]:
     for i, model in enumerate(getattr(method, "models", None) or []):
         column = getattr(model, "column", None)
         if column is not None and column not in by_role["sensitive"]:
-            yield f"method.models[{i}].column: {column!r} is no sensitive column; {_hint(column, by_role['sensitive'])}"
+            place = f"method.models[{i}]{'.column' if isinstance(model, Choice) else ''}"
+            yield f"{place}: {column!r} is no sensitive column; {_hint(column, by_role['sensitive'])}"
     for bound in ("floor", "ceiling"):
         for name in getattr(method, bound, None) or {}:
             if name not in by_role["quasi"]:
@@ -360,6 +383,8 @@ def _line(raw: Mapping[str, Any], error: ErrorDetails) -> str:
     match error["type"]:
         case "extra_forbidden":
             return f"{_path(loc)}: unknown key; {_hint(loc[-1], _keys(raw, loc[:-1]))}"
+        case "said":
+            return f"{_path(loc)}: {context['said']}"
         case "missing":
             return f"{_path(loc)}: missing; add it"
         case "choice" if context["given"] is None:

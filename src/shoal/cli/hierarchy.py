@@ -9,6 +9,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.terminal import complain, percent, print_json, printable, show, working
 from shoal.errors import FileError, ParameterError, RecipeError, plural
+from shoal.kinds import KindName
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,7 +22,6 @@ app = typer.Typer(no_args_is_help=True, help="Show, make and check hierarchies: 
 making = typer.Typer(no_args_is_help=True, help="Make a hierarchy from a declared domain, as CSV with one line a value.")
 app.add_typer(making, name="make")
 
-KindName = Literal["text", "integer", "float", "date"]
 Side = Literal["left", "right"]
 LONGEST = 24  # characters of a label shown
 
