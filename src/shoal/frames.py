@@ -146,24 +146,27 @@ class _Polars:
     def factorize(self, series: Any) -> tuple[Ints, list[object]]:
         import polars as pl
 
-        there = series.drop_nulls() if series.null_count() else series
-        if len(there) == 0:
+        if series.null_count() == len(series):
             return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
+        if series.dtype == pl.String:  # a table of texts of its own, filled while the column is read once: codes are dense
+            coded = series.cast(pl.Categorical(pl.Categories.random()))
+            numbers = coded.to_physical()
+            texts = pl.Series(range(numbers.max() + 1), dtype=numbers.dtype).cat.to(coded.dtype).to_list()
+            if not series.null_count():
+                return numbers.to_numpy(), texts
+            return numbers.fill_null(len(texts)).to_numpy(), [*texts, None]
         if series.dtype.is_decimal():
             codes, decimals = self.factorize(series.cast(pl.String))
             return codes, [None if text is None else Decimal(str(text)) for text in decimals]
         if series.dtype.is_float():
             floats, codes = np.unique(series.fill_null(float("nan")).to_numpy(), return_inverse=True)
             return codes, floats.tolist()
-        texts = series.dtype == pl.String
-        if texts:  # a table of texts of its own, filled while the column is read once
-            series = series.cast(pl.Categorical(pl.Categories.random()))
         whole = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
-        codes, found = _integers(whole.fill_null(whole.max()).to_numpy(), dense=texts)
+        codes, found = _integers(whole.fill_null(whole.max()).to_numpy())
         distinct = pl.Series(found, dtype=whole.dtype)
         named = isinstance(series.dtype, pl.Categorical | pl.Enum)
         values = (distinct.cat.to(series.dtype) if named else distinct.cast(series.dtype)).to_list()
-        if len(there) < len(series):
+        if series.null_count():
             codes[series.is_null().to_numpy()] = len(values)
             values.append(None)
         return codes, values
@@ -288,14 +291,9 @@ class _Arrow:
         return pa.table(dict(columns))
 
 
-def _integers(values: Ints, dense: bool = False) -> tuple[Ints, Ints]:
-    """Codes and distinct values of integers: by counting where their range is small, else by sorting.
-
-    The codes may be written to. `dense` says that every integer from 0 to the largest is there.
-    """
+def _integers(values: Ints) -> tuple[Ints, Ints]:
+    """Codes, which may be written to, and distinct values: by counting where the range is small, else by sorting."""
     low, high = int(values.min()), int(values.max())
-    if dense:
-        return values.copy(), np.arange(high + 1, dtype=values.dtype)
     if high - low > max(4 * len(values), 1 << 16):
         distinct, codes = np.unique(values, return_inverse=True)
         return codes, distinct
