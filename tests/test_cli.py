@@ -78,6 +78,7 @@ def test_help_reads_well_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
         result = run(*path, "--help")
         assert result.exit_code == 0
         assert not re.search(r"[a-z]…", result.stdout), path  # nothing cut off
+        assert "<bool>" not in result.stdout, path
         assert max(map(len, result.stdout.splitlines())) <= 80, path
 
 
@@ -337,8 +338,15 @@ def test_an_unreadable_file_is_refused(folder: Path) -> None:
 
 def test_a_wrong_separator_is_refused(folder: Path) -> None:
     said = refused("assess", "people.csv", "-q", "age", "--separator", ",")
-    assert "separator" in said or "no column 'age'" in said
+    assert "give --separator ';', or leave it out" in said
     refused("assess", "people.csv", "-q", "age", "--separator", ";;")
+
+
+def test_a_file_that_quotes_nothing_is_read(folder: Path) -> None:
+    (folder / "inches.csv").write_text('age;size\n31;5"\n34;6\n')
+    assert "--quote ''" in refused("assess", "inches.csv", "-q", "age")
+    assert json.loads(run("assess", "inches.csv", "-q", "size", "--quote", "", "--json").stdout)["groups"] == 2
+    assert 'quote = ""' in run("recipe", "new", "inches.csv", "--quote", "").stdout
 
 
 def test_duplicate_columns_are_refused(folder: Path) -> None:

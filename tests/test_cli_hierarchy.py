@@ -78,7 +78,8 @@ def test_check_names_all_problems_and_exits_with_1(folder: Path) -> None:
 
 def test_check_takes_a_root(folder: Path) -> None:
     Path("bad.csv").write_text("a;g;*\nb;g;*\nc;h;x\n", encoding="utf-8")
-    run("check", "bad.csv", code=1)
+    assert "--root '*' to replace the last level, with --add-root '*' to put one above" in run("check", "bad.csv", code=1).stdout
+    assert "--add-root '*'" in run("show", "bad.csv", code=2).stderr
     assert run("check", "bad.csv", "--root", "*").stdout == "sound: 3 values, 3 levels\n"
     assert run("check", "bad.csv", "--add-root", "all").stdout.endswith("sound: 3 values, 4 levels\n")
 

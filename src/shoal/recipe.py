@@ -451,21 +451,22 @@ _EXAMPLES = {
 }
 
 
-def draft(table: Table, path: Path, *, folder: Path = Path(), separator: str | None = None, encoding: str | None = None) -> str:
+def draft(table: Table, path: Path, *, folder: Path = Path(), **reading: str | None) -> str:
     """A recipe for a table, to be kept in a folder and filled in: "?" wherever only a person can decide.
 
-    It holds nothing of the table but the names and types of its columns.
+    `reading` is how the file was read: separator, quote and encoding, where they were given. The draft holds nothing of the
+    table but the names and types of its columns.
     """
     kinds = {name: _type(table, name) for name in table.names}
     guesses = {name: _guess(table, name) for name in table.names}
     wide = max((len(_key(name)) for name in table.names), default=0)
-    reading = {"path": Path(os.path.relpath(path, folder)).as_posix(), "separator": separator, "encoding": encoding}
+    source = {"path": Path(os.path.relpath(path, folder)).as_posix(), **reading}
     lines = [
         f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then: shoal recipe check, shoal release.",
         'missing = "category"  # missing values are a value of their own; or "refuse"',
         "",
         "[source]",
-        *(f"{key} = {_quoted(value)}" for key, value in reading.items() if value is not None),
+        *(f"{key} = {_quoted(value)}" for key, value in source.items() if value is not None),
         "",
         "[source.types]  # text, integer, float or date",
         *(f"{_key(name):{wide}} = {_quoted(kind)}" for name, kind in kinds.items()),

@@ -9,17 +9,16 @@ import traceback
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from shoal import __version__
-from shoal.cli import assess, compare, hierarchy, preview, recipe, release
+from shoal.cli import assess, compare, hierarchy, options, preview, recipe, release
 from shoal.cli.terminal import complain
 from shoal.errors import ShoalError, Stopped
 
 __all__ = ["app"]
 
 
-class _Shoal(TyperGroup):
+class _Shoal(options.Group):
     """Runs a command; whatever goes wrong becomes one line on stderr and an exit code, never a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -28,7 +27,7 @@ class _Shoal(TyperGroup):
             sys.stdout.flush()  # here, where a closed pipe can still be handled
             return done
         except (KeyboardInterrupt, Stopped):
-            complain("stopped; nothing was written")
+            complain("stopped; nothing is half-written")
             raise typer.Exit(130) from None
         except ShoalError as error:
             complain(f"error: {error}")
@@ -78,7 +77,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def shoal(
     version: Annotated[
-        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Tables about people, released so that the promise holds.
@@ -88,9 +87,9 @@ def shoal(
     """
 
 
-app.command("assess")(assess.assess)
-app.command("preview")(preview.preview)
-app.command("release")(release.release)
-app.command("compare")(compare.compare)
+app.command("assess", cls=options.Command)(assess.assess)
+app.command("preview", cls=options.Command)(preview.preview)
+app.command("release", cls=options.Command)(release.release)
+app.command("compare", cls=options.Command)(compare.compare)
 app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")

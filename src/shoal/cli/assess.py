@@ -37,12 +37,11 @@ def assess(
     threshold: Annotated[str, typer.Option(metavar="SHARE", help="A record with a risk above this is at risk.")] = "0.2",
     details: Annotated[
         bool,
-        typer.Option(
-            "--details", metavar="", help="Also: risk by column, smallest identifying column sets, population uniqueness."
-        ),
+        typer.Option("--details", help="Also: risk by column, smallest identifying column sets, population uniqueness."),
     ] = False,
     json: options.Json = False,
     separator: options.Separator = None,
+    quote: options.Quote = None,
     encoding: options.Encoding = None,
     missing: options.MissingPolicy = "category",
     types: options.Types = [],  # noqa: B006
@@ -74,8 +73,8 @@ def assess(
     share = None if fraction is None else exact(fraction, "--fraction", 0, 1)
     above = exact(threshold, "--threshold", 0, 1)
     with working(f"reading {file.name}"):
-        table = options.read(file, separator, encoding, missing, types, quasi=quasi, sensitive=sensitive)
-        people = None if population is None else options.read(population, separator, encoding, missing, types)
+        table = options.read(file, separator, encoding, missing, types, quote=quote, quasi=quasi, sensitive=sensitive)
+        people = None if population is None else options.read(population, separator, encoding, missing, types, quote=quote)
     with working(f"assessing {table.rows:,} rows"):
         found = assess_table(table, population=people, fraction=share, threshold=above, details=details)
     violated = list(limits.violated(found))

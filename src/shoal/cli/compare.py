@@ -30,6 +30,7 @@ def compare(
     hierarchy: options.Hierarchies = [],  # noqa: B006
     json: options.Json = False,
     separator: options.Separator = None,
+    quote: options.Quote = None,
     encoding: options.Encoding = None,
     missing: options.MissingPolicy = "category",
 ) -> None:
@@ -52,7 +53,7 @@ def compare(
     sides: list[dict[str, Any]] = []
     for path in (a, b):
         with working(f"reading {path.name}"):
-            table = options.read(path, separator, encoding, missing, (), quasi=known, sensitive=secret)
+            table = options.read(path, separator, encoding, missing, (), quote=quote, quasi=known, sensitive=secret)
             sides.append(_side(table, trees))
     if json:
         print_json({"a": sides[0], "b": sides[1]})
@@ -106,7 +107,7 @@ def _figures(*sides: dict[str, Any]) -> "Listing":
             "k, the smallest group": "no records" if side["k"] is None else f"{side['k']:,}",
             "uniques, alone in their group": f"{side['uniques']:,} ({percent(side['sample_uniqueness'])})",
             "highest risk (prosecutor)": percent(risk["highest"]),
-            "average risk": percent(risk["average"]),
+            "average risk over records": percent(risk["average"]),
             f"records at risk above {percent(side['threshold'])}": f"{risk['records_at_risk']:,} ({percent(risk['at_risk'])})",
             "loss of its rows (granularity)": "unknown" if side["loss"] is None else percent(side["loss"]),
         }

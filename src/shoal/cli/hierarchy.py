@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Show, make and check hierarchies: what a value becomes at every level.")
-making = typer.Typer(no_args_is_help=True, help="Make a hierarchy from a declared domain, as CSV with one line a value.")
+app = typer.Typer(
+    cls=options.Group, no_args_is_help=True, help="Show, make and check hierarchies: what a value becomes at every level."
+)
+making = typer.Typer(
+    cls=options.Group, no_args_is_help=True, help="Make a hierarchy from a declared domain, as CSV with one line a value."
+)
 app.add_typer(making, name="make")
 
 Side = Literal["left", "right"]
@@ -72,7 +76,7 @@ def _number(name: str, text: str) -> Any:
     return typer.Option(name, metavar="NUMBER", help=text, show_default=False)
 
 
-@app.command("show")
+@app.command("show", cls=options.Command)
 def show_hierarchy(
     file: File,
     tree: Annotated[bool, typer.Option("--tree", help="Also draw the tree.")] = False,
@@ -164,7 +168,7 @@ def _drawn(hierarchy: "Hierarchy", most: int) -> "RenderableType":
     return drawn
 
 
-@app.command("check")
+@app.command("check", cls=options.Command)
 def check_hierarchy(
     file: File,
     table: Annotated[
@@ -208,13 +212,16 @@ def check_hierarchy(
                 "or clean the table",
             )
     sound = not found.fatal and not (strict and found.minor)
+    errors, warnings = (
+        [{"name": one.name, "message": options.spelled(one.message, ("root", "add_root"))} for one in some]
+        for some in (found.fatal, found.minor)
+    )
     if json:
-        errors, warnings = ([{"name": one.name, "message": one.message} for one in some] for some in (found.fatal, found.minor))
         print_json(report | {"sound": sound, "derived": lines.derived, "problems": errors, "warnings": warnings})
     else:
-        for word, some in (("problem", found.errors), ("warning", found.warnings)):
-            for message in some:
-                print(printable(f"{word}: {message}"))
+        for word, some in (("problem", errors), ("warning", warnings)):
+            for told in some:
+                print(printable(f"{word}: {told['message']}"))
         for value in absent if values else ():
             print(f"missing: {value!r}")
         if sound and tree is not None:
@@ -239,7 +246,7 @@ def _absent(tree: "Hierarchy", path: Path, name: str, kind: str | None) -> tuple
     return [column.kind.text(key) for key in absent], int(sum(rows[places[key]] for key in absent))
 
 
-@making.command("intervals")
+@making.command("intervals", cls=options.Command)
 def make_intervals(
     low: Annotated[str | None, _number("--low", "The smallest value.")] = None,
     high: Annotated[str | None, _number("--high", "The largest value.")] = None,
@@ -290,7 +297,7 @@ def make_intervals(
     )
 
 
-@making.command("dates")
+@making.command("dates", cls=options.Command)
 def make_dates(
     first: Annotated[str | None, typer.Option(metavar="DATE", help="The first day, as 2024-12-31.", show_default=False)] = None,
     last: Annotated[str | None, typer.Option(metavar="DATE", help="The last day.", show_default=False)] = None,
@@ -315,7 +322,7 @@ def make_dates(
     _write(domain, {"levels": options.names(levels), "root": root}, out, separator, force)
 
 
-@making.command("mask")
+@making.command("mask", cls=options.Command)
 def make_mask(
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,
@@ -351,7 +358,7 @@ def make_mask(
     _write(domain, rest | styles, out, separator, force)
 
 
-@making.command("order")
+@making.command("order", cls=options.Command)
 def make_order(
     sizes: Annotated[
         list[str],
@@ -380,7 +387,7 @@ def make_order(
     _write(domain, {"sizes": sizes_given, "sort": sort, "kind": kind, "root": root}, out, separator, force)
 
 
-@making.command("group")
+@making.command("group", cls=options.Command)
 def make_group(
     group: Annotated[
         list[str],
@@ -415,7 +422,7 @@ def make_group(
     _write(lambda **more: groups(tree, **more), made, out, separator, force)
 
 
-@making.command("suppress")
+@making.command("suppress", cls=options.Command)
 def make_suppress(
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,

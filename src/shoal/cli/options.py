@@ -1,25 +1,30 @@
-"""Options that several commands share, and how their texts are taken apart. Uses `errors`; the commands use it."""
+"""Options that several commands share, how their texts are taken apart, and how help and errors show them. Commands use it."""
 
 import csv
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, ShoalError
 
 if TYPE_CHECKING:
     from shoal.tables import Missing, Table
 
 __all__ = [
+    "Command",
     "Encoding",
     "File",
+    "Group",
     "Hierarchies",
     "Json",
     "Levels",
     "MissingPolicy",
     "Quasi",
+    "Quote",
     "RecipeFile",
     "Sensitive",
     "Separator",
@@ -27,6 +32,7 @@ __all__ = [
     "names",
     "pairs",
     "read",
+    "spelled",
 ]
 
 READING = "How the file is read"
@@ -43,6 +49,10 @@ Sensitive = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option(metavar="CHAR", help="Between the cells of a CSV file; else detected.", rich_help_panel=READING),
+]
+Quote = Annotated[
+    str | None,
+    typer.Option(metavar="CHAR", help="Around cells of a CSV file, '' for none; else detected.", rich_help_panel=READING),
 ]
 Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Of a CSV file, as utf-8 or cp1252; else detected.", rich_help_panel=READING)
@@ -70,7 +80,44 @@ Levels = Annotated[
     typer.Option("--levels", "-l", metavar="NAME=LEVEL,…", help="Level of a column; 0 where not given.", show_default=False),
 ]
 RecipeFile = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe: one TOML file.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of a table.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+
+
+class Group(TyperGroup):
+    """Commands; help shows no type beside a flag."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _untyped(super().get_params(ctx))
+
+
+class Command(TyperCommand):
+    """A command; help shows no type beside a flag, and errors name its options as they are typed."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _untyped(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ShoalError as error:
+            raise type(error)(spelled(str(error), [option.name or "" for option in self.params])) from None
+
+
+def _untyped(params: Any) -> Any:
+    for param in params:
+        if getattr(param, "is_bool_flag", False):
+            param.metavar = ""
+    return params
+
+
+def spelled(message: str, options: Collection[str]) -> str:
+    """A message of the library, with those of its parameters that are options here.
+
+    >>> spelled("read the file with add_root='*'", ["root", "add_root"])
+    "read the file with --add-root '*'"
+    """
+    known = "|".join(map(re.escape, options))
+    return re.sub(rf"\b({known})=(?=['\"])", lambda found: f"--{found[1].replace('_', '-')} ", message)
 
 
 def names(given: Iterable[str]) -> list[str]:
@@ -106,6 +153,7 @@ def read(
     missing: "Missing",
     types: Iterable[str],
     *,
+    quote: str | None = None,
     quasi: Iterable[str] = (),
     sensitive: Iterable[str] = (),
     hierarchy: Iterable[str] = (),
@@ -118,6 +166,7 @@ def read(
     return shoal.read(
         path,
         separator=character(separator),
+        quote=quote,
         encoding=encoding,
         quasi=names(quasi),
         sensitive=names(sensitive),

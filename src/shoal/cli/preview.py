@@ -25,6 +25,7 @@ def preview(
     hierarchy: options.Hierarchies = [],  # noqa: B006
     json: options.Json = False,
     separator: options.Separator = None,
+    quote: options.Quote = None,
     encoding: options.Encoding = None,
     missing: options.MissingPolicy = "category",
     types: options.Types = [],  # noqa: B006
@@ -43,7 +44,7 @@ def preview(
 
             table = Recipe.load(source).table()
         else:
-            table = options.read(source, separator, encoding, missing, types, quasi=quasi, hierarchy=hierarchy)
+            table = options.read(source, separator, encoding, missing, types, quote=quote, quasi=quasi, hierarchy=hierarchy)
     chosen = _levels(levels, table)
     with working(f"grouping {table.rows:,} rows"):
         trees = {name: table.hierarchy(name) for name in table.quasi}

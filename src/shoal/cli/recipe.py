@@ -12,10 +12,10 @@ from shoal.errors import FileError
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Draft a recipe, or check one.")
+app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Draft a recipe, or check one.")
 
 
-@app.command()
+@app.command(cls=options.Command)
 def new(
     file: options.File,
     out: Annotated[
@@ -23,6 +23,7 @@ def new(
         typer.Option("--out", "-o", metavar="FILE", help="Where the draft goes; else it is printed.", show_default=False),
     ] = None,
     separator: options.Separator = None,
+    quote: options.Quote = None,
     encoding: options.Encoding = None,
 ) -> None:
     """Draft a recipe for a table.
@@ -34,8 +35,9 @@ def new(
     if out is not None and out.exists():
         raise FileError(f"{out} exists; move it away, or give --out another name")
     with working(f"reading {file.name}"):
-        table = options.read(file, separator, encoding, "category", ())
-        text = draft(table, file, folder=Path() if out is None else out.parent, separator=separator, encoding=encoding)
+        table = options.read(file, separator, encoding, "category", (), quote=quote)
+        folder = Path() if out is None else out.parent
+        text = draft(table, file, folder=folder, separator=separator, quote=quote, encoding=encoding)
     if out is None:
         print(text, end="")
         return
@@ -44,7 +46,7 @@ def new(
     complain(f'wrote {out}; fill in every "?", then: shoal recipe check {out}')
 
 
-@app.command()
+@app.command(cls=options.Command)
 def check(recipe: options.RecipeFile) -> None:
     """Check a recipe against its table, and say what it will promise.
 
