@@ -248,6 +248,32 @@ def test_columns_whose_keys_fit_no_integer_are_grouped_all_the_same() -> None:
         assert middle.marginal(j).tolist() == np.bincount(columns[j] // 8, minlength=8).tolist()
 
 
+@pytest.mark.parametrize("columns", [4, 12, 16, 20, 31])
+def test_losses_of_wide_tables_are_those_of_their_rows(columns: int) -> None:
+    """Keys of 12ⁿ cells grow past 32 bits, past what half-tables could hold, and past 64 bits."""
+    hierarchies, counts = a_larger_lattice(columns, 300)
+    lattice = Lattice(counts, hierarchies)
+    loss = LOSSES["granularity"]
+    assert isinstance(loss, Columnwise)
+    for node in ((0,) * columns, (1,) * columns, (2, 1) * (columns // 2) + (3,) * (columns % 2)):
+        trees = list(hierarchies.values())
+        rows = zip(
+            *(tree.maps[at][codes].tolist() for tree, at, codes in zip(trees, node, counts.codes, strict=True)), strict=True
+        )
+        sizes: Counter[tuple[int, ...]] = Counter()
+        for row, count in zip(zip(*codes, strict=True), counts.count.tolist(), strict=True):
+            sizes[row] += count
+        groups = lattice.groups(node)
+        assert sorted(groups.sizes.tolist()) == sorted(sizes.values())
+        weights = [tree.cover(at) / tree.leaves for tree, at in zip(trees, node, strict=True)]
+        expected = sum(
+            size * (sum(w[code] for w, code in zip(weights, row, strict=True)) if size >= 2 else columns)
+            for row, size in sizes.items()
+        )
+        assert loss.of(groups, groups.sizes >= 2) == pytest.approx(expected)
+        assert loss.limited(groups, 2) == pytest.approx(expected)
+
+
 def test_counts_do_not_depend_on_the_order_of_rows() -> None:
     rows = [(0, 1, 2), (1, 1, 0), (0, 1, 2), (0, 0, 3)]
     hierarchies = {"c0": Hierarchy.from_lines([["0", "*"], ["1", "*"]]), "c1": Hierarchy.from_lines([["0", "*"], ["1", "*"]])}

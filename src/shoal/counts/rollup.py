@@ -27,6 +27,8 @@ Sizes = npt.NDArray[np.floating]
 """Numbers of records, exact integers."""
 Index = npt.NDArray[np.intp]
 Unsigned = npt.NDArray[np.unsignedinteger]
+Packs = tuple[tuple[range, Unsigned], ...]
+"""Runs of axes, and for every row the codes of such a run as one mixed-radix number."""
 Levels = tuple[int, ...]
 """A level for every axis."""
 
@@ -63,7 +65,7 @@ class _Table:
     """The distinct cells of one node: packs of codes, and sizes."""
 
     levels: Levels
-    packs: tuple[tuple[range, Unsigned], ...]
+    packs: Packs
     sizes: Floats
     _clipped: dict[tuple[int, type], Unsigned] = field(default_factory=dict)
 
@@ -103,15 +105,15 @@ class Cells:
 
     A cell is known by its key (all codes in one mixed-radix number), and `keys` are ascending; it is None where `sizes` has
     a place for every key, so that some may be 0. In a block, `sizes` has a line for every combination of the inner axes
-    and in it a place for every group of the `outer` ones. Where keys would not fit an integer, `wide` has the codes of
-    every axis instead.
+    and in it a place for every group of the `outer` ones. Where keys would not fit an integer, `wide` has packs of
+    codes instead, as a table has.
     """
 
     rollup: "Rollup"
     levels: Levels
     sizes: Sizes
     keys: Index | None = None
-    wide: tuple[Index, ...] | None = None
+    wide: Packs | None = None
     outer: _Outer | None = None
 
     @cached_property
@@ -128,9 +130,10 @@ class Cells:
 
     def codes(self, axis: int) -> Index:
         """Every group's code on an axis, of compact cells."""
-        if self.wide is not None:
-            return self.wide[axis]
         cards = self.rollup.cards_at(self.levels)
+        for axes, packed in self.wide or ():
+            if axis in axes:
+                return packed.astype(np.intp) // prod(cards[axis + 1 : axes.stop]) % cards[axis]
         return self._known // prod(cards[axis + 1 :]) % cards[axis]
 
     @property
@@ -141,7 +144,10 @@ class Cells:
     def weigh(self, weights: Sequence[Floats], kept: Sizes) -> float:
         """The sum over the kept records of the weights of their values; `weights[axis]` is over the axis's codes."""
         if self.wide is not None:
-            return float(sum((weight.take(codes) * kept).sum() for weight, codes in zip(weights, self.wide, strict=True)))
+            found = np.zeros(len(kept))
+            for axes, packed in self.wide:
+                found += self.rollup.outer(weights[axes.start : axes.stop]).take(packed)
+            return float((found * kept).sum())
         cards = self.rollup.cards_at(self.levels)
         if self.keys is not None:
             found = self.rollup.weigh_keys(self.keys, weights, cards)
@@ -166,7 +172,9 @@ class Cells:
             places.append(rank[codes[column]])
         cards = self.rollup.cards_at(self.levels)
         if self.wide is not None:
-            ranks = _ranks([np.concatenate(pair) for pair in zip(self.wide, places, strict=True)], cards)
+            theirs = self.rollup.pack(self.levels, places, [axes for axes, _ in self.wide])
+            both = [np.concatenate((ours, packed)) for (_, ours), (_, packed) in zip(self.wide, theirs, strict=True)]
+            ranks = _ranks(both, [prod(cards[axis] for axis in axes) for axes, _ in self.wide])
             where = np.empty(len(ranks), dtype=np.intp)
             where[ranks[: len(self.sizes)]] = np.arange(len(self.sizes))
             return where[ranks[len(self.sizes) :]]
@@ -179,7 +187,9 @@ class Cells:
     def group_of(self, axes: int) -> Index:
         """For every one of compact cells the number of its group when only the first `axes` axes tell groups apart."""
         if self.wide is not None:
-            changed = np.any([codes[1:] != codes[:-1] for codes in self.wide[:axes]], axis=0)
+            cards = self.rollup.cards_at(self.levels)
+            told = [packed // prod(cards[max(axes, its.start) : its.stop]) for its, packed in self.wide if its.start < axes]
+            changed = np.any([packed[1:] != packed[:-1] for packed in told], axis=0)
         else:
             group = self._known // prod(self.rollup.cards_at(self.levels)[axes:])
             changed = group[1:] != group[:-1]
@@ -225,7 +235,7 @@ class Rollup:
         self._between: dict[tuple[int, int, int], Index] = {}
         self.total = float(count.sum())
         bottom = (0,) * len(self.real)
-        self._base = self._pack(bottom, base, count.astype(np.float64))
+        self._base = _Table(bottom, self.pack(bottom, base), count.astype(np.float64))
         self._kept = _Kept([self._base], np.zeros((1, len(bottom)), dtype=np.int16), np.array([len(count)]))
         self._keeping = Lock()
         self._spare = keep_bytes
@@ -304,7 +314,7 @@ class Rollup:
         if cells <= len(table.sizes) or cells << bits > WIDEST:
             whole = self._roll(table, levels).compact
             small = np.flatnonzero(whole.sizes < k)
-            wide = None if whole.wide is None else tuple(codes.take(small) for codes in whole.wide)
+            wide = None if whole.wide is None else tuple((axes, packed.take(small)) for axes, packed in whole.wide)
             return Cells(self, levels, whole.sizes.take(small), None if whole.keys is None else whole.keys.take(small), wide)
         kind = np.uint32 if cells << bits <= 1 << 32 else np.uint64
         key = table.clipped(k, kind).copy()
@@ -408,12 +418,15 @@ class Rollup:
         return Cells(self, levels, *_sums_by_key(key, table.sizes, cells))
 
     def _roll_wide(self, table: _Table, levels: Levels, cards: Sequence[int]) -> Cells:
-        columns = [self._to(axis, table.levels[axis], levels[axis])[codes] for axis, codes in enumerate(self._unpack(table))]
-        ranks = _ranks(columns, cards)
+        packs = [
+            (axes, self._look_up(axes, table.levels, levels, cards[: axes.stop], np.uint32).take(packed))
+            for axes, packed in table.packs
+        ]
+        ranks = _ranks([packed for _, packed in packs], [prod(cards[axis] for axis in axes) for axes, _ in packs])
         sizes = _sums(ranks, table.sizes, int(ranks.max()) + 1)
         one = np.empty(len(sizes), dtype=np.intp)
         one[ranks] = np.arange(len(ranks))
-        return Cells(self, levels, sizes, wide=tuple(column[one] for column in columns))
+        return Cells(self, levels, sizes, wide=tuple((axes, packed.take(one)) for axes, packed in packs))
 
     def _look_up(
         self, axes: range, fine: Levels, coarse: Levels, cards: Sequence[int], kind: type[np.integer] = np.intp, bits: int = 0
@@ -446,7 +459,8 @@ class Rollup:
         """A table to roll up from."""
         cells = cells.compact
         if cells.wide is not None:
-            return self._pack(cells.levels, cells.wide, cells.sizes.astype(np.float64, copy=False))
+            columns = [cells.codes(axis) for axis in range(len(self.real))]
+            return _Table(cells.levels, self.pack(cells.levels, columns), cells.sizes.astype(np.float64, copy=False))
         keys, cards = cells.keys, self.cards_at(cells.levels)
         assert keys is not None
         packs: list[tuple[range, Unsigned]] = []
@@ -457,23 +471,17 @@ class Rollup:
             keys = rest if rest is not None else keys
         return _Table(cells.levels, tuple(reversed(packs)), cells.sizes.astype(np.float64, copy=False))
 
-    def _pack(self, levels: Levels, columns: Sequence[npt.NDArray[np.integer]], sizes: Floats) -> _Table:
+    def pack(self, levels: Levels, columns: Sequence[npt.NDArray[np.integer]], runs: Sequence[range] | None = None) -> Packs:
+        """Packs of the codes of every axis."""
         cards = self.cards_at(levels)
-        packs: list[tuple[range, Unsigned]] = []
-        for axes in packs_of(cards, PACK):
-            packed = np.zeros(len(sizes), dtype=_pack_type(prod(cards[axis] for axis in axes)))
+        found: list[tuple[range, Unsigned]] = []
+        for axes in packs_of(cards, PACK) if runs is None else runs:
+            packed = np.zeros(len(columns[axes.start]), dtype=_pack_type(prod(cards[axis] for axis in axes)))
             for axis in axes:
                 packed *= packed.dtype.type(max(cards[axis], 1) if axis > axes.start else 1)
                 packed += columns[axis].astype(packed.dtype)
-            packs.append((axes, packed))
-        return _Table(levels, tuple(packs), sizes)
-
-    def _unpack(self, table: _Table) -> Iterator[Index]:
-        """The codes of every axis, in order."""
-        cards = self.cards_at(table.levels)
-        for axes, packed in table.packs:
-            for axis in axes:
-                yield packed.astype(np.intp) // prod(cards[axis + 1 : axes.stop]) % max(cards[axis], 1)
+            found.append((axes, packed))
+        return tuple(found)
 
     def _nearest(self, levels: Levels) -> _Table:
         """The smallest table at least as fine as a node; an intermediate one is made once it would have paid."""
