@@ -257,9 +257,7 @@ def test_losses_of_wide_tables_are_those_of_their_rows(columns: int) -> None:
     assert isinstance(loss, Columnwise)
     for node in ((0,) * columns, (1,) * columns, (2, 1) * (columns // 2) + (3,) * (columns % 2)):
         trees = list(hierarchies.values())
-        rows = zip(
-            *(tree.maps[at][codes].tolist() for tree, at, codes in zip(trees, node, counts.codes, strict=True)), strict=True
-        )
+        codes = [tree.maps[at][leaves].tolist() for tree, at, leaves in zip(trees, node, counts.codes, strict=True)]
         sizes: Counter[tuple[int, ...]] = Counter()
         for row, count in zip(zip(*codes, strict=True), counts.count.tolist(), strict=True):
             sizes[row] += count
