@@ -462,7 +462,8 @@ def test_running_out_of_memory_is_said(folder: Path, monkeypatch: pytest.MonkeyP
     assert "out of memory" in refused("assess", "people.csv", "-q", "age")
 
 
-def test_ctrl_c_leaves_nothing_half_written(folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_being_stopped_leaves_nothing_half_written(folder: Path, number: int) -> None:
     mondrian = RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"')
     (folder / "recipe.toml").write_text(mondrian)
     before = contents()
@@ -484,7 +485,7 @@ def test_ctrl_c_leaves_nothing_half_written(folder: Path) -> None:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "writing\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in said

@@ -2,9 +2,11 @@
 
 import codecs
 import os
+import signal
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -12,6 +14,7 @@ from shoal.errors import FileError
 
 __all__ = ["encodings", "replacing", "together"]
 
+_STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -58,9 +61,10 @@ def together(*paths: str | os.PathLike[str]) -> Iterator[list[IO[bytes]]]:
             for file in files:
                 file.flush()
                 os.fsync(file.fileno())
-        for part, target in zip(parts, targets, strict=True):
-            os.replace(part, target)
-            placed.append(target)
+        with _undisturbed(targets[0].parent):
+            for part, target in zip(parts, targets, strict=True):
+                os.replace(part, target)
+                placed.append(target)
     except BaseException as error:
         for left in (*parts, *(placed if len(placed) < len(targets) else ())):
             left.unlink(missing_ok=True)
@@ -69,3 +73,39 @@ def together(*paths: str | os.PathLike[str]) -> Iterator[list[IO[bytes]]]:
                 f"cannot write {' and '.join(os.fspath(path) for path in paths)}: {error.strerror or error}"
             ) from None
         raise
+
+
+@contextmanager
+def _undisturbed(folder: Path) -> Iterator[None]:
+    """Nobody else puts files into their places there, and Ctrl-C waits until they are: it is a matter of microseconds."""
+    waiting: list[int] = []
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():  # no other one sees signals
+        for number in _STOPPING:
+            if callable(signal.getsignal(number)):
+                handlers[number] = signal.signal(number, lambda number, frame: waiting.append(number))
+    try:
+        with _locked(folder):
+            yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number in waiting:
+        signal.raise_signal(number)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """A lock on a folder, where the system has such; it is gone with the process."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network drives have none
+            fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)

@@ -4,6 +4,7 @@ One module a command; `options` has the options they share, `terminal` what they
 it needs inside its function, so that `shoal --help` stays quick.
 """
 
+import signal
 import sys
 
 __all__ = ["main"]
@@ -11,6 +12,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """The `shoal` command."""
+    for name in ("SIGTERM", "SIGHUP"):  # stop as Ctrl-C does, cleaning up; unless started by nohup, which ignores the latter
+        if (number := getattr(signal, name, None)) and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     try:
         from shoal.cli.app import app
 
