@@ -1,6 +1,7 @@
 """The command line: what it prints, its exit codes, and that a mistake leaves nothing behind."""
 
 import json
+import math
 import os
 import pty
 import re
@@ -16,6 +17,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import shoal
+from shoal.cli import terminal
 from shoal.cli.app import app
 from tests.conftest import ROOT
 from tests.test_recipe import PEOPLE, RECIPE
@@ -151,9 +153,9 @@ def test_columns_may_be_repeated_or_quoted(folder: Path) -> None:
     assert found["k"] == 2
 
 
-def test_infinity_is_null_in_json(folder: Path) -> None:
-    result = run("assess", "people.csv", "-q", "age", "-s", "diagnosis", "--json")
-    json.loads(result.stdout, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
+def test_infinity_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.print_json({"figure": math.inf, "some": [math.nan, 1.5]})
+    assert json.loads(capsys.readouterr().out) == {"figure": None, "some": [None, 1.5]}
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def test_a_header_alone_is_a_table_without_rows(save: Any, content: str) -> None
     assert len(table.column("a").codes) == 0
 
 
-def test_one_row_and_one_column(save: Any) -> None:
+def test_a_file_of_one_row_and_one_column_is_a_table(save: Any) -> None:
     assert texts(shoal.read(save("a,b\n1,2"))) == {"a": ["1"], "b": ["2"]}
     assert texts(shoal.read(save("a\n1\n\n2\n"))) == {"a": ["1", None, "2"]}
 

@@ -295,13 +295,13 @@ def test_an_empty_table_gives_an_empty_release(method: Method, tmp_path: Path) -
 
 
 @every_method
-def test_one_row(method: Method) -> None:
+def test_one_row_is_released_or_clearly_refused(method: Method) -> None:
     release = released_or_infeasible(method, people(1))
     assert release is None or len(release.table) <= 1
 
 
 @every_method
-def test_one_column(method: Method) -> None:
+def test_a_table_of_one_column_is_released(method: Method) -> None:
     frame = pl.DataFrame({"age": list(range(50)) * 2})
     given = shoal.table(frame, quasi=["age"], hierarchies={"age": AGES})
     if {column for model in getattr(method, "models", ()) for column in model.columns}:
@@ -313,7 +313,7 @@ def test_one_column(method: Method) -> None:
 
 
 @every_method
-def test_all_rows_alike(method: Method) -> None:
+def test_rows_that_are_all_alike_are_one_group(method: Method) -> None:
     frame = pl.DataFrame({"name": ["x"] * 50, "age": [31] * 50, "town": ["Oslo"] * 50, "ill": ["a", "b"] * 25, "tag": [1] * 50})
     released = rows_of(method.release(table(frame)))
     assert len({(row["town"], row["age"]) for row in released}) == 1
@@ -321,7 +321,7 @@ def test_all_rows_alike(method: Method) -> None:
 
 
 @every_method
-def test_all_rows_different(method: Method) -> None:
+def test_rows_that_are_all_different_are_grouped_or_clearly_refused(method: Method) -> None:
     frame = pl.DataFrame(
         {
             "name": [f"Private {i}" for i in range(100)],

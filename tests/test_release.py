@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -311,9 +310,7 @@ def test_parameters_become_plain_data() -> None:
 @pytest.mark.slow
 def test_a_million_rows_are_assembled() -> None:
     table = people(1_000_000)
-    started = time.perf_counter()
     assert len(made(table)) == 1_000_000
-    print(f"{time.perf_counter() - started:.2f} s")
 
 
 ILLS = Hierarchy.from_lines([["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"]])
