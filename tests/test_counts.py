@@ -117,15 +117,33 @@ def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(problem:
                 )
 
 
+def small_groups(cells: rollup.Cells, lattice: Lattice) -> dict[tuple[int, ...], int]:
+    """Codes and sizes of cells, by column."""
+    axes = lattice.rollup.axes
+    codes = [lattice.rollup.real[axis][cells.levels[axis]][cells.codes(axis)].tolist() for axis in range(len(axes))]
+    columns = [codes[axes.index(column)] for column in range(len(axes))]
+    return dict(zip(zip(*columns, strict=True), cells.sizes.tolist(), strict=True))
+
+
 @pytest.mark.usefixtures("engine")
 @many
 @given(problems(), st.integers(1, 9))
 def test_what_a_limit_costs_is_the_groups_below_it(problem: tuple[dict[str, Hierarchy], Rows], k: int) -> None:
     hierarchies, rows = problem
     lattice = Lattice(counted(hierarchies, rows), hierarchies)
+
+    def expected(node: tuple[int, ...]) -> dict[tuple[int, ...], int]:
+        return {key: bag.total() for key, bag in plain_groups(hierarchies, rows, node).items() if bag.total() < k}
+
     for node in lattice.nodes():
-        below = lattice.rollup.below(lattice.rollup.levels_of(node), k)
-        assert sorted(below.sizes.tolist()) == sorted(size for size in lattice.groups(node).sizes.tolist() if size < k)
+        levels = lattice.rollup.levels_of(node)
+        below = lattice.rollup.below(levels, k)
+        assert small_groups(below, lattice) == expected(node)
+        for axis in (axis for axis, level in enumerate(levels) if level):
+            coarse, fine = lattice.rollup.below_both(levels, axis, k)
+            assert small_groups(coarse, lattice) == expected(node)
+            assert fine.levels == (*levels[:axis], levels[axis] - 1, *levels[axis + 1 :])
+            assert small_groups(fine, lattice) == expected(lattice.rollup.columns_of(fine.levels))
 
 
 @pytest.mark.usefixtures("engine")
@@ -217,7 +235,7 @@ def test_the_search_evaluates_a_small_part_of_the_lattice() -> None:
 def test_a_search_with_a_wrong_bound_is_caught(monkeypatch: pytest.MonkeyPatch, broken: object) -> None:
     """The twin of `test_the_search_finds_what_full_enumeration_finds`: a broken bound does change what is found."""
     right = optimum.Optimum._limited
-    monkeypatch.setattr(optimum.Optimum, "_limited", lambda self, node, k: broken(right(self, node, k)))  # type: ignore[operator]
+    monkeypatch.setattr(optimum.Optimum, "_limited", lambda self, small: broken(right(self, small)))  # type: ignore[operator]
     wrong = 0
     for seed, k in itertools.product(range(20), (2, 3, 5)):
         hierarchies, counts = a_larger_lattice(3, 100, seed)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.counts.rollup import Floats, Levels, Rollup
+from shoal.counts.rollup import Cells, Floats, Levels, Rollup
 
 __all__ = ["Evaluation", "Optimum"]
 
@@ -132,18 +132,31 @@ class Optimum:
                 return []
             corners = np.add((places.min(axis=1), places.max(axis=1)), low).tolist()
             low, high = tuple(corners[0]), tuple(corners[1])
+            axis = max(
+                (a for a in range(len(low)) if high[a] > low[a]),
+                key=lambda a: self.rollup.spread(a, high[a] - 1, high[a]),
+                default=None,
+            )
             if high in self.evaluated:
                 break
-            self._evaluate(high)
-        if low == high:
+            self._evaluate(high, axis)
+        if axis is None:
             return []
-        axis = max((a for a in range(len(low)) if high[a] > low[a]), key=lambda a: self.rollup.spread(a, high[a] - 1, high[a]))
         upper = (*low[:axis], high[axis], *low[axis + 1 :])
         lower = (*high[:axis], high[axis] - 1, *high[axis + 1 :])
         return [(low, lower), (upper, high)]
 
-    def _evaluate(self, node: Levels) -> None:
-        found = self._limited(node, self._rule) if isinstance(self._rule, int) else self._rule(node)
+    def _evaluate(self, node: Levels, axis: int | None = None) -> None:
+        """Evaluate a node; and the one a level finer on an axis, where that costs little more."""
+        if not isinstance(self._rule, int):
+            self._take(node, self._rule(node))
+        elif axis is None:
+            self._take(node, self._limited(self.rollup.below(node, self._rule)))
+        else:
+            for cells in self.rollup.below_both(node, axis, self._rule):
+                self._take(cells.levels, self._limited(cells))
+
+    def _take(self, node: Levels, found: Evaluation) -> None:
         excess = found.excess if found.suppressed <= self.limit else inf
         lasting = found.lasting_excess if found.lasting <= self.limit else inf
         loss = float(self.plain[node]) + excess
@@ -157,9 +170,9 @@ class Optimum:
             if self.progress is not None:
                 self.progress(len(self.evaluated), self.plain.size)
 
-    def _limited(self, node: Levels, k: int) -> Evaluation:
-        small = self.rollup.below(node, k)
+    def _limited(self, small: Cells) -> Evaluation:
+        """What suppressing these groups adds."""
         suppressed = float(small.sizes.sum())
-        weights = [levels[number] for levels, number in zip(self.level, node, strict=True)]
+        weights = [levels[number] for levels, number in zip(self.level, small.levels, strict=True)]
         excess = self.lost * suppressed - small.weigh(weights, small.sizes)
         return Evaluation(int(suppressed), excess, int(suppressed), excess)
