@@ -91,3 +91,76 @@ def test_a_name_is_no_command_to_the_terminal(tmp_path: Path, monkeypatch: pytes
         assert spell not in result.output, command
     assert json.loads(CliRunner().invoke(app, commands[2]).stdout)["columns"] == [name]
     assert name in tomllib.loads(result.stdout)["roles"]
+
+
+# Mistakes that were taken for bugs
+
+
+@pytest.fixture
+def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame(COLUMNS).write_csv("people.csv")
+    return """
+        [source]
+        path = "people.csv"
+        [roles]
+        sex = "quasi"
+        ill = "sensitive"
+        [hierarchies.sex]
+        build = "suppress"
+        values = ["f", "m"]
+        [method]
+        name = "optimal"
+        suppression = 1
+        models = ["2-anonymity"]
+    """
+
+
+def _refused(*command: str) -> str:
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2, result.output
+    assert "Zanzibar" not in result.output
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("suppression = 1", "suppression = 1" + "0" * 5000, "thousands of digits"),
+        ("suppression = 1", "suppression = " + "[" * 9000, "a hundred deep"),
+        ('values = ["f", "m"]', "values = " + "[" * 100 + "]" * 100, "more than 50 deep"),
+        ("sex =", ".".join("a" * 2000) + " =", "more than 50 deep"),
+        ('path = "people.csv"', 'path = "people.csv"\nencoding = "base64"', "encoding 'base64' is unknown"),
+        ('path = "people.csv"', 'path = "people.csv"\nencoding = "\\u0000"', "is unknown"),
+        ('build = "suppress"\n        values = ["f", "m"]', 'file = "\\u0000"', "cannot read the hierarchy"),
+        ('build = "suppress"\n        values = ["f", "m"]', 'file = "people.csv"', "is the source itself"),
+    ],
+)
+def test_a_recipe_that_asks_too_much_is_refused_in_words(recipe: str, old: str, new: str, said: str) -> None:
+    Path("recipe.toml").write_text(recipe.replace(old, new))
+    assert said in _refused("release", "recipe.toml", "--out", "out")
+
+
+def test_a_name_too_long_for_a_directory_is_refused(recipe: str) -> None:
+    Path("recipe.toml").write_text(recipe)
+    assert "cannot write into" in _refused("release", "recipe.toml", "--out", "long" * 1000)
+
+
+def test_a_limit_with_thousands_of_digits_is_refused(recipe: str) -> None:
+    assert "--max-at-risk" in _refused("assess", "people.csv", "--quasi", "sex", "--max-at-risk", "9" * 5000)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
+def test_a_full_disk_is_said_and_nothing_stays(recipe: str, format: str) -> None:
+    resource = pytest.importorskip("resource")
+    columns = {"sex": ["f", "m"] * 50_000, "ill": [f"{i * 7919 % 100_003}" for i in range(100_000)]}
+    pl.DataFrame(columns).write_csv("people.csv")
+    Path("recipe.toml").write_text(f'{recipe}\n[output]\nformat = "{format}"')
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        said = _refused("release", "recipe.toml", "--out", "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "cannot" in said
+    assert not Path("out").exists()

@@ -10,9 +10,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from shoal.errors import FileError
+from shoal.errors import FileError, ParameterError
 
-__all__ = ["encodings", "replacing", "together"]
+__all__ = ["encodings", "known", "replacing", "together"]
 
 _STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _MARKS = {
@@ -36,6 +36,16 @@ def encodings(head: bytes) -> list[str]:
     except UnicodeError:
         return ["cp1252", "latin-1"]
     return ["utf-8", "cp1252", "latin-1"] if head.isascii() else ["utf-8"]
+
+
+def known(encoding: str) -> None:
+    """ParameterError unless this is an encoding of text; Python's list also has base64 and the like."""
+    try:
+        " ".encode(encoding)
+    except UnicodeError:
+        pass  # text, but not this one
+    except (LookupError, ValueError):
+        raise ParameterError(f"encoding {encoding!r} is unknown; give one such as 'utf-8' or 'cp1252'") from None
 
 
 @contextmanager

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal import memory
-from shoal.disk import encodings, replacing
+from shoal.disk import encodings, known, replacing
 from shoal.errors import ColumnError, FileError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
@@ -115,7 +115,10 @@ def serialise(frame: Any, file: IO[bytes], format: Format) -> None:
     if format == "csv":
         _write_csv(data, file)
     elif format == "parquet":
-        data.write_parquet(file)
+        try:
+            data.write_parquet(file)
+        except pl.exceptions.ComputeError:  # what Polars makes of the system's error; the others come as they are
+            raise FileError("the Parquet file cannot be written; is the disk full?") from None
     else:
         data.write_ipc(file)
 
@@ -239,10 +242,7 @@ class _Csv:
         if self.separator is not None and self.separator == quote:
             raise ParameterError(f"separator and quote are both {quote!r}; give different ones")
         if encoding is not None:
-            try:
-                codecs.lookup(encoding)
-            except LookupError:
-                raise ParameterError(f"encoding {encoding!r} is unknown; give one such as 'utf-8' or 'cp1252'") from None
+            known(encoding)
 
     def read(self, columns: list[str] | None) -> pl.DataFrame:
         """The dataframe, all texts, by the first encoding the whole file agrees with."""

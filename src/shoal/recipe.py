@@ -70,6 +70,8 @@ BUILDERS = {
 }
 """Ways to make a hierarchy, by the `build` in [hierarchies.NAME]; `file = …` alone says build = "file"."""
 
+_DEEPEST = 50  # groups of groups of values; deeper ones would exhaust Python's stack
+
 PLACEHOLDER = "?"
 """Stands in a draft where only a person can decide; a recipe with one left is refused."""
 
@@ -239,6 +241,10 @@ class Recipe:
             raise FileError(f"{path} is not UTF-8 text; a recipe is a TOML file") from None
         except tomllib.TOMLDecodeError as error:
             raise RecipeError(f"{path} is not TOML: {error}") from None
+        except (ValueError, RecursionError):  # what Python's own reader of TOML cannot take
+            raise RecipeError(f"{path} has a number with thousands of digits, or sections a hundred deep") from None
+        if _depth(raw) > _DEEPEST:
+            raise RecipeError(f"{path} has sections or lists more than {_DEEPEST} deep; a recipe is flatter")
         unfilled = [_path(loc) for loc, value in _values(raw) if value == PLACEHOLDER]
         if unfilled:
             raise RecipeError(f"{path} still has {PLACEHOLDER!r} at {', '.join(unfilled)}; replace each by what you decide")
@@ -277,6 +283,8 @@ class Recipe:
         options = choice.given("build")
         if "file" in options:
             options["file"] = self.path.parent / options["file"]
+            if os.path.abspath(options["file"]) == os.path.abspath(self.source):  # what is wrong with it would be told
+                raise RecipeError(f"{self.path}: {_path(('hierarchies', name, 'file'))} is the source itself; give a hierarchy")
         if "kind" in type(choice).model_fields and name in self.content.source.types:
             options.setdefault("kind", self.content.source.types[name])
         hierarchy: Hierarchy = self._make(BUILDERS[choice.build], options, ("hierarchies", name))
@@ -423,6 +431,15 @@ def _path(loc: Iterable[int | str]) -> str:
 def _key(name: str) -> str:
     """A key as TOML wants it."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def _depth(raw: object) -> int:
+    """How deep sections and lists lie in each other."""
+    depth, layer = 0, [raw]
+    while layer := [one for one in layer if isinstance(one, dict | list) and one]:
+        depth += 1
+        layer = [inner for one in layer for inner in (one.values() if isinstance(one, dict) else one)]
+    return depth
 
 
 def _values(raw: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[int | str, ...], object]]:

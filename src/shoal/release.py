@@ -128,7 +128,7 @@ class Release:
 
         folder = Path(directory)
         target, paper = folder / f"release.{format}", folder / "certificate.json"
-        new = [path for path in (folder, *folder.parents) if not path.exists()]
+        new = [path for path in (folder, *folder.parents) if not os.path.exists(path)]
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with together(target, paper) as (table, text):
@@ -139,7 +139,7 @@ class Release:
                 text.write(replace(self.certificate, file=facts).to_json().encode())
         except BaseException as error:
             for path in new:
-                if path.is_dir() and not any(path.iterdir()):
+                if os.path.isdir(path) and not any(path.iterdir()):
                     path.rmdir()
             if isinstance(error, OSError):
                 raise FileError(f"cannot write into {folder}: {error.strerror}; give a directory you may write to") from None

@@ -102,7 +102,7 @@ class _Amount:
         from shoal.privacy.exact import fraction as exact
 
         if text.isdecimal():
-            return cls(text, Fraction(int(text)), False)
+            return cls(text, exact(text, option), False)
         if text.endswith("%"):
             return cls(text, exact(text[:-1], option, 0, 100) / 100, True)
         return cls(text, exact(text, option, 0, 1), True)

@@ -1,5 +1,6 @@
 """`shoal release`: from a recipe to the released table and its certificate."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,7 @@ def release(
     """
     from shoal.recipe import Recipe
 
-    if out.exists() and not out.is_dir():  # before the work is done, not after
+    if os.path.exists(out) and not out.is_dir():  # before the work is done, not after
         raise FileError(f"{out} is a file; give --out a directory")
     chosen = Recipe.load(recipe)
     method = chosen.method()

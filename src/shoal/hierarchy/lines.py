@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.disk import encodings, replacing
+from shoal.disk import encodings, known, replacing
 from shoal.errors import FileError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.check import Problems, problems
 from shoal.hierarchy.tree import Hierarchy, rooted
@@ -75,8 +75,8 @@ def read_lines(path: str | os.PathLike[str], *, separator: str | None = None, en
     """The lines of a hierarchy file as they are, right or wrong."""
     try:
         content = Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"cannot read the hierarchy {os.fspath(path)}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # the latter for a name that no file can have
+        raise FileError(f"cannot read the hierarchy {os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from None
     decoded, used = _decode(content, encoding, os.fspath(path))
     guessed = encoding is None and used in GUESSES
     if separator is None:
@@ -93,14 +93,14 @@ def read_lines(path: str | os.PathLike[str], *, separator: str | None = None, en
 
 def _decode(content: bytes, encoding: str | None, path: str) -> tuple[str, str]:
     plain = encoding is not None and encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    if encoding is not None:
+        known(encoding)
     tried = encodings(content) if encoding is None else ["utf-8-sig" if plain else encoding]
     for name in tried:
         try:
             decoded = content.decode(name)
         except UnicodeError:
             continue
-        except LookupError:
-            raise ParameterError(f"encoding {name!r} is unknown; use utf-8, latin-1 or cp1252") from None
         if name in GUESSES and encoding is None and "\0" in decoded:
             break  # almost any bytes are such text: those of a spreadsheet or a Parquet file too
         return decoded, name
