@@ -3,6 +3,7 @@
 import json
 import pickle
 import tomllib
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
+from shoal.errors import ColumnError
 from shoal.hierarchy import suppress
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import KAnonymity
@@ -164,3 +166,22 @@ def test_a_full_disk_is_said_and_nothing_stays(recipe: str, format: str) -> None
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert "cannot" in said
     assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("values", [[frozenset([SECRET])], [SECRET, 1, 2.5], [10**30], [1j]])
+def test_values_that_no_file_holds_are_refused_without_them(tmp_path: Path, values: list[Any]) -> None:
+    with pytest.raises(ColumnError, match="convert it to text") as caught:
+        shoal.write(pd.DataFrame({"a": values}), tmp_path / "a.csv")
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("values", [pl.Series([SECRET, 1], dtype=pl.Object), pl.Series([10**30]), pl.Series([timedelta(1)])])
+def test_values_that_polars_cannot_tell_apart_are_refused(tmp_path: Path, values: pl.Series) -> None:
+    frame = pl.DataFrame({"a": values})
+    with pytest.raises(ColumnError, match="convert it to text"):
+        shoal.assess(shoal.table(frame, quasi=["a"]))
+    if values.dtype != pl.Int128:
+        with pytest.raises(ColumnError, match="CSV cannot hold"):
+            shoal.write(frame, tmp_path / "a.csv")

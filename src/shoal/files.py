@@ -111,7 +111,7 @@ def serialise(frame: Any, file: IO[bytes], format: Format) -> None:
     """Write a dataframe (or a `Table`) into a file that is open."""
     if format not in FORMATS.values():
         raise ParameterError(f"format {format!r} is unknown; it takes 'csv', 'parquet' or 'arrow'")
-    data = (frame.frame if isinstance(frame, Table) else wrap(frame)).to_polars()
+    data = _as_polars(frame.frame if isinstance(frame, Table) else wrap(frame))
     if format == "csv":
         _write_csv(data, file)
     elif format == "parquet":
@@ -123,9 +123,20 @@ def serialise(frame: Any, file: IO[bytes], format: Format) -> None:
         data.write_ipc(file)
 
 
+def _as_polars(frame: Any) -> pl.DataFrame:
+    try:
+        return cast(pl.DataFrame, frame.to_polars())
+    except Exception as error:  # of pandas, Arrow or Polars, and its text may have a cell
+        if isinstance(error, MemoryError | OSError):
+            raise
+        raise ColumnError(
+            "a column has values of several types, or of one that no file holds; convert it to text, numbers or dates"
+        ) from None
+
+
 def _write_csv(data: pl.DataFrame, file: IO[bytes]) -> None:
     data = data.with_columns(pl.selectors.float().fill_nan(None))
-    if odd := [name for name, dtype in data.schema.items() if dtype.is_nested() or dtype in (pl.Binary, pl.Object)]:
+    if odd := [name for name, dtype in data.schema.items() if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object)]:
         raise ColumnError(f"column {odd[0]!r} is of type {data.schema[odd[0]]}, which CSV cannot hold; convert it to text")
     if data.width == 1:  # a missing value alone would be an empty line, which many readers skip
         data = data.select(pl.all().cast(pl.String).fill_null(""))

@@ -87,8 +87,9 @@ def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
 
 
 def comparable(series: "nw.Series[Any]") -> bool:
-    """Whether the values of a series have an order and a text: not those of lists, records, durations or bytes."""
-    odd = series.dtype.is_nested() or series.dtype in (nw.Duration, nw.Binary, nw.Unknown)
+    """Whether the values of a series have an order and a text: not those of lists, records, durations, bytes or objects."""
+    odd = series.dtype.is_nested() or series.dtype in (nw.Duration, nw.Binary, nw.Unknown, nw.Int128, nw.UInt128)
+    odd |= series.dtype == nw.Object and series.implementation.is_polars()  # which cannot tell such values apart
     return not odd or series.null_count() == len(series)
 
 
