@@ -68,9 +68,10 @@ def group(
     return Counts(tuple(names), tuple(columns), tuple(cards), sizes.astype(np.int64, copy=False))
 
 
-def last_of_runs(values: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
-    """The last place of every run of equal values."""
-    ends = np.empty(len(values), dtype=np.bool_)
+def last_of_runs(values: npt.NDArray[np.integer], ends: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.intp]:
+    """The last place of every run of equal values; `ends` is an array to work in."""
+    if ends is None:
+        ends = np.empty(len(values), dtype=np.bool_)
     ends[-1:] = True
     np.not_equal(values[1:], values[:-1], out=ends[:-1])
     return np.flatnonzero(ends)

@@ -75,10 +75,12 @@ class Optimum:
         """The best node; None if every node suppresses more than the limit."""
         self._descend()
         self._boxes = [(self.low, self.high)]
-        threads = THREADS if self.rollup.rows >= PARALLEL else 1
-        with ThreadPoolExecutor(threads) as pool:
-            for worker in [pool.submit(self._work) for _ in range(threads)]:
-                worker.result()
+        helpers = THREADS - 1 if self.rollup.rows >= PARALLEL else 0
+        with ThreadPoolExecutor(max(helpers, 1)) as pool:
+            helping = [pool.submit(self._work) for _ in range(helpers)]
+            self._work()
+            for helper in helping:
+                helper.result()
         if self.best == inf:
             return None
         # Whatever the order of the visit, every node this close to the best was evaluated, so the choice is always the same.

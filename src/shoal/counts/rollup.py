@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import exp, expm1, inf, prod
-from threading import Lock
+from threading import Lock, local
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -238,6 +238,7 @@ class Rollup:
         self._base = _Table(bottom, self.pack(bottom, base), count.astype(np.float64))
         self._kept = _Kept([self._base], np.zeros((1, len(bottom)), dtype=np.int16), np.array([len(count)]))
         self._keeping = Lock()
+        self._own = local()
         self._spare = keep_bytes
         self._wanted: dict[Levels, int] = {}
         self._sums = _Memo()
@@ -341,18 +342,29 @@ class Rollup:
         cards = self.cards_at(levels)
         bits = k.bit_length()
         kind = np.uint32 if prod(cards) << bits <= 1 << 32 else np.uint64
-        key = table.clipped(k, kind).copy()
+        rows = len(table.sizes)
+        key, other = self._scratch("key", rows, kind), self._scratch("other", rows, kind)
+        np.copyto(key, table.clipped(k, kind))
         for axes, codes in table.packs:
             if prod(cards[axis] for axis in axes) > 1:
-                key += self._look_up(axes, table.levels, levels, cards, kind, bits, last_axis).take(codes)
+                look_up = self._look_up(axes, table.levels, levels, cards, kind, bits, last_axis)
+                key += look_up.take(codes, out=other, mode="clip")
         key.sort()
-        cell = key >> kind(bits)
+        cell = np.right_shift(key, kind(bits), out=other)
         key &= kind((1 << bits) - 1)
-        last = last_of_runs(cell)
+        last = last_of_runs(cell, self._scratch("ends", rows, np.bool_))
         self._learn(levels, len(last))
-        size = np.cumsum(key, dtype=np.intp).take(last)
+        size = np.cumsum(key, out=self._scratch("sums", rows, np.intp)).take(last)
         size[1:] -= size[:-1].copy()
         return cell.take(last).astype(np.intp), size
+
+    def _scratch(self, name: str, size: int, kind: type[np.generic]) -> npt.NDArray[Any]:
+        """An array of this thread's to write to: new ones of this size would have the system hand out memory each time."""
+        held: dict[str, npt.NDArray[Any]] = self._own.__dict__
+        name = f"{name} {kind.__name__}"
+        if name not in held or len(held[name]) < size:
+            held[name] = np.empty(size, dtype=kind)
+        return held[name][:size]
 
     def _smallest(self, cell: Index, size: Index, levels: Levels, last_axis: int | None, k: int) -> Cells:
         """Those of the cells with fewer than k records, by their usual keys."""
