@@ -35,7 +35,6 @@ Suppressed = Literal["drop", "star"]
 
 _LAYOUT = 1  # of certificate.json; a change that older readers cannot read makes it 2
 _STAR = "*"
-_LARGEST_KEY = 1 << 62
 
 _UNPROTECTED = {
     "sampled": (
@@ -217,7 +216,7 @@ def assemble(table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppr
         columns[name] = (hierarchy.labels[level], hierarchy.maps[level][table.leaves(name)])
     keep = None
     if not kept.all():
-        keep = kept[_places([groups.codes(j) for j in range(len(lattice.names))], [codes for _, codes in columns.values()])]
+        keep = kept[groups.find([codes for _, codes in columns.values()])]
     if keep is None or suppressed == "drop":
         return lay_out(table, columns, keep)
     return lay_out(table, {name: _starred(labels, codes, keep) for name, (labels, codes) in columns.items()})
@@ -267,24 +266,6 @@ def _starred(
     """The column with '*' where a row is suppressed; a label that is '*' already is the same value."""
     star = labels.index(_STAR) if _STAR in labels else len(labels)
     return (labels if star < len(labels) else (*labels, _STAR)), np.where(keep, codes.astype(np.int64), star)
-
-
-def _places(groups: Sequence[npt.NDArray[Any]], rows: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
-    """For every row the group with the same codes in all columns."""
-    here, there, size = np.zeros(len(groups[0]), dtype=np.int64), np.zeros(len(rows[0]), dtype=np.int64), 1
-    for ours, theirs in zip(groups, rows, strict=True):
-        card = int(ours.max(initial=0)) + 1
-        if size * card > _LARGEST_KEY:
-            distinct, here = np.unique(here, return_inverse=True)
-            there, size = np.searchsorted(distinct, there), len(distinct)
-        here, there, size = here * card + ours, there * card + theirs, size * card
-    order = np.argsort(here)
-    if size > 1 << 24:
-        found: npt.NDArray[np.int64] = order[np.searchsorted(here[order], there)]
-        return found
-    table = np.zeros(size, dtype=np.int64)
-    table[here] = np.arange(len(here))
-    return table[there]
 
 
 def _canonical(content: Mapping[str, Any]) -> str:

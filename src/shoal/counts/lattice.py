@@ -183,10 +183,16 @@ class Groups:
     def rows(self) -> Ints:
         """The group of every row of the lattice's counts."""
         counts = self.lattice.counts
-        own = [counts.codes[counts.names.index(name)] for name in self.lattice.names]
-        return self._cells.find(
-            [h.maps[at][codes] for h, at, codes in zip(self.lattice.hierarchies, self.node, own, strict=True)]
+        return self.find(
+            [
+                h.maps[at][counts.codes[counts.names.index(name)]]
+                for name, h, at in zip(self.lattice.names, self.lattice.hierarchies, self.node, strict=True)
+            ]
         )
+
+    def find(self, codes: Sequence[Codes]) -> Ints:
+        """The group of each of some rows, given their codes in every column at the node's level; each must be in one."""
+        return self._cells.find(codes)
 
     def codes(self, column: int) -> Codes:
         """Every group's code in a column, at the node's level."""

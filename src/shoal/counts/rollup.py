@@ -39,6 +39,7 @@ WANTED = 2  # making one by sorting costs about as much as evaluating a node fro
 BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
 MEMO = 32 << 20  # bytes of look-up tables that are kept, and of sums of weights
 HALF = 1 << 15  # cells that a table of summed weights may have, in a node of any size
+DENSE = 1 << 22  # cells up to which rows find their group in an array of all cells
 WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
 
 
@@ -182,7 +183,11 @@ class Cells:
         for place, card in zip(places, cards, strict=True):
             key *= card
             key += place
-        return np.searchsorted(self._known, key)
+        if prod(cards) > DENSE:
+            return np.searchsorted(self._known, key)
+        group = np.zeros(prod(cards), dtype=np.intp)
+        group[self._known] = np.arange(len(self._known))
+        return group.take(key)
 
     def group_of(self, axes: int) -> Index:
         """For every one of compact cells the number of its group when only the first `axes` axes tell groups apart."""
