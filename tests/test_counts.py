@@ -110,6 +110,8 @@ def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(problem:
             assert list(histogram.group) == sorted(histogram.group)
             assert histogram.dense().sum(axis=1).tolist() == groups.sizes.tolist()
             assert (histogram.total() == np.bincount([row[-1] for row in rows], minlength=4)).all()
+            assert groups.row_sizes.tolist() == [groups.sizes[at] for at in groups.rows]
+            assert groups.surviving(3).tolist() == [size >= 3 for size in groups.sizes]
             for row, at in enumerate(groups.rows):
                 leaves = [counts.codes[j][row] for j in range(len(node))]
                 assert codes[at] == tuple(
@@ -310,6 +312,7 @@ def test_a_lattice_knows_its_size_heights_and_neighbours() -> None:
     hierarchies, counts = a_larger_lattice(2)
     lattice = Lattice(counts, hierarchies, floor={"c0": 1}, ceiling={"c1": 2})
     assert (lattice.bottom, lattice.top, lattice.size) == ((1, 0), (3, 2), 9)
+    assert (lattice.height(lattice.bottom), lattice.height((2, 1)), lattice.height(lattice.top)) == (0, 2, 4)
     assert lattice.finer((1, 1)) == [(1, 0)]
     assert lattice.coarser((2, 2)) == [(3, 2)]
     assert {groups.node for groups in lattice.walk()} == set(lattice.nodes())

@@ -98,6 +98,10 @@ class Lattice:
         """All nodes, in lexicographic order."""
         return product(*(range(low, high + 1) for low, high in zip(self.bottom, self.top, strict=True)))
 
+    def height(self, node: Node) -> int:
+        """How many steps a node is above the finest one."""
+        return sum(node) - sum(self.bottom)
+
     def finer(self, node: Node) -> list[Node]:
         """The nodes one level lower in one column."""
         return [(*node[:j], level - 1, *node[j + 1 :]) for j, level in enumerate(node) if level > self.bottom[j]]
@@ -178,6 +182,15 @@ class Groups:
     def sizes(self) -> Ints:
         """The number of records of every group."""
         return self._cells.sizes.astype(np.int64)
+
+    def surviving(self, k: int) -> npt.NDArray[np.bool_]:
+        """Which groups have at least k records."""
+        return self.sizes >= k
+
+    @property
+    def row_sizes(self) -> Ints:
+        """For every row of the lattice's counts the number of records of its group."""
+        return self.sizes[self.rows]
 
     @cached_property
     def rows(self) -> Ints:
