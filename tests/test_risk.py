@@ -387,3 +387,14 @@ def test_adult_has_the_risks_pycanon_finds(shared_data: Path) -> None:
     assert coarse.sensitive["salary-class"].closeness == pytest.approx(0.20294547375208355)
     assert coarse.sensitive["salary-class"].likeness == pytest.approx(0.38366751560398815)
     assert coarse.sensitive["salary-class"].disclosure == pytest.approx(1.6890000223204622)
+
+
+def test_sets_of_many_columns_are_searched_as_far_as_there_are_few() -> None:
+    random = np.random.default_rng(1)
+    frame = pl.DataFrame({f"c{i}": random.integers(0, 3, 150) for i in range(45)})
+    sets = assess(shoal.table(frame, quasi=frame.columns), details=True).identifying_sets
+    assert sets is not None
+    assert not sets  # no two columns of three values each make one of 150 records unique
+    fewer = assess(shoal.table(frame, quasi=frame.columns[:30]), details=True).identifying_sets
+    assert fewer
+    assert {len(one.columns) for one in fewer} == {3}

@@ -62,6 +62,8 @@ class PopulationUniqueness:
     model: str | None
 
 
+MOST_SETS = 10_000
+"""Of a size of which there are more sets than this, none is looked at: it would take hours."""
 LARGEST_SET = 4
 """Larger identifying sets are not searched for: they are many, and tell little that their size does not tell."""
 
@@ -69,23 +71,27 @@ LARGEST_SET = 4
 def identifying_sets(cells: Counts, share: Fraction | float = 0, largest: int = LARGEST_SET) -> tuple[IdentifyingSet, ...]:
     """The minimal sets of up to `largest` columns that make more than a share of the records unique, smallest first.
 
-    A record that is unique by some columns is unique by more, so no set that contains a found one is looked at.
+    A record that is unique by some columns is unique by more, so no set that contains a found one is looked at. Nor are
+    sizes of which there are more than `MOST_SETS` sets: with over 23 columns, sets of four.
     """
     records = cells.total
     needed = int(share * records) + 1
-    found: list[tuple[int, ...]] = []
+    found: set[tuple[int, ...]] = set()
     sets: list[IdentifyingSet] = []
     everything = range(len(cells.names))
     if int((cells.count == 1).sum()) < needed:
         return ()
     for size in range(1, min(largest, len(cells.names)) + 1):
+        if comb(len(cells.names), size) > MOST_SETS:
+            break
         for columns in combinations(everything, size):
-            if prod(cells.cards[j] for j in columns) < needed or any(set(smaller) <= set(columns) for smaller in found):
+            smaller = (part for length in range(1, size) for part in combinations(columns, length))
+            if prod(cells.cards[j] for j in columns) < needed or not found.isdisjoint(smaller):
                 continue
             uniques = _uniques(cells, columns)
             if uniques >= needed:
                 sets.append(IdentifyingSet(tuple(cells.names[j] for j in columns), uniques, uniques / records))
-                found.append(columns)
+                found.add(columns)
     return tuple(sorted(sets, key=lambda one: (len(one.columns), -one.uniques)))
 
 
