@@ -3,6 +3,7 @@
 import json
 import pickle
 import tomllib
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from shoal.errors import ColumnError
 from shoal.hierarchy import suppress
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import KAnonymity
+from shoal.release import _canonical, _seal
 
 SECRET = "Zanzibar, which is longer than twelve bytes"
 COLUMNS = {"sex": ["f"] * 9 + ["m"], "ill": [*"abcabzyxw", SECRET]}
@@ -185,3 +187,27 @@ def test_values_that_polars_cannot_tell_apart_are_refused(tmp_path: Path, values
     if values.dtype != pl.Int128:
         with pytest.raises(ColumnError, match="CSV cannot hold"):
             shoal.write(frame, tmp_path / "a.csv")
+
+
+def _places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inside = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, inner in inside:
+        yield (*here, key)
+        yield from _places(inner, (*here, key))
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", [1], {"a": 1}], ids=str)
+def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> None:
+    table = shoal.table(pl.DataFrame(COLUMNS), quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])})
+    method = Optimal((KAnonymity(2), shoal.TCloseness("ill", "0.9"), shoal.BetaLikeness("ill", 9)))
+    released = method.release(table).write(tmp_path)
+    paper = tmp_path / "certificate.json"
+    honest = {key: inner for key, inner in json.loads(paper.read_text()).items() if key != "seal"}
+    for place in _places(honest):
+        content = json.loads(json.dumps(honest))
+        part = content
+        for key in place[:-1]:
+            part = part[key]
+        part[place[-1]] = value
+        paper.write_text(_canonical({**content, "seal": _seal(content)}))
+        assert all(isinstance(fault, str) for fault in shoal.verify(paper, released))

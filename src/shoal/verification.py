@@ -8,7 +8,7 @@ import hashlib
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -37,24 +37,33 @@ def verify(certificate: str | os.PathLike[str], released: str | os.PathLike[str]
         return ["the certificate is no text in UTF-8"]
     except ShoalError as error:
         return [str(error)]
+    try:
+        return list(_failures(paper, content))
+    except ShoalError as error:
+        return [str(error)]
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError):
+        return ["the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"]
+
+
+def _failures(paper: Certificate, content: bytes) -> Iterator[str]:
     if paper.file is None:
-        return ["the certificate belongs to no file; write the release with Release.write"]
-    failures = []
+        raise FileError("the certificate belongs to no file; write the release with Release.write")
     if hashlib.sha256(content).hexdigest() != paper.file["sha256"]:
-        failures.append("the table is not the one that the certificate was written for: their digests differ")
+        yield "the table is not the one that the certificate was written for: their digests differ"
     try:
         found = _table(content, paper)
     except ShoalError as error:
-        return [*failures, str(error)]
+        yield str(error)
+        return
     if list(found.names) != [column["name"] for column in paper.columns]:
-        return [*failures, "the table has other columns than the certificate says"]
+        yield "the table has other columns than the certificate says"
+        return
     groups = _groups(found, paper)
     for model in paper.parameters.get("models", ()):
         if model["is"] in _CHECKS and _checkable(model, paper):
             failing = _CHECKS[model["is"]](groups, model)
             if failing:
-                failures.append(f"{failing:,} of {len(groups.sizes):,} groups do not satisfy {_called(model)}")
-    return failures
+                yield f"{failing:,} of {len(groups.sizes):,} groups do not satisfy {_called(model)}"
 
 
 def unchecked(certificate: Certificate) -> list[str]:
