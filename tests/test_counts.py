@@ -344,3 +344,21 @@ def test_a_lattice_too_large_says_how_large_and_what_to_do(monkeypatch: pytest.M
     for loss in ("granularity", "discernibility"):
         with pytest.raises(TooLargeError, match=r"16 nodes .* floor or ceiling"):
             search(Lattice(counts, hierarchies), [KAnonymity(2)], LOSSES[loss])
+
+
+def test_more_columns_than_arrays_have_dimensions() -> None:
+    """Numpy's arrays have at most 64 dimensions; tables may have more columns."""
+    rng = np.random.default_rng(11)
+    tree = Hierarchy.from_lines([["0", "*"], ["1", "*"]])
+    hierarchies = {f"c{j}": tree for j in range(100)}
+    columns = [rng.integers(0, 2, 40).astype(np.uint8) if j < 3 else np.zeros(40, np.uint8) for j in range(100)]
+    counts = group([*hierarchies], columns, [2] * 100)
+    assert counts.count.tolist() == group(["a", "b", "c"], columns[:3], [2] * 3).count.tolist()
+    alone = group([*hierarchies], columns[3:] + columns[:3], [1] * 97 + [2] * 3)
+    assert [codes.max() for codes in alone.codes] == [0] * 97 + [1] * 3
+    lattice = Lattice(counts, hierarchies, ceiling={f"c{j}": 0 for j in range(3, 100)})
+    assert {groups.node[:3]: len(groups.sizes) for groups in lattice.walk()}[(1, 1, 1)] == 1
+    found = search(lattice, [KAnonymity(4)], LOSSES["granularity"], 1)
+    expected = best_of_all(lattice, (KAnonymity(4),), "granularity", 40)
+    assert expected is not None
+    assert (found.node, found.loss) == (expected[1], pytest.approx(expected[0]))

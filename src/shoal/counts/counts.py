@@ -105,10 +105,13 @@ def _codes(key: npt.NDArray[np.int64], cards: Sequence[int]) -> list[Codes]:
         rest = key // size
         place = key - rest * size
         key = rest
-        within = np.unravel_index(np.arange(size if size <= PACK else 0), [max(cards[j], 1) for j in columns])
-        for j, look_up in zip(reversed(columns), reversed(within), strict=True):
-            code = look_up.astype(smallest(cards[j])).take(place) if size <= PACK else place.astype(smallest(cards[j]))
-            found.append(code)
+        within = np.arange(size if size <= PACK else 0)
+        for j in reversed(columns):
+            if size > PACK:
+                found.append(place.astype(smallest(cards[j])))  # a column with so many values stands alone
+            else:
+                found.append((within % max(cards[j], 1)).astype(smallest(cards[j])).take(place))
+                within //= max(cards[j], 1)
     return found[::-1]
 
 

@@ -55,12 +55,16 @@ class Optimum:
         self.low, self.high = low, high
         self.lost = float(sum(suppressed))
         self._rule = rule
-        shape = [len(weights) for weights in level]
+        self._free = [axis for axis in range(len(level)) if high[axis] > low[axis]]
+        shape = [len(level[axis]) for axis in self._free]
         self.plain = np.zeros(shape)
-        """The loss of every node without suppression."""
+        """The loss of every node without suppression; nodes are told apart by the axes that may take several levels."""
         for axis, weights in enumerate(level):
             sums = [float((rollup.marginal(axis, number) * weight).sum()) for number, weight in enumerate(weights)]
-            self.plain += np.reshape(sums, [-1 if other == axis else 1 for other in range(len(shape))])
+            if axis in self._free:
+                self.plain += np.reshape(sums, [-1 if other == axis else 1 for other in self._free])
+            else:
+                self.plain += sums[low[axis]]
         self.excess = np.zeros(shape)
         """What suppression adds at every node at least, by what is known so far."""
         self.evaluated: dict[Levels, Evaluation] = {}
@@ -87,14 +91,19 @@ class Optimum:
         equal = [node for node, loss in self._losses.items() if loss <= self.best + self.tie]
         return min(equal, key=self.rollup.columns_of)
 
+    def _at(self, node: Levels) -> Levels:
+        """The place of a node in the arrays."""
+        return tuple(node[axis] for axis in self._free)
+
     def _descend(self) -> None:
         """A good start: from the top, the first step that loses less, those tried first that would lose least."""
         here = self.high
         self._evaluate(here)
         while True:
             steps = [(*here[:a], here[a] - 1, *here[a + 1 :]) for a in range(len(here)) if here[a] > self.low[a]]
-            for step in sorted(steps, key=lambda node: float(self.plain[node])):
-                if step not in self.evaluated and self.plain[step] + self.excess[step] <= self.best + self.tie:
+            for step in sorted(steps, key=lambda node: float(self.plain[self._at(node)])):
+                at = self._at(step)
+                if step not in self.evaluated and self.plain[at] + self.excess[at] <= self.best + self.tie:
                     self._evaluate(step)
                     if self._here == step:
                         break
@@ -127,15 +136,16 @@ class Optimum:
     def _visit(self, low: Levels, high: Levels) -> list[tuple[Levels, Levels]]:
         """Bound the open nodes between two by their common coarsening, and split what stays open."""
         while True:
-            box = tuple(slice(start, stop + 1) for start, stop in zip(low, high, strict=True))
+            box = tuple(slice(low[axis], high[axis] + 1) for axis in self._free)
             still = self.plain[box] + self.excess[box] <= self.best + self.tie
             places = np.array(np.unravel_index(np.flatnonzero(still), still.shape))
             if not places.size:
                 return []
-            corners = np.add((places.min(axis=1), places.max(axis=1)), low).tolist()
-            low, high = tuple(corners[0]), tuple(corners[1])
+            corners = np.array([low, high])
+            corners[:, self._free] = np.add((places.min(axis=1), places.max(axis=1)), corners[0, self._free])
+            low, high = tuple(corners[0].tolist()), tuple(corners[1].tolist())
             axis = max(
-                (a for a in range(len(low)) if high[a] > low[a]),
+                (a for a in self._free if high[a] > low[a]),
                 key=lambda a: self.rollup.spread(a, high[a] - 1, high[a]),
                 default=None,
             )
@@ -161,8 +171,8 @@ class Optimum:
     def _take(self, node: Levels, found: Evaluation) -> None:
         excess = found.excess if found.suppressed <= self.limit else inf
         lasting = found.lasting_excess if found.lasting <= self.limit else inf
-        loss = float(self.plain[node]) + excess
-        finer = tuple(slice(0, number + 1) for number in node)
+        loss = float(self.plain[self._at(node)]) + excess
+        finer = tuple(slice(0, node[axis] + 1) for axis in self._free)
         with self._turn:
             np.maximum(self.excess[finer], lasting, out=self.excess[finer])
             self.evaluated[node] = found

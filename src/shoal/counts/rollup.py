@@ -40,6 +40,7 @@ BLOCK = 12  # an array may have this many times as many places as it has groups 
 MEMO = 32 << 20  # bytes of look-up tables that are kept, and of sums of weights
 HALF = 1 << 15  # cells that a table of summed weights may have, in a node of any size
 DENSE = 1 << 22  # cells up to which rows find their group in an array of all cells
+DIMENSIONS = 60  # of an array; numpy has at most 64
 WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
 
 
@@ -409,7 +410,12 @@ class Rollup:
         """The sizes as an array over the axes from one on and the groups of those before, unless it would be mostly empty."""
         cards = self.cards_at(cells.levels)
         inner = prod(cards[axis:])
-        if cells.keys is None or not len(cells.sizes) or inner > max(BLOCK * len(cells.sizes), PACK):
+        if (
+            cells.keys is None
+            or not len(cells.sizes)
+            or len(cards) - axis >= DIMENSIONS
+            or inner > max(BLOCK * len(cells.sizes), PACK)
+        ):
             return None
         group = cells.keys // inner
         last = last_of_runs(group)
