@@ -581,3 +581,23 @@ def test_the_text_of_a_key_has_that_key(kind: Kind, data: st.DataObject) -> None
     }
     key = kind.key(data.draw(values[kind]))
     assert kind.key(kind.text(key)) == key
+
+
+def test_columns_that_look_like_values_are_not_listed() -> None:
+    """The first line of a file without names is a record: it must not end up in an error."""
+    frame = pl.DataFrame({"Male": ["Female"], "39": ["50"], "Never-married": ["Divorced"]})
+    for ask in (lambda: shoal.table(frame, quasi=["age"]), lambda: shoal.assess(frame, quasi=["age"])):
+        with pytest.raises(ColumnError, match="lack a line with names") as caught:
+            ask()
+        assert "Male" not in str(caught.value)
+        assert "39" not in str(caught.value)
+
+
+def test_common_mistakes_say_what_to_write() -> None:
+    frame = pl.DataFrame({"age": ["1", "2"]})
+    assert shoal.assess(frame, quasi=["age"]).k == 1
+    with pytest.raises(ColumnError, match=r"shoal\.table"):
+        shoal.Optimal([shoal.KAnonymity(2)]).release(frame)  # type: ignore[arg-type]
+    with pytest.raises(ColumnError, match=r"shoal\.read"):
+        shoal.table("people.csv")
+    assert shoal.Optimal(["2-anonymity"]).models == (shoal.KAnonymity(2),)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import frames, memory
-from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
+from shoal.errors import ColumnError, HierarchyError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Key, Kind
 
@@ -149,7 +149,7 @@ class Table:
 
     def _require(self, name: str) -> None:
         if name not in self.names:
-            raise ColumnError(f"no column {name!r}; the table has {listed(self.names)}")
+            raise ColumnError(f"no column {name!r}; {told(self.names)}")
 
     def _code(self, name: str) -> Column:
         kind = self.kind(name)
@@ -259,7 +259,7 @@ class Table:
                 raise ParameterError(f"{role.value}={names!r} is a text; give a list, as in {role.value}=[{names!r}]")
             for name in names:
                 if name not in self.names:
-                    raise ColumnError(f"no column {name!r} to be {role.value}; the table has {listed(self.names)}")
+                    raise ColumnError(f"no column {name!r} to be {role.value}; {told(self.names)}")
                 if roles.setdefault(name, role) is not role:
                     raise ColumnError(f"column {name!r} is both {roles[name].value} and {role.value}; give it one role")
         return replace(self, roles=roles)
@@ -292,7 +292,7 @@ def table(
             raise ParameterError(f"the hierarchy of column {name!r} is a {type(tree).__name__}; make or read a Hierarchy first")
     for name in (*(hierarchies or {}), *kinds):
         if name not in names:
-            raise ColumnError(f"no column {name!r}; the table has {listed(names)}")
+            raise ColumnError(f"no column {name!r}; {told(names)}")
     made = Table(
         wrapped,
         hierarchies=dict(hierarchies or {}),
@@ -304,6 +304,24 @@ def table(
         made.rows * (4 * len(made.roles) + 16), f"coding a table of {made.rows:,} rows", "use fewer columns, or a larger machine"
     )
     return made
+
+
+def told(names: Iterable[str]) -> str:
+    """Which columns there are, for an error; not where the first line of a file seems to be a record rather than names."""
+    known = list(names)
+    if any(_like_a_value(name) for name in known):
+        return f"the names of its {plural(len(known), 'column')} look like values: does the file lack a line with names?"
+    return f"the table has {listed(known)}"
+
+
+def _like_a_value(name: str) -> bool:
+    for kind in (Kind.FLOAT, Kind.DATE):
+        try:
+            kind.key(name)
+        except (ValueError, TypeError):
+            continue
+        return True
+    return False
 
 
 def wrap(frame: Any) -> "nw.DataFrame[Any]":
@@ -319,7 +337,8 @@ def wrap(frame: Any) -> "nw.DataFrame[Any]":
             raise ColumnError("this dataframe is lazy: nothing has been computed yet; call .collect() first") from None
         wrapped = None
     if wrapped is None or frames.library(wrapped) is None:
-        raise ColumnError(f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe; convert it to one of them")
+        hint = "read a file with shoal.read" if isinstance(frame, str | os.PathLike) else "convert it to one of them"
+        raise ColumnError(f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe; {hint}")
     if other := [name for name in wrapped.columns if not isinstance(name, str)]:
         raise ColumnError(
             f"column names are text, and {listed(map(str, other))} {'is' if len(other) == 1 else 'are'} not; rename them"

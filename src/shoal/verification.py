@@ -29,7 +29,10 @@ _OF_THE_INPUT = ("t-closeness", "beta-likeness", "delta-disclosure")  # these co
 
 
 def verify(certificate: str | os.PathLike[str], released: str | os.PathLike[str]) -> list[str]:
-    """What does not hold about a certificate and its table, one line each; empty if all is well."""
+    """What does not hold about a certificate and its table, one line each; empty if nothing is wrong.
+
+    What the files alone cannot show is passed over: `unchecked` names it.
+    """
     try:
         paper = Certificate.from_json(_read(Path(certificate)).decode("utf-8"))
         content = _read(Path(released))
@@ -66,8 +69,10 @@ def _failures(paper: Certificate, content: bytes) -> Iterator[str]:
                 yield f"{failing:,} of {len(groups.sizes):,} groups do not satisfy {_called(model)}"
 
 
-def unchecked(certificate: Certificate) -> list[str]:
-    """The models on a certificate that the released files alone cannot show."""
+def unchecked(certificate: Certificate | str | os.PathLike[str]) -> list[str]:
+    """The models on a certificate (or in its file) that the released files alone cannot show, and `verify` passes over."""
+    if not isinstance(certificate, Certificate):
+        certificate = Certificate.from_json(_read(Path(certificate)).decode("utf-8", errors="replace"))
     return [_called(model) for model in certificate.parameters.get("models", ()) if not _checkable(model, certificate)]
 
 

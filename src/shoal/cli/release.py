@@ -39,3 +39,5 @@ def release(
     complain(f"wrote {written} and {written.with_name('certificate.json')}")
     if made.suppressed:  # only for the owner's eyes: how many there were is not in the release
         complain(f"{plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
+    if "loss" in made.facts:
+        complain(f"loss {percent(made.facts['loss'])}, from 0 % for the input to 100 % for nothing left")

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal import tables
 from shoal.counts import Counts, Groups, Lattice
 from shoal.counts.counts import group
 from shoal.engine import Embedded, Engine
-from shoal.errors import ColumnError, listed
+from shoal.errors import ColumnError
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.measure.uniqueness import ColumnRisk, IdentifyingSet, PopulationUniqueness
@@ -105,7 +106,7 @@ class Assessment:
 
 
 def assess(
-    table: Table,
+    table: Any,
     *,
     quasi: Iterable[str] | None = None,
     sensitive: Iterable[str] | None = None,
@@ -117,7 +118,7 @@ def assess(
     details: bool = False,
     engine: Engine | None = None,
 ) -> Assessment:
-    """The risks of a table by its quasi-identifying columns (by default those with that role).
+    """The risks of a table, or of a dataframe, by its quasi-identifying columns (by default those with that role).
 
     `population` is a table of the people the attacker may choose from, its columns named and generalised as here.
     `fraction` is the share of the population that the table holds: with it (or a population) and `details`, population
@@ -131,6 +132,7 @@ def assess(
     >>> found.records, found.suppressed, found.groups, found.k, found.prosecutor.average
     (3, 1, 2, 1, 0.6666666666666666)
     """
+    table = table if isinstance(table, Table) else tables.table(table)
     columns = _columns(table, quasi, table.quasi)
     if not columns:
         raise ColumnError("no quasi-identifying columns to assess; name them, for example quasi=['age', 'sex']")
@@ -188,7 +190,7 @@ def _columns(table: Table, given: Iterable[str] | None, default: tuple[str, ...]
     names = default if given is None else tuple(given)
     for name in names:
         if name not in table.names:
-            raise ColumnError(f"no column {name!r}; the table has {listed(table.names)}")
+            raise ColumnError(f"no column {name!r}; {tables.told(table.names)}")
         if names.count(name) > 1:
             raise ColumnError(f"column {name!r} is named twice; name it once")
     return names

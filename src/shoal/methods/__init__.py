@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from shoal.chance import Chance
-from shoal.errors import ParameterError
+from shoal.errors import ColumnError, ParameterError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
-from shoal.privacy.models import Model
+from shoal.privacy.models import Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
 from shoal.release import Release
 from shoal.tables import Role, Table
@@ -34,6 +34,10 @@ class Schema:
     @classmethod
     def of(cls, table: Table) -> "Schema":
         """The schema of a table; ColumnError if a column has no role."""
+        if not isinstance(table, Table):
+            raise ColumnError(
+                f"a method releases a Table, not a {type(table).__name__}; make one with shoal.table(…, quasi=[…], …)"
+            )
         table.require_roles()
         return cls(
             {name: table.roles[name] for name in table.names},
@@ -60,11 +64,11 @@ class Method(Protocol):
         ...
 
 
-def conjunction(models: Iterable[Model]) -> tuple[Model, ...]:
-    """The models that a method is to satisfy all at once; ParameterError if there are none."""
+def conjunction(models: Iterable[Model | str]) -> tuple[Model, ...]:
+    """The models that a method is to satisfy all at once, some perhaps by their short names; ParameterError if there are none."""
     if not isinstance(models, Iterable) or isinstance(models, str) or not (given := tuple(models)):
         raise ParameterError("models are a list of at least one, such as [KAnonymity(5)]")
-    return given
+    return tuple(parse_model(model) if isinstance(model, str) else model for model in given)
 
 
 def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:

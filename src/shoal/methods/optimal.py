@@ -18,7 +18,7 @@ from shoal.counts import Lattice, Node
 from shoal.counts.optimum import Evaluation, Optimum
 from shoal.engine import Embedded
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
-from shoal.measure.loss import LOSSES, Columnwise, Loss
+from shoal.measure.loss import LOSSES, Columnwise, Loss, normalised
 from shoal.methods import Progress, Schema, conjunction, syntactic
 from shoal.privacy.exact import Exact, fraction
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
@@ -88,7 +88,12 @@ class Optimal:
                 whole=whole,
             ),
             suppressed=found.suppressed,
-            facts={"loss": found.loss, "nodes": lattice.size, "evaluated": found.evaluated, "groups": int(kept.sum())},
+            facts={
+                "loss": normalised(loss, groups, kept),
+                "nodes": lattice.size,
+                "evaluated": found.evaluated,
+                "groups": int(kept.sum()),
+            },
         )
 
 
