@@ -361,4 +361,5 @@ def test_more_columns_than_arrays_have_dimensions() -> None:
     found = search(lattice, [KAnonymity(4)], LOSSES["granularity"], 1)
     expected = best_of_all(lattice, (KAnonymity(4),), "granularity", 40)
     assert expected is not None
-    assert (found.node, found.loss) == (expected[1], pytest.approx(expected[0]))
+    assert found.node == expected[1]
+    assert found.loss == pytest.approx(expected[0])
