@@ -34,7 +34,7 @@ Levels = tuple[int, ...]
 
 SPARSE = 6  # more cells than this times the rows: sorting beats counting into an array (measured)
 SMALL = 3_000  # tables up to this size are not worth an intermediate one (measured)
-STEP = 3  # an intermediate table is estimated at this part of the nearest one
+STEP = 4  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
 BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
 MEMO = 32 << 20  # bytes of look-up tables that are kept, and of sums of weights
@@ -563,7 +563,7 @@ class Rollup:
             step = self._intermediate(table.levels, levels, rows / STEP)
             if step is not None:
                 self._wanted[step] = self._wanted.get(step, 0) + 1
-                if self._wanted[step] >= (WANTED if prod(self.cards_at(step)) > SPARSE * rows else 1):
+                if self._wanted[step] >= (WANTED if prod(self.cards_at(step)) > rows else 1):
                     self._wanted[step] = -1 << 30
                     made = self._table(self._roll(table, step))
                     if len(made.sizes) * 2 < rows:
