@@ -194,6 +194,7 @@ def test_uniques_are_limited_by_number_or_share(folder: Path, value: str) -> Non
     [
         ["--min-k", "2", "--max-risk", "0.5", "--max-at-risk", "6", "--max-uniques", "0", "--min-l", "1", "--max-t", "1"],
         ["--max-risk", "1/2"],
+        ["--max-risk", "50%", "--threshold", "50%", "--max-at-risk", "0%"],
         ["--max-uniques", "0%"],
     ],
 )
@@ -201,6 +202,34 @@ def test_limits_that_are_kept_are_exit_code_0(folder: Path, limits: list[str]) -
     result = run("assess", "people.csv", "-q", "sex", "-s", "diagnosis", *limits)
     assert result.exit_code == 0
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        ("--min-k", "0"),
+        ("--min-k", "-5"),
+        ("--min-l", "0"),
+        ("--max-risk", "101%"),
+        ("--max-risk", "-1"),
+        ("--max-at-risk", "-1"),
+        ("--max-uniques", "1.5"),
+        ("--max-t", "2"),
+        ("--threshold", "120%"),
+        ("--fraction", "-5%"),
+    ],
+)
+def test_a_limit_out_of_its_range_is_refused(folder: Path, limit: tuple[str, str]) -> None:
+    said = refused("assess", "people.csv", "-q", "sex", "-s", "diagnosis", *limit)
+    assert said.startswith(f"error: {limit[0]}=")
+    assert "out of range" in said
+
+
+def test_details_without_a_fraction_say_what_they_lack(folder: Path) -> None:
+    asked = ["assess", "people.csv", "-q", "sex", "--details"]
+    assert "give --fraction" in run(*asked).stdout
+    assert "give --fraction" not in run(*asked, "--fraction", "10%").stdout
+    assert json.loads(run(*asked, "--json").stdout)["k"] == 2
 
 
 def test_a_limit_is_compared_exactly(folder: Path) -> None:
@@ -223,6 +252,18 @@ def test_a_population_gives_the_journalists_risk(folder: Path) -> None:
     (folder / "town.csv").write_text("sex\n" + "f\n" * 8 + "m\n" * 4)
     result = run("assess", "people.csv", "-q", "sex", "--population", "town.csv", "--json")
     assert json.loads(result.stdout)["journalist"]["highest"] == 0.25
+
+
+def test_a_column_that_is_almost_there_is_suggested(folder: Path) -> None:
+    assert refused("assess", "people.csv", "-q", "sexx").endswith("; did you mean 'sex'?\n")
+    assert refused("assess", "people.csv", "-q", "sex", "--type", "agee=integer").endswith("; did you mean 'age'?\n")
+    assert "did you mean" not in refused("assess", "people.csv", "-q", "nothing like it")
+
+
+def test_what_may_be_a_value_is_never_suggested(folder: Path) -> None:
+    (folder / "headless.csv").write_text(f"31,{SECRET}\n32,Paris\n")
+    refused("assess", "headless.csv", "-q", SECRET.lower())
+    assert "did you mean" not in refused("assess", "headless.csv", "-q", "Zanzi")
 
 
 # Recipes and releases

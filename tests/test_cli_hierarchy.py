@@ -122,6 +122,8 @@ def test_an_integer_column_meets_a_text_hierarchy(folder: Path) -> None:
         (["show", "people.csv"], "roots"),
         (["make", "intervals", "--low", "0", "--high", "9", "--widths", "x"], "not a finite number"),
         (["make", "intervals", "--widths", "5"], "give low"),
+        (["make", "dates", "--first", "2024-01-01"], "give --last too"),
+        (["make", "dates", "--last", "2024-01-01"], "give --first too"),
         (["make", "suppress"], "no domain is declared"),
         (["make", "suppress", "--values", "a", "--table", "people.csv", "--column", "age"], "go together"),
         (["make", "suppress", "--values", "a", "--values-from", "country.csv"], "not both"),

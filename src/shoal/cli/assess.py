@@ -58,20 +58,21 @@ def assess(
     """
     from shoal.measure.risk import assess as assess_table
     from shoal.privacy.exact import fraction as exact
+    from shoal.privacy.exact import whole
 
     limits = _Limits(
-        k=min_k,
-        risk=None if max_risk is None else exact(max_risk, "--max-risk", 0, 1),
+        k=None if min_k is None else whole(min_k, "--min-k"),
+        risk=None if max_risk is None else options.share(max_risk, "--max-risk"),
         at_risk=None if max_at_risk is None else _Amount.read(max_at_risk, "--max-at-risk"),
         uniques=None if max_uniques is None else _Amount.read(max_uniques, "--max-uniques"),
-        l=min_l,
+        l=None if min_l is None else whole(min_l, "--min-l"),
         t=None if max_t is None else exact(max_t, "--max-t", 0, 1),
     )
     for option, given in (("--min-l", min_l), ("--max-t", max_t)):
         if given is not None and not options.names(sensitive):
             raise ParameterError(f"{option} is about sensitive columns; name them with --sensitive")
-    share = None if fraction is None else exact(fraction, "--fraction", 0, 1)
-    above = exact(threshold, "--threshold", 0, 1)
+    share = None if fraction is None else options.share(fraction, "--fraction")
+    above = options.share(threshold, "--threshold")
     with working(f"reading {file.name}"):
         table = options.read(file, separator, encoding, missing, types, quote=quote, quasi=quasi, sensitive=sensitive)
         people = None if population is None else options.read(population, separator, encoding, missing, types, quote=quote)
@@ -82,6 +83,8 @@ def assess(
         print_json({**found.to_dict(), "violated": violated})
     else:
         show(*_pages(found))
+        if details and share is None:
+            show("\nHow many are unique in the population: give --fraction, the share of it that the table holds")
     for line in violated:
         complain(f"violated: {line}")
     if violated:
@@ -103,9 +106,7 @@ class _Amount:
 
         if text.isdecimal():
             return cls(text, exact(text, option), False)
-        if text.endswith("%"):
-            return cls(text, exact(text[:-1], option, 0, 100) / 100, True)
-        return cls(text, exact(text, option, 0, 1), True)
+        return cls(text, options.share(text, option), True)
 
     def below(self, number: int, records: int) -> bool:
         return number > (self.amount * records if self.is_share else self.amount)

@@ -453,6 +453,8 @@ def _domain(
         if not given and make.__name__ not in ("intervals",):
             names = " and ".join(f"--{name}" for name in declared)
             raise ParameterError(f"no domain is declared; give {names} (or --table and --column, which the result will tell of)")
+        if make.__name__ == "dates" and len(given) < len(declared):
+            raise ParameterError(f"the domain has one end; give {' and '.join(f'--{n}' for n in declared if n not in given)} too")
         return lambda **more: make(**given, **more)
     if table is None or column is None or given:
         raise ParameterError("--table and --column go together, and instead of a declared domain")

@@ -3,13 +3,15 @@
 import csv
 import re
 from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from shoal.errors import ParameterError, ShoalError
+from shoal.errors import ColumnError, ParameterError, ShoalError
 
 if TYPE_CHECKING:
     from shoal.tables import Missing, Table
@@ -32,6 +34,7 @@ __all__ = [
     "names",
     "pairs",
     "read",
+    "share",
     "spelled",
 ]
 
@@ -115,9 +118,12 @@ def spelled(message: str, options: Collection[str]) -> str:
 
     >>> spelled("read the file with add_root='*'", ["root", "add_root"])
     "read the file with --add-root '*'"
+    >>> spelled("`low` is not an integer", ["low", "high"])
+    '--low is not an integer'
     """
     known = "|".join(map(re.escape, options))
-    return re.sub(rf"\b({known})=(?=['\"])", lambda found: f"--{found[1].replace('_', '-')} ", message)
+    typed = re.sub(rf"`({known})`", lambda found: f"--{found[1].replace('_', '-')}", message)
+    return re.sub(rf"(?<![-\w])({known})=(?=['\"])", lambda found: f"--{found[1].replace('_', '-')} ", typed)
 
 
 def names(given: Iterable[str]) -> list[str]:
@@ -146,6 +152,19 @@ def pairs(given: Iterable[str], option: str) -> dict[str, str]:
     return found
 
 
+def share(text: str, option: str) -> Fraction:
+    """A share of a whole: 0.2, 1/5 and 20% are the same.
+
+    >>> share("20%", "--threshold")
+    Fraction(1, 5)
+    """
+    from shoal.privacy.exact import fraction
+
+    if text.endswith("%"):
+        return fraction(text[:-1], option, 0, 100) / 100
+    return fraction(text, option, 0, 1)
+
+
 def read(
     path: Path,
     separator: str | None,
@@ -162,20 +181,29 @@ def read(
     import shoal
     from shoal.hierarchy import read as read_hierarchy
 
-    kinds = pairs(types, "--type")
-    return shoal.read(
-        path,
-        separator=character(separator),
-        quote=quote,
-        encoding=encoding,
-        quasi=names(quasi),
-        sensitive=names(sensitive),
-        types=kinds,
-        hierarchies={
-            name: read_hierarchy(file, kind=kinds.get(name, "text")) for name, file in pairs(hierarchy, "--hierarchy").items()
-        },
-        missing=missing,
-    )
+    kinds, trees = pairs(types, "--type"), pairs(hierarchy, "--hierarchy")
+    known, secret = names(quasi), names(sensitive)
+    frame = shoal.read(path, separator=character(separator), quote=quote, encoding=encoding).frame
+    try:
+        return shoal.table(
+            frame,
+            quasi=known,
+            sensitive=secret,
+            types=kinds,
+            hierarchies={name: read_hierarchy(file, kind=kinds.get(name, "text")) for name, file in trees.items()},
+            missing=missing,
+        )
+    except ColumnError as error:
+        raise ColumnError(f"{error}{_meant([*trees, *kinds, *known, *secret], frame.columns, str(error))}") from None
+
+
+def _meant(given: Iterable[str], there: Collection[str], message: str) -> str:
+    """A guess at the first column that is not there; only a name that the message lists, for others may be values."""
+    for name in given:
+        if name not in there:
+            close = get_close_matches(name, there, n=1)
+            return f"; did you mean {close[0]!r}?" if close and repr(close[0]) in message else ""
+    return ""
 
 
 def character(separator: str | None) -> str | None:
