@@ -363,3 +363,10 @@ def test_more_columns_than_arrays_have_dimensions() -> None:
     assert expected is not None
     assert found.node == expected[1]
     assert found.loss == pytest.approx(expected[0])
+
+
+def test_a_lattice_of_one_node_has_that_node_as_its_best() -> None:
+    hierarchies, counts = a_larger_lattice(2)
+    levels = {"c0": 1, "c1": 2}
+    found = search(Lattice(counts, hierarchies, floor=levels, ceiling=levels), [KAnonymity(5)], LOSSES["granularity"], 1)
+    assert (found.node, found.evaluated) == ((1, 2), 1)

@@ -78,7 +78,7 @@ class Optimum:
     def run(self) -> Levels | None:
         """The best node; None if every node suppresses more than the limit."""
         self._descend()
-        self._boxes = [(self.low, self.high)]
+        self._boxes = [(self.low, self.high)] if self._free else []
         helpers = THREADS - 1 if self.rollup.rows >= PARALLEL else 0
         with ThreadPoolExecutor(max(helpers, 1)) as pool:
             helping = [pool.submit(self._work) for _ in range(helpers)]
@@ -174,7 +174,7 @@ class Optimum:
         loss = float(self.plain[self._at(node)]) + excess
         finer = tuple(slice(0, node[axis] + 1) for axis in self._free)
         with self._turn:
-            np.maximum(self.excess[finer], lasting, out=self.excess[finer])
+            self.excess[finer] = np.maximum(self.excess[finer], lasting)
             self.evaluated[node] = found
             self._losses[node] = loss
             if loss < self.best:
