@@ -121,7 +121,18 @@ def test_an_integer_column_meets_a_text_hierarchy(folder: Path) -> None:
         (["check", "country.csv", "--table", "nowhere.csv", "--column", "town"], "nowhere.csv"),
         (["show", "people.csv"], "roots"),
         (["make", "intervals", "--low", "0", "--high", "9", "--widths", "x"], "not a finite number"),
-        (["make", "intervals", "--widths", "5"], "give low"),
+        (["make", "intervals", "--widths", "5"], "give --low, or --bottom"),
+        (["make", "intervals", "--low", "0.5", "--high", "9"], "--low is not an integer; round it, or declare --type 'float'"),
+        (["make", "intervals", "--low", "0", "--high", "9", "--widths", "5", "--cuts", "5"], "give --widths or --cuts, not both"),
+        (["make", "intervals", "--low", "9", "--high", "0"], "--high must not be below --low"),
+        (["make", "intervals", "--low", "0", "--high", "9", "--cuts", "50"], "beyond --bottom or --top"),
+        (["make", "dates", "--first", "2024-01-02", "--last", "2024-01-01"], "--first is after --last"),
+        (["make", "dates", "--first", "today", "--last", "2024-01-01"], "--first is not a date"),
+        (["make", "mask"], "give --values, --values-from or --length"),
+        (["make", "mask", "--length", "3", "--steps", "2,1"], "--steps are whole numbers"),
+        (["make", "mask", "--length", "0"], "--length is a whole number"),
+        (["make", "group", "--group", "West=FR", "--values", "FR,JP"], "1 value of the domain is in no group, 'JP'; put"),
+        (["make", "group", "--group", "West=FR", "--values", "FR,JP"], "give --rest"),
         (["make", "dates", "--first", "2024-01-01"], "give --last too"),
         (["make", "dates", "--last", "2024-01-01"], "give --first too"),
         (["make", "suppress"], "no domain is declared"),
@@ -134,7 +145,7 @@ def test_an_integer_column_meets_a_text_hierarchy(folder: Path) -> None:
         (["make", "dates", "--first", "2024-01-01", "--last", "2024-12-31", "--levels", "week,month"], "weeks cross"),
         (["make", "mask", "--length", "3", "--steps", "a"], "whole numbers"),
         (["make", "mask", "--length", "30"], "the most"),
-        (["make", "order", "--values", "a,b", "--sizes", "1+2"], "sum to 3"),
+        (["make", "order", "--values", "a,b", "--sizes", "1+2"], "--sizes of level 1 sum to 3, and the level below has 2 values"),
         (["make", "group"], "give --group"),
         (["make", "group", "--group", "West"], "NAME=A,B,C"),
         (["make", "group", "--groups-from", "country.csv"], "has no groups"),
@@ -174,7 +185,7 @@ def test_make_prints_a_hierarchy(words: str, first: str, folder: Path) -> None:
 
 def test_make_writes_a_file_and_says_what_it_has(folder: Path) -> None:
     done = run("make", "group", "-g", "West=FR,DE", "-g", "East=PL", "--out", "country.csv", "--force")
-    assert done.stderr == "country.csv: 3 values, 3 levels of 3, 2, 1 values\n"
+    assert done.stderr == "wrote country.csv: 3 levels, with 3, 2, 1 values\n"
     assert Path("country.csv").read_text(encoding="utf-8") == CITIES
 
 

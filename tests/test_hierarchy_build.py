@@ -119,32 +119,32 @@ def test_numbers_share_an_interval_exactly_if_no_cut_lies_between(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "give low"),
-        ({"low": 0}, "give high"),
-        ({"low": 5, "high": 1}, "high must not be below low"),
+        ({}, "give `low`"),
+        ({"low": 0}, "give `high`"),
+        ({"low": 5, "high": 1}, "`high` must not be below `low`"),
         ({"low": 0, "high": 9, "widths": [5], "cuts": [[5]]}, "not both"),
         ({"low": 0, "high": 9, "widths": [0]}, "above 0"),
         ({"low": 0, "high": 99, "widths": [10, 15]}, "width 15 does not nest in width 10"),
-        ({"low": 0, "high": 99, "cuts": [[10, 20], [15]]}, "list 2 of cuts does not nest"),
+        ({"low": 0, "high": 99, "cuts": [[10, 20], [15]]}, "list 2 of `cuts` does not nest"),
         ({"low": 0, "high": 9, "cuts": [[50]]}, "cut point 50"),
         ({"low": 0, "high": 9, "cuts": [5]}, "list of lists"),
-        ({"low": 0, "high": 9, "bottom": 0}, "bottom must not be equal to low"),
-        ({"low": 0, "high": 9, "top": 10}, "high must not be below top"),
-        ({"low": 0, "high": 9, "bottom": 5, "top": 4}, "top must not be below bottom"),
-        ({"low": 0.5, "high": 9}, "low is not an integer"),
-        ({"low": "x", "high": 9}, "low is not a finite number"),
-        ({"low": 0, "high": math.inf}, "high is not a finite number"),
-        ({"low": math.nan, "high": 1}, "low is not a finite number"),
-        ({"low": True, "high": 1}, "low is not a finite number"),
+        ({"low": 0, "high": 9, "bottom": 0}, "`bottom` must not be equal to `low`"),
+        ({"low": 0, "high": 9, "top": 10}, "`high` must not be below `top`"),
+        ({"low": 0, "high": 9, "bottom": 5, "top": 4}, "`top` must not be below `bottom`"),
+        ({"low": 0.5, "high": 9}, "`low` is not an integer; round it, or declare kind='float'"),
+        ({"low": "x", "high": 9}, "`low` is not a finite number"),
+        ({"low": 0, "high": math.inf}, "`high` is not a finite number"),
+        ({"low": math.nan, "high": 1}, "`low` is not a finite number"),
+        ({"low": True, "high": 1}, "`low` is not a finite number"),
         ({"low": 0, "high": 9, "kind": "text"}, "'integer', 'float'"),
         ({"low": 0, "high": 9, "closed": "both"}, "'left' or 'right'"),
         ({"low": 0, "high": 9, "end": "ajar"}, "'closed' or 'open'"),
         ({"low": 0, "high": 9, "end": "open"}, "continuous"),
-        ({"low": 0, "high": 9, "kind": "float"}, "give widths or cuts"),
-        ({"low": 9, "high": 9, "kind": "float", "widths": [1]}, "above low"),
-        ({"low": 0, "high": 9, "kind": "float", "top": 9}, "above top"),
+        ({"low": 0, "high": 9, "kind": "float"}, "give `widths` or `cuts`"),
+        ({"low": 9, "high": 9, "kind": "float", "widths": [1]}, "above `low`"),
+        ({"low": 0, "high": 9, "kind": "float", "top": 9}, "above `top`"),
         ({"low": 0, "high": 1, "kind": "float", "step": 0.3}, "whole number of steps"),
-        ({"low": 0, "top": 1, "kind": "float", "step": 0.5}, "needs low and high"),
+        ({"low": 0, "top": 1, "kind": "float", "step": 0.5}, "needs `low` and `high`"),
         ({"low": 0, "high": 9, "step": 0}, "above 0"),
         ({"low": 10**17, "top": 10**17 + 9}, "same floating-point"),
         ({"low": 0, "high": 9, "kind": "float", "cuts": [["1", "1.00000000000000000001"]]}, "same floating-point"),
@@ -191,10 +191,10 @@ def test_every_choice_of_dates_that_is_accepted_nests(first: dt.date, days: int)
         ("2024-01-01", "2024-12-31", ["month", "week"], "weeks cross"),
         ("2024-01-01", "2024-12-31", ["year", "month"], "the finer comes first"),
         ("2024-01-01", "2024-12-31", ["year", "year"], "the finer comes first"),
-        ("2024-01-01", "2024-12-31", ["fortnight"], "'fortnight' is unknown"),
+        ("2024-01-01", "2024-12-31", ["fortnight"], "`levels` has 'fortnight'"),
         ("2024-12-31", "2024-01-01", ["year"], "swap"),
-        ("yesterday", "2024-01-01", ["year"], "first is not a date"),
-        ("2024-01-01", "2024-02-30", ["year"], "last is not a date"),
+        ("yesterday", "2024-01-01", ["year"], "`first` is not a date"),
+        ("2024-01-01", "2024-02-30", ["year"], "`last` is not a date"),
     ],
 )
 def test_dates_that_cannot_be_are_refused(first: str, last: str, levels: list[str], message: str) -> None:
@@ -289,8 +289,10 @@ def test_groups_may_be_nested_and_of_different_depth() -> None:
 
 def test_values_in_no_group_go_to_the_rest_or_are_refused() -> None:
     assert path(groups({"West": ["FR"]}, values=["FR", "JP"], rest="other"), "JP") == ["JP", "other", "*"]
-    with pytest.raises(HierarchyError, match="'JP' first"):
+    with pytest.raises(HierarchyError, match=r"^1 value of the domain is in no group, 'JP'; .* give `rest`"):
         groups({"West": ["FR"]}, values=["FR", "JP"])
+    with pytest.raises(HierarchyError, match=r"^2 values of the domain are in no group, 'JP' first; "):
+        groups({"West": ["FR"]}, values=["JP", "FR", "BR"])
 
 
 @pytest.mark.parametrize(

@@ -212,8 +212,9 @@ def check_hierarchy(
                 "or clean the table",
             )
     sound = not found.fatal and not (strict and found.minor)
+    typed = {"root": "--root", "add_root": "--add-root"}
     errors, warnings = (
-        [{"name": one.name, "message": options.spelled(one.message, ("root", "add_root"))} for one in some]
+        [{"name": one.name, "message": options.spelled(one.message, typed)} for one in some]
         for some in (found.fatal, found.minor)
     )
     if json:
@@ -351,7 +352,7 @@ def make_mask(
     from shoal.hierarchy import mask
 
     given = _values(values, values_from)
-    domain = _domain(mask, table, column, kind=kind, values=given, **({} if length is None else {"length": length}))
+    domain = _domain(mask, table, column, kind=kind, values=given, length=length)
     rest = {"alphabet": alphabet} if length is not None else {}
     number = [_whole(step, "--steps") for step in options.names(steps)]
     styles = {"side": side, "steps": number or None, "symbol": symbol, "pad": pad, "align": align, "kind": kind, "root": root}
@@ -450,9 +451,10 @@ def _domain(
     """A builder that knows its domain: the declared one, or the values of a table's column."""
     given = {name: value for name, value in declared.items() if value is not None}
     if table is None and column is None:
-        if not given and make.__name__ not in ("intervals",):
-            names = " and ".join(f"--{name}" for name in declared)
-            raise ParameterError(f"no domain is declared; give {names} (or --table and --column, which the result will tell of)")
+        if not given and make.__name__ != "intervals":  # which has several ways to say its ends, and says so
+            names = {"dates": "--first and --last", "mask": "--values, --values-from or --length"}
+            wanted = names.get(make.__name__, "--values or --values-from")
+            raise ParameterError(f"no domain is declared; give {wanted} (or --table and --column, which the result will tell of)")
         if make.__name__ == "dates" and len(given) < len(declared):
             raise ParameterError(f"the domain has one end; give {' and '.join(f'--{n}' for n in declared if n not in given)} too")
         return lambda **more: make(**given, **more)
@@ -524,7 +526,7 @@ def _write(make: "Callable[..., Hierarchy]", more: dict[str, Any], out: Path | N
     else:
         write(made, out, separator=separator)
         levels = ", ".join(f"{made.cardinality(level):,}" for level in range(made.height + 1))
-        complain(f"{out}: {plural(made.leaves, 'value')}, {plural(made.height + 1, 'level')} of {levels} values")
+        complain(f"wrote {out}: {plural(made.height + 1, 'level')}, with {levels} values")
     if made.derived:
         where = f"; {out}.derived says so" if out is not None else ""
         complain(f"warning: derived from the rows, so its shape tells about them{where}; declare the domain for a public one")

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -103,7 +103,8 @@ class Command(TyperCommand):
         try:
             return super().invoke(ctx)
         except ShoalError as error:
-            raise type(error)(spelled(str(error), [option.name or "" for option in self.params])) from None
+            typed = {one.name: max(one.opts, key=len) for one in self.params if one.name and one.opts[0].startswith("-")}
+            raise type(error)(spelled(str(error), typed)) from None
 
 
 def _untyped(params: Any) -> Any:
@@ -113,17 +114,17 @@ def _untyped(params: Any) -> Any:
     return params
 
 
-def spelled(message: str, options: Collection[str]) -> str:
-    """A message of the library, with those of its parameters that are options here.
+def spelled(message: str, options: Mapping[str, str]) -> str:
+    """A message of the library, with those of its parameters that are options here as they are typed.
 
-    >>> spelled("read the file with add_root='*'", ["root", "add_root"])
+    >>> spelled("read the file with add_root='*'", {"root": "--root", "add_root": "--add-root"})
     "read the file with --add-root '*'"
-    >>> spelled("`low` is not an integer", ["low", "high"])
+    >>> spelled("`low` is not an integer", {"low": "--low", "high": "--high"})
     '--low is not an integer'
     """
     known = "|".join(map(re.escape, options))
-    typed = re.sub(rf"`({known})`", lambda found: f"--{found[1].replace('_', '-')}", message)
-    return re.sub(rf"(?<![-\w])({known})=(?=['\"])", lambda found: f"--{found[1].replace('_', '-')} ", typed)
+    typed = re.sub(rf"`({known})`", lambda found: options[found[1]], message)
+    return re.sub(rf"(?<![-\w])({known})=(?=['\"])", lambda found: f"{options[found[1]]} ", typed)
 
 
 def names(given: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
+from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed, plural
 from shoal.hierarchy.ranges import above, below, between, exact, from_to, or_more, plain
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Key, Kind
@@ -62,22 +62,22 @@ def intervals(
     if end not in ("closed", "open"):
         raise ParameterError(f"end={end!r}; it takes 'closed' or 'open'")
     if widths and cuts:
-        raise ParameterError("give widths or cuts, not both")
+        raise ParameterError("give `widths` or `cuts`, not both")
     for name, own, bound, other in (("low", low, bottom, "bottom"), ("high", high, top, "top")):
         if own is None and bound is None:
-            raise ParameterError(f"give {name}, or {other} for a domain that is open there")
+            raise ParameterError(f"give `{name}`, or `{other}` for a domain that is open there")
     ends = _Ends(
-        *(None if x is None else _number(x, n, kind) for n, x in zip(_Ends.NAMES, (low, bottom, top, high), strict=True))
+        *(None if x is None else _number(x, f"`{n}`", kind) for n, x in zip(_Ends.NAMES, (low, bottom, top, high), strict=True))
     )
-    grid = _number(step, "step", kind) if step is not None else Decimal(1) if kind is Kind.INTEGER else None
+    grid = _number(step, "`step`", kind) if step is not None else Decimal(1) if kind is Kind.INTEGER else None
     if widths:
-        start = _number(origin, "origin", kind)
-        named = [(f"width {plain(w)}", _multiples(w, start, ends)) for w in (_number(w, "a width", kind) for w in widths)]
+        start = _number(origin, "`origin`", kind)
+        named = [(f"width {plain(w)}", _multiples(w, start, ends)) for w in (_number(w, "one of `widths`", kind) for w in widths)]
     else:
-        named = [(f"list {i + 1} of cuts", _given(points, ends, kind)) for i, points in enumerate(cuts)]
+        named = [(f"list {i + 1} of `cuts`", _given(points, ends, kind)) for i, points in enumerate(cuts)]
     if grid is not None:
         if end == "open":
-            raise ParameterError("end='open' is for continuous domains; lower high by one step instead")
+            raise ParameterError("end='open' is for continuous domains; lower `high` by one step instead")
         return _discrete(ends, named, grid, closed, kind, root)
     return _continuous(ends, named, closed, end == "closed", root)
 
@@ -92,7 +92,7 @@ class _Ends:
         known = [(name, value) for name, value in zip(self.NAMES, given, strict=True) if value is not None]
         for (name, value), (after, beyond) in pairwise(known):
             if value > beyond or (value == beyond and name == "low" and after == "bottom"):
-                raise ParameterError(f"{after} must not be {'below' if value > beyond else 'equal to'} {name}")
+                raise ParameterError(f"`{after}` must not be {'below' if value > beyond else 'equal to'} `{name}`")
 
     @property
     def first(self) -> Decimal:
@@ -110,7 +110,7 @@ class _Ends:
 
 def _multiples(width: Decimal, origin: Decimal, ends: _Ends) -> set[Decimal]:
     if width <= 0:
-        raise ParameterError(f"width {plain(width)}; widths are above 0")
+        raise ParameterError(f"width {plain(width)}; `widths` are above 0")
     before = math.floor((ends.first - origin) / width)
     behind = math.ceil((ends.last - origin) / width)
     _afford(behind - before)
@@ -120,11 +120,11 @@ def _multiples(width: Decimal, origin: Decimal, ends: _Ends) -> set[Decimal]:
 
 def _given(points: Sequence[Number], ends: _Ends, kind: Kind) -> set[Decimal]:
     if isinstance(points, str) or not isinstance(points, Iterable):
-        raise ParameterError("cuts is a list of lists, one for each level, as in cuts=[[10, 20, 30], [20]]")
-    found = {_number(point, "a cut point", kind) for point in points}
+        raise ParameterError("`cuts` is a list of lists, one for each level, as in cuts=[[10, 20, 30], [20]]")
+    found = {_number(point, "one of `cuts`", kind) for point in points}
     outside = sorted(point for point in found if not ends.first <= point <= ends.last)
     if outside:
-        raise ParameterError(f"cut point {plain(outside[0])} is outside the domain, or beyond bottom or top; leave it out")
+        raise ParameterError(f"cut point {plain(outside[0])} is outside the domain, or beyond `bottom` or `top`; leave it out")
     return found | ends.bounds()
 
 
@@ -142,16 +142,16 @@ def _discrete(
 ) -> Hierarchy:
     """Every value of the grid a leaf; an open end is one leaf more."""
     if step <= 0:
-        raise ParameterError(f"step {plain(step)}; it is above 0")
+        raise ParameterError(f"`step` is {plain(step)}; it is above 0")
     if kind is Kind.FLOAT and (ends.low is None or ends.high is None):
-        raise ParameterError("a domain with a step needs low and high; leave step out for an open one")
+        raise ParameterError("a domain with a step needs `low` and `high`; leave `step` out for an open one")
     after = step if closed == "right" else Decimal(0)  # a cut that is closed on the right belongs to the value before it
     low = ends.first + after - step if ends.low is None else ends.low
     high = ends.last + after if ends.high is None else ends.high
     count = int((high - low) / step) + 1
     _afford(count)
     if low + step * (count - 1) != high:
-        raise ParameterError("high is not low plus a whole number of steps; change one of the three")
+        raise ParameterError("`high` is not `low` plus a whole number of steps; change one of them, or `step`")
     if not named and ends.bounds():
         named = [("step", _multiples(step, low, ends))]
     _nested(named)
@@ -190,9 +190,9 @@ def _discrete(
 def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: str, end_closed: bool, root: str) -> Hierarchy:
     """The intervals of the first level as leaves."""
     if ends.high is not None and ends.high in (ends.low, ends.top):
-        raise ParameterError("high must be above low and above top")
+        raise ParameterError("`high` must be above `low` and above `top`")
     if not named and not ends.bounds():
-        raise ParameterError("give widths or cuts; a continuous domain has no values of its own")
+        raise ParameterError("give `widths` or `cuts`; a continuous domain has no values of its own")
     named = named or [("bottom and top", ends.bounds())]
     _nested(named)
     edges = [ends.low, *sorted(named[0][1] - {ends.low, ends.high}), ends.high]
@@ -220,7 +220,7 @@ def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: st
 
 def _distinct(cuts: list[float]) -> tuple[float, ...]:
     if len(set(cuts)) < len(cuts):
-        raise ParameterError("two cut points are the same floating-point number; leave one out, or declare low and high")
+        raise ParameterError("two cut points are the same floating-point number; leave one out, or declare `low` and `high`")
     return tuple(cuts)
 
 
@@ -243,11 +243,11 @@ def dates(
     """
     start, stop = (_day(day, name) for day, name in ((first, "first"), (last, "last")))
     if start > stop:
-        raise ParameterError("first is after last; swap them")
+        raise ParameterError("`first` is after `last`; swap them")
     if isinstance(levels, str):
         levels = (levels,)
     if unknown := [level for level in levels if level not in PERIODS]:
-        raise ParameterError(f"level {unknown[0]!r} is unknown; it takes {listed(PERIODS)}")
+        raise ParameterError(f"`levels` has {unknown[0]!r}; it takes {listed(PERIODS)}")
     for fine, coarse in pairwise(levels):
         if coarse not in COARSER[fine]:
             reason = "weeks cross the ends of months and years" if "week" in (fine, coarse) else "the finer comes first"
@@ -301,7 +301,7 @@ def mask(
     ['10117', '1011*', '10***', '*']
     """
     if (values is None) == (length is None and isinstance(alphabet, str)):
-        raise ParameterError("give values, or length and alphabet for all texts of that length")
+        raise ParameterError("give `values`, or `length` and `alphabet` for all texts of that length")
     for name, given in (("side", side), ("align", align)):
         if given not in ("left", "right"):
             raise ParameterError(f"{name}={given!r}; it takes 'left' or 'right'")
@@ -314,7 +314,7 @@ def mask(
     if steps is None:
         steps = range(1, width)
     if any(not isinstance(step, int) or step < 1 for step in steps) or sorted(set(steps)) != list(steps):
-        raise ParameterError("steps are whole numbers of masked characters, each above the one before, as in steps=[1, 2, 4]")
+        raise ParameterError("`steps` are whole numbers of masked characters, each above the one before, such as 1, 2, 4")
     filled = texts if pad is None else [text.ljust(width, pad) if align == "left" else text.rjust(width, pad) for text in texts]
     if side == "right":
         masked = [[text[: max(len(text) - n, 0)] + symbol * min(n, len(text)) for text in filled] for n in steps if n < width]
@@ -326,12 +326,12 @@ def mask(
 def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
     if isinstance(alphabet, str):
         if not isinstance(length, int) or length < 1:
-            raise ParameterError("length is a whole number above 0")
+            raise ParameterError("`length` is a whole number above 0")
         alphabet = [alphabet] * length
     elif length not in (None, len(alphabet)):
-        raise ParameterError(f"length is {length} and there are {len(alphabet)} alphabets; give one a place")
+        raise ParameterError(f"`length` is {length} and there are {len(alphabet)} alphabets; give one a place")
     if any(not characters or len(set(characters)) < len(characters) for characters in alphabet):
-        raise ParameterError("an alphabet is empty or has a character twice")
+        raise ParameterError("an `alphabet` is empty or has a character twice")
     _afford(math.prod(map(len, alphabet)))
     return map("".join, product(*alphabet))
 
@@ -362,7 +362,7 @@ def order(
         spans = zip(starts, [*starts[1:], len(texts)], strict=True)
         levels.append((starts, [texts[a] if b - a == 1 else f"{texts[a]} to {texts[b - 1]}" for a, b in spans]))
         if len(set(levels[-1][1])) < len(starts):
-            raise HierarchyError(f"two runs of level {number} would have the same label; give the groups names (groups)")
+            raise HierarchyError(f"two runs of level {number} would have the same label; make groups with names instead")
     Hierarchy.from_lines([[text, root] for text in texts], kind)  # refuses duplicates and what is not of the type
     return _stacked(texts, levels, kind, root)
 
@@ -370,9 +370,9 @@ def order(
 def _runs(size: int | Sequence[int], total: int, level: int) -> list[int]:
     runs = [size] * -(-total // size) if isinstance(size, int) and size > 0 else size
     if not isinstance(runs, Sequence) or any(not isinstance(run, int) or run < 1 for run in runs):
-        raise ParameterError(f"sizes of level {level}: a size is a whole number above 0")
+        raise ParameterError(f"`sizes` of level {level}: a size is a whole number above 0")
     if not isinstance(size, int) and sum(runs) != total:
-        raise ParameterError(f"sizes of level {level} sum to {sum(runs)}, and the level below has {total} values")
+        raise ParameterError(f"`sizes` of level {level} sum to {sum(runs)}, and the level below has {plural(total, 'value')}")
     return list(runs)
 
 
@@ -399,7 +399,10 @@ def groups(
         known = {kind.key(path[0]) for path in paths}
         absent = [text for text in _texts(values, kind) if kind.key(text) not in known]
         if absent and rest is None:
-            raise HierarchyError(f"{len(absent)} values of the domain are in no group, {absent[0]!r} first; name a rest for them")
+            which = f"1 value of the domain is in no group, {absent[0]!r}"
+            if len(absent) > 1:
+                which = f"{len(absent):,} values of the domain are in no group, {absent[0]!r} first"
+            raise HierarchyError(f"{which}; put all values into groups, or give `rest`, the group of the others")
         paths += [(text, str(rest)) for text in absent]
     depth = max(map(len, paths), default=0)
     # A value's own group is repeated upwards from below: (JP, Asia) becomes (JP, Asia, Asia).
@@ -475,7 +478,7 @@ def _number(given: Number, name: str, kind: Kind) -> Decimal:
     except ValueError:
         raise ParameterError(f"{name} is not a finite number") from None
     if kind is Kind.INTEGER and number != number.to_integral_value():
-        raise ParameterError(f"{name} is not an integer; declare the type 'float', or round it")
+        raise ParameterError(f"{name} is not an integer; round it, or declare kind='float'")
     return number
 
 
@@ -483,13 +486,13 @@ def _day(given: dt.date | str, name: str) -> dt.date:
     try:
         return Kind.DATE.key(given)  # type: ignore[return-value]
     except ValueError:
-        raise ParameterError(f"{name} is not a date such as 2024-12-31") from None
+        raise ParameterError(f"`{name}` is not a date such as 2024-12-31") from None
 
 
 def _texts(values: Iterable[object], kind: Kind) -> list[str]:
     """The values of a domain as texts; a text stays as it was written."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ParameterError("values come as a list")
+        raise ParameterError("`values` come as a list")
     texts: list[str] = []
     for value in values:
         try:
@@ -508,5 +511,5 @@ def _afford(leaves: int) -> None:
     if leaves > MOST_LEAVES:
         raise TooLargeError(
             f"a hierarchy over {leaves:,} values, and {MOST_LEAVES:,} is the most; "
-            "take a smaller domain, or wider intervals of type 'float'"
+            "take a smaller domain, or wider intervals with kind='float'"
         )
