@@ -308,6 +308,11 @@ def test_checking_a_recipe_states_the_promise_and_writes_nothing(folder: Path) -
     assert "8 nodes" in text
 
 
+def test_a_table_in_place_of_a_recipe_is_recognised(folder: Path) -> None:
+    assert refused("release", "people.csv", "--out", "out").endswith("draft a recipe with: shoal recipe new people.csv\n")
+    assert "shoal recipe new people.csv" in refused("recipe", "check", "people.csv")
+
+
 def test_a_column_without_a_role_is_listed(folder: Path) -> None:
     (folder / "recipe.toml").write_text(RECIPE.replace('visits = "insensitive"\n', ""))
     assert "'visits'" in refused("release", "recipe.toml", "--out", "out")

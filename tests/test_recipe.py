@@ -132,6 +132,10 @@ def test_a_hierarchy_file_takes_the_declared_type_of_its_column(write: Write) ->
         ('"k-anonymity"', '"k-anonimity"', "method.models[0].model is 'k-anonimity'; did you mean 'k-anonymity'?"),
         ('model = "k-anonymity"\n', "", "method.models[0].model: missing; it takes 'k-anonymity', 'distinct-diversity'"),
         ('name = "optimal"', 'name = "optimum"', "method.name is 'optimum'; did you mean 'optimal'?"),
+        ('name = "optimal"', 'nmae = "optimal"', "method.nmae: unknown key; did you mean 'name'?"),
+        ('build = "intervals"', 'buidl = "intervals"', "hierarchies.age.buidl: unknown key; did you mean 'build'?"),
+        ('model = "k-anonymity"', 'modle = "k-anonymity"', "method.models[0].modle: unknown key; did you mean 'model'?"),
+        ('name = "optimal"', "", "method.name: missing; it takes 'optimal'"),
         ('name = "optimal"', 'name = "x"', "method.name is 'x'; it takes 'optimal', 'mondrian', 'sampling'"),
         ("suppression = 0.5", "supression = 0.5", "method.supression: unknown key; did you mean 'suppression'?"),
         ("suppression = 0.5", "suppression = true", "method.suppression should be a number such as 0.05"),
@@ -201,6 +205,14 @@ def test_a_file_that_is_no_recipe_is_refused(tmp_path: Path, content: bytes | No
         path.write_bytes(content)
     with pytest.raises((RecipeError, FileError), match=said):
         Recipe.load(path)
+
+
+@pytest.mark.parametrize("name", ["people.csv", "People.CSV", "people.tsv", "people.parquet"])
+def test_a_table_in_place_of_a_recipe_is_recognised(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("secret = 1\nsecret = 2\n")
+    with pytest.raises(RecipeError, match=r"Is it a table\? Then draft a recipe with: shoal recipe new .*eople") as caught:
+        Recipe.load(tmp_path / name)
+    assert "secret" not in str(caught.value)
 
 
 def test_an_empty_recipe_says_what_it_lacks(tmp_path: Path) -> None:

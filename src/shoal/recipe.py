@@ -233,6 +233,8 @@ class Recipe:
     def load(cls, path: str | os.PathLike[str]) -> "Recipe":
         """The recipe in a file; RecipeError says everything that is wrong with it, a line each."""
         path = Path(path)
+        if path.suffix.lower() in (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc") and path.is_file():
+            raise RecipeError(f"{path} is no recipe. Is it a table? Then draft a recipe with: shoal recipe new {path}")
         try:
             raw = tomllib.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
@@ -396,6 +398,8 @@ def _line(raw: Mapping[str, Any], error: ErrorDetails) -> str:
         case "missing":
             return f"{_path(loc)}: missing; add it"
         case "choice" if context["given"] is None:
+            if meant := get_close_matches(context["key"], given, n=1):
+                return f"{_path((*loc, meant[0]))}: unknown key; did you mean {context['key']!r}?"
             return f"{_path((*loc, context['key']))}: missing; it takes {listed(context['choices'])}"
         case "choice":
             return f"{_path((*loc, context['key']))} is {context['given']!r}; {_hint(context['given'], context['choices'])}"
