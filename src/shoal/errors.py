@@ -9,7 +9,8 @@
     ├── RecipeError         a recipe has an unknown key or a value that does not fit
     ├── TooLargeError       the work would not fit; the message has the number
     ├── InfeasibleError     no table satisfies what was asked for
-    └── Stopped             the caller asked to stop
+    ├── Stopped             the caller asked to stop
+    └── InternalError       Shoal contradicts itself: a bug, and nothing was released
 
 A message says what was wrong, where, and what to do. It never contains a cell's value. `listed` and `plural` help to say it.
 """
@@ -22,6 +23,7 @@ __all__ = [
     "HierarchyError",
     "InfeasibleError",
     "InputError",
+    "InternalError",
     "ParameterError",
     "RecipeError",
     "ShoalError",
@@ -70,6 +72,10 @@ class InfeasibleError(ShoalError):
 
 class Stopped(ShoalError):
     """The caller asked to stop; nothing was written."""
+
+
+class InternalError(ShoalError, RuntimeError):
+    """Shoal contradicts itself: a bug, and nothing was released."""
 
 
 def listed(things: Iterable[object]) -> str:

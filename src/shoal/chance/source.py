@@ -1,23 +1,39 @@
 """`Chance`: exact draws from the operating system's randomness. `Seeded`: the same draws from a seed, for tests only.
 
-Every draw is exact: a probability is a rational number, and no draw rounds it. Floating-point numbers would let the last
-bits of a draw tell more than the promise says.
+Every draw is exact: probabilities are rational numbers or e to a rational power, and no draw rounds them. Floating-point
+numbers would let the last bits of a draw tell more than the promise says. Draws come in bulk, and a name in the plural is
+the bulk form of the one in the singular. Why each has the law it states: docs/proofs/chance.md.
 """
 
 import hashlib
+import math
 import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import accumulate
+from numbers import Rational
+from operator import index
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import ParameterError
+from shoal.errors import InternalError, ParameterError
 
 __all__ = ["Chance", "Seeded"]
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Wide = npt.NDArray[Any]  # int64 where the numbers fit, else Python's integers: the same code works on both
+Exact = Sequence[Rational | int] | npt.NDArray[Any]  # integers or fractions; floats are refused
+
 _WORD = 64
 _BLOCK = 1 << 22  # draws made at a time, so that memory stays bounded
+_LARGEST = (1 << 63) - 1
+_FEW = 16  # up to so many trials together are one look-up; beyond, adding up coins costs less than larger tables
+_FIRST = 16  # bits that such a look-up takes; it decides all but a few in a thousand
+_TIE = 255
 
 
 class Chance:
@@ -38,32 +54,56 @@ class Chance:
         """A random number of 128 bits in hexadecimal, to name a release by."""
         return self.bytes(16).hex()
 
+    # Uniform draws
+
     def below(self, n: int) -> int:
         """A uniform integer from 0 to n - 1."""
-        if n < 1:
-            raise ParameterError(f"a draw below {n} is impossible; n must be at least 1")
-        bits = (n - 1).bit_length()
+        bits = (_possible(n) - 1).bit_length()
         size = (bits + 7) // 8
         while True:  # each turn succeeds with a probability above one half
             drawn = int.from_bytes(self.bytes(size), "little") & ((1 << bits) - 1)
             if drawn < n:
                 return drawn
 
+    def belows(self, n: int, size: int) -> Wide:
+        """`size` uniform integers from 0 to n - 1; Python's integers where n exceeds 2⁶³."""
+        bits = (_possible(n) - 1).bit_length()
+        if bits >= _WORD:
+            return np.array([self.below(n) for _ in range(size)], dtype=object)
+        if bits == 0:
+            return np.zeros(size, dtype=np.int64)
+        width = next(width for width in (1, 2, 4, 8) if bits <= 8 * width)
+        drawn = np.empty(0, dtype=np.int64)
+        while len(drawn) < size:
+            wanted = (size - len(drawn) << bits) // n + 1
+            more = np.frombuffer(self.bytes(wanted * width), dtype=f"<u{width}") & ((1 << bits) - 1)
+            drawn = np.concatenate([drawn, more[more < n].astype(np.int64)])
+        return drawn[:size]
+
     def permutation(self, n: int) -> Ints:
         """A uniform order of 0 to n - 1."""
         while True:  # given that no two words are equal, every order of them is equally likely
             words = self.words(n)
-            order = np.argsort(words, kind="stable")
+            order = np.argsort(words)
             if n < 2 or (np.diff(words[order]) > 0).all():
                 return order.astype(np.int64)
 
-    def choice(self, n: int, size: int) -> Ints:
-        """A uniform choice of `size` different integers from 0 to n - 1, in uniform order."""
+    def choice(self, n: int, size: int) -> Wide:
+        """A uniform choice of `size` different integers from 0 to n - 1, in uniform order; n may be beyond any array."""
         if not 0 <= size <= n:
             raise ParameterError(f"cannot choose {size} of {n}; choose 0 to {n}")
-        return self.permutation(n)[:size]
+        if 4 * size > n:
+            return self.permutation(n)[:size]
+        chosen = self.belows(n, size) if n else np.empty(0, dtype=np.int64)
+        while True:  # a number that was there already is drawn again
+            chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])]
+            if len(chosen) == size:
+                return chosen
+            chosen = np.concatenate([chosen, self.belows(n, size - len(chosen))])
 
-    def bernoulli(self, probability: Fraction, size: int) -> npt.NDArray[np.bool_]:
+    # Coins and sums of coins
+
+    def bernoulli(self, probability: Fraction, size: int) -> Bools:
         """`size` draws that are True with exactly this probability."""
         scaled = _probability(probability) * (1 << _WORD)
         whole, rest = divmod(scaled, 1)
@@ -78,18 +118,63 @@ class Chance:
                 drawn[start + tie] = self.bernoulli(rest, 1)[0]
         return drawn
 
-    def binomial(self, trials: Ints, probability: Fraction) -> Ints:
-        """For every number of trials how many succeed, each with exactly this probability.
+    def bernoullis(self, numerators: Wide, denominator: int) -> Bools:
+        """For every numerator a draw that is True with probability numerator / denominator."""
+        if len(numerators) and not 0 <= numerators.min() <= numerators.max() <= denominator:
+            raise ParameterError(f"a numerator is not from 0 to the denominator, {denominator}: it makes no probability")
+        return np.asarray(self.belows(denominator, len(numerators)) < numerators, dtype=np.bool_)
 
-        All trials compare a uniform number with the probability bit by bit, together: each bit decides half of those
-        still undecided, and how many is a sum of fair coins. A trial costs two random bits on average.
-        """
-        left, undecided = _probability(probability), np.asarray(trials, dtype=np.int64).copy()
-        if (undecided < 0).any():
+    def binomial(self, trials: Ints, probability: Fraction) -> Ints:
+        """For every number of trials how many succeed, each with exactly this probability."""
+        probability, trials = _probability(probability), np.asarray(trials, dtype=np.int64)
+        if (trials < 0).any():
             raise ParameterError("a number of trials is negative")
-        if left == 1:
-            return undecided
-        successes = np.zeros_like(undecided)
+        successes = np.empty_like(trials)
+        few = trials <= _FEW
+        successes[few] = self._looked_up(trials[few], probability)
+        successes[~few] = self._added_up(trials[~few], probability)
+        return successes
+
+    def _looked_up(self, trials: Ints, probability: Fraction) -> Ints:
+        """Binomial draws of a few trials: a uniform number's place among the cumulative probabilities.
+
+        Its first bits decide in nearly all cases, by a table; where a cumulative probability has the same first bits, more
+        bits are drawn until they differ.
+        """
+        cumulative = {n: _cumulative(n, probability) for n in np.unique(trials).tolist()}
+        tables = np.empty((max(cumulative, default=0) + 1, 1 << _FIRST), dtype=np.uint8)
+        for n, sums in cumulative.items():
+            cuts = [value * (1 << _FIRST) for value in sums]
+            tables[n] = np.repeat(np.arange(n + 1), np.diff([0, *map(math.ceil, cuts), 1 << _FIRST]))
+            tables[n, [int(cut) for cut in cuts if cut.denominator > 1]] = _TIE
+        successes = np.empty_like(trials)
+        for start in range(0, len(trials), _BLOCK):
+            block = trials[start : start + _BLOCK]
+            first = np.frombuffer(self.bytes(2 * len(block)), dtype="<u2")
+            drawn = tables.ravel().take((block << _FIRST) + first)
+            successes[start : start + _BLOCK] = drawn
+            for tie in np.flatnonzero(drawn == _TIE).tolist():
+                successes[start + tie] = self._place(int(first[tie]), cumulative[int(block[tie])])
+        return successes
+
+    def _place(self, drawn: int, cumulative: Sequence[Fraction]) -> int:
+        """How many of the cumulative probabilities a uniform number with these first bits is not below."""
+        bits = _FIRST
+        while True:
+            least = bisect_right(cumulative, Fraction(drawn, 1 << bits))
+            if least == bisect_left(cumulative, Fraction(drawn + 1, 1 << bits)):
+                return least
+            drawn, bits = drawn << _WORD | int(self.words(1)[0]), bits + _WORD
+
+    def _added_up(self, trials: Ints, probability: Fraction) -> Ints:
+        """Binomial draws of many trials.
+
+        All compare a uniform number with the probability bit by bit, together: each bit decides half of those still
+        undecided, and how many is a sum of fair coins. A trial costs two random bits on average.
+        """
+        if probability == 1:
+            return trials
+        left, undecided, successes = probability, trials, np.zeros_like(trials)
         while left and undecided.any():
             bit, left = divmod(left * 2, 1)
             ones = self._heads(undecided)
@@ -117,6 +202,128 @@ class Chance:
             start = stop
         return heads
 
+    # e to a rational power, after Canonne, Kamath and Steinke (2020)
+
+    def bernoulli_exp(self, x: Fraction) -> bool:
+        """True with probability e^−x, for a rational x of at least 0."""
+        return bool(self.bernoullis_exp(np.ones(1, dtype=np.int64), x)[0])
+
+    def bernoullis_exp(self, multiples: Exact, rate: Fraction) -> Bools:
+        """For every integer m of at least 0 a draw that is True with probability e^−(m · rate).
+
+        Neither m · rate nor the denominator of the rate needs to fit a machine word.
+        """
+        rate, gaps = _exact("rate", rate), _integers(multiples)
+        if rate < 0 or (gaps < 0).any():
+            raise ParameterError("e to a positive power is no probability; give a rate and multiples of at least 0")
+        if max(int(gaps.max(initial=0)) * rate.numerator, rate.denominator) > _LARGEST:
+            gaps = gaps.astype(object)
+        scaled = gaps * rate.numerator
+        whole = scaled // rate.denominator
+        rest = scaled - whole * rate.denominator
+        heads = np.ones(len(gaps), dtype=np.bool_)
+        some = np.flatnonzero(whole > 0)
+        heads[some] = self._runs(len(some)) >= whole[some]
+        some = np.flatnonzero(heads & (rest > 0))
+        heads[some] = self._exp_within_one(rest[some], rate.denominator)
+        return heads
+
+    def _exp_within_one(self, numerators: Wide, denominator: int) -> Bools:
+        """True with probability e^−x for every x = numerator / denominator from 0 to 1.
+
+        In turn k = 1, 2, … a draw stays with probability x / k. It is True if it leaves in an odd turn.
+        """
+        odd = np.ones(len(numerators), dtype=np.bool_)
+        staying, turn = np.arange(len(numerators)), 1
+        while len(staying):
+            staying = staying[self.bernoullis(np.ones(len(staying), dtype=np.int64), turn)]
+            staying = staying[self.bernoullis(numerators[staying], denominator)]
+            odd[staying] ^= True
+            turn += 1
+        return odd
+
+    def _runs(self, size: int) -> Ints:
+        """How many times in a row a coin of probability e⁻¹ falls on heads: g times or more with probability e^−g."""
+        runs, running = np.zeros(size, dtype=np.int64), np.arange(size)
+        while len(running):
+            running = running[self._exp_within_one(np.ones(len(running), dtype=np.int64), 1)]
+            runs[running] += 1
+        return runs
+
+    def discrete_laplace(self, scale: Fraction) -> int:
+        """An integer z with probability proportional to e^−(|z| / scale)."""
+        return int(self.discrete_laplaces(scale, 1)[0])
+
+    def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
+        """`size` integers z, each with probability proportional to e^−(|z| / scale)."""
+        scale = _exact("scale", scale)
+        if not 0 < scale <= 1 << 48:  # beyond, a draw might not fit an integer of the machine
+            raise ParameterError("the scale must be above 0 and at most 2⁴⁸")
+        steps, width = scale.numerator, scale.denominator
+        drawn = np.empty(0, dtype=np.int64)
+        while len(drawn) < size:
+            low = self.belows(steps, 2 * (size - len(drawn)) + 8)
+            low = low[self._exp_within_one(low, steps)]
+            runs = self._runs(len(low))
+            if steps * (int(runs.max(initial=0)) + 1) > _LARGEST:
+                runs = runs.astype(object)
+            away = np.asarray((low + runs * steps) // width, dtype=np.int64)
+            negative = self.bernoullis(np.ones(len(away), dtype=np.int64), 2)
+            fresh = ~negative | (away > 0)  # zero has two signs and counts with one
+            drawn = np.concatenate([drawn, np.where(negative, -away, away)[fresh]])
+        return drawn[:size]
+
+    # Selections
+
+    def permute_and_flip(self, scores: Exact, rate: Fraction) -> int:
+        """The index that permute-and-flip selects: candidates come in uniform order, and the first one taken is it.
+
+        A candidate is taken with probability e^−(rate · (best score − its score)).
+        """
+        whole, multiplied = _scaled(scores)
+        rate = _selecting(whole, rate) / multiplied
+        return self.permute_and_flip_lazily(whole, int(whole.max()), lambda candidate: int(whole[candidate]), rate)
+
+    def permute_and_flip_lazily(self, bounds: Exact, best: int, score: Callable[[int], int], rate: Fraction) -> int:
+        """What `permute_and_flip` selects, by the same law, asking only for scores that matter.
+
+        bounds: integers, for every candidate at least its score
+        best: the best score
+        score: gives a candidate's score; asked for one after the other until a candidate is taken, never twice for one
+        """
+        rate, bounds = _selecting(bounds, rate), _capped(_integers(bounds), best)
+        # The coin e^−(rate · (best − score)) is two that both fall on heads: e^−(rate · (best − bound)), flipped here for all,
+        # and e^−(rate · (bound − score)), for which a score is needed.
+        left = np.flatnonzero(self.bernoullis_exp(best - bounds, rate))
+        for candidate in left[self.permutation(len(left))].tolist():
+            if self.bernoulli_exp(rate * _gap(int(bounds[candidate]), score(candidate))):
+                return int(candidate)
+        raise InternalError("a selection was told of a best score that no candidate has")
+
+    def exponential(self, scores: Exact, rate: Fraction) -> int:
+        """The index that the exponential mechanism selects: each with probability proportional to e^(rate · score)."""
+        whole, multiplied = _scaled(scores)
+        rate = _selecting(whole, rate) / multiplied
+        return self.exponential_lazily(whole, int(whole.max()), lambda candidate: int(whole[candidate]), rate)
+
+    def exponential_lazily(self, bounds: Exact, best: int, score: Callable[[int], int], rate: Fraction) -> int:
+        """What `exponential` selects, by the same law; asks as `permute_and_flip_lazily` does.
+
+        Candidates are proposed uniformly and taken with probability e^−(rate · (best − score)). As the best is among the n
+        candidates, a block of n proposals has one that is taken with probability 1 − 1/e or more: two blocks are rarely needed.
+        """
+        rate, bounds = _selecting(bounds, rate), _capped(_integers(bounds), best)
+        known: dict[int, int] = {}
+        while True:
+            proposed = self.belows(len(bounds), min(len(bounds), _BLOCK))
+            for candidate in proposed[self.bernoullis_exp(best - bounds[proposed], rate)].tolist():
+                if candidate not in known:
+                    known[candidate] = _gap(int(bounds[candidate]), score(candidate))
+                if self.bernoulli_exp(rate * known[candidate]):
+                    return int(candidate)
+            if all(known.get(candidate) for candidate in np.flatnonzero(bounds == best).tolist()):  # all asked, none is the best
+                raise InternalError("a selection was told of a best score that no candidate has")
+
 
 class Seeded(Chance):
     """The same draws from a seed: for tests only. A release made with it says that its promise does not hold."""
@@ -133,7 +340,70 @@ class Seeded(Chance):
         return hashlib.shake_128(f"{self._seed} {self._calls}".encode()).digest(size)
 
 
+def _possible(n: int) -> int:
+    if n < 1:
+        raise ParameterError(f"a draw below {n} is impossible; n must be at least 1")
+    return n
+
+
 def _probability(value: Fraction) -> Fraction:
     if not isinstance(value, Fraction | int) or not 0 <= value <= 1:
         raise ParameterError(f"probability {value!r} is not an exact fraction from 0 to 1; give Fraction(1, 10), say")
     return Fraction(value)
+
+
+def _exact(name: str, value: Fraction) -> Fraction:
+    if not isinstance(value, Rational):
+        raise ParameterError(f"{name} {value!r} is not an exact fraction; give Fraction(1, 10), say")
+    return Fraction(int(value.numerator), int(value.denominator))  # numpy's integers would overflow
+
+
+def _cumulative(trials: int, probability: Fraction) -> list[Fraction]:
+    """The probabilities of at most 0, 1, … trials - 1 successes."""
+    weights = (math.comb(trials, i) * probability**i * (1 - probability) ** (trials - i) for i in range(trials))
+    return list(accumulate(weights))
+
+
+def _scaled(values: Exact) -> tuple[Wide, int]:
+    """Exact numbers times their common denominator, and that. Far from the limits of the machine, or as Python's integers."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        whole, multiplied = values, 1
+    elif all(isinstance(value, Rational) for value in values):
+        multiplied = math.lcm(*(int(value.denominator) for value in values))
+        whole = np.array([int(value.numerator) * (multiplied // int(value.denominator)) for value in values], dtype=object)
+    else:
+        raise ParameterError("a score is not an exact number; give integers or fractions")
+    limit = _LARGEST >> 2  # two such numbers can be subtracted
+    fits = len(whole) == 0 or -limit <= int(whole.min()) <= int(whole.max()) <= limit
+    return whole.astype(np.int64 if fits else object), multiplied
+
+
+def _integers(values: Exact) -> Wide:
+    whole, multiplied = _scaled(values)
+    if multiplied > 1:
+        raise ParameterError("a bound or multiple is not an integer; put the common denominator into the rate")
+    return whole
+
+
+def _selecting(candidates: Exact, rate: Fraction) -> Fraction:
+    if not len(candidates):
+        raise ParameterError("there is nothing to select from; give at least one candidate")
+    rate = _exact("rate", rate)
+    if rate <= 0:
+        raise ParameterError("a selection needs a rate above 0")
+    return rate
+
+
+def _capped(bounds: Wide, best: int) -> Wide:
+    """The bounds, none above the best score."""
+    best = index(best)
+    if abs(best) > _LARGEST >> 2:
+        bounds = bounds.astype(object)
+    return np.minimum(bounds, best)
+
+
+def _gap(bound: int, score: int) -> int:
+    gap = bound - index(score)
+    if gap < 0:  # the coin would have to fall on heads with a probability above one
+        raise InternalError("a selection was given a bound, or a best score, below a candidate's score")
+    return gap
