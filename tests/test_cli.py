@@ -266,6 +266,30 @@ def test_what_may_be_a_value_is_never_suggested(folder: Path) -> None:
     assert "did you mean" not in refused("assess", "headless.csv", "-q", "Zanzi")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"{SECRET};f;flu\nParis;m;flu\n",  # a cell occurs again below
+        f"{SECRET};w12\nParis;w7\nRome;w190\n",  # a cell is spelled as those below
+        f"{SECRET};a@b.org\nParis;c@d.com\n",
+        f"{SECRET};2024-12-31\nParis;2024-12-30\n",
+        f"{SECRET};{SECRET};7\nParis;Rome;8\n",  # two columns of one name
+        f"{SECRET};{SECRET};{SECRET}\nParis;{SECRET};Rome\n",
+    ],
+)
+def test_a_first_line_that_is_a_record_is_never_shown(folder: Path, content: str) -> None:
+    (folder / "headless.csv").write_text(content)
+    assert "with names" in refused("assess", "headless.csv", "-q", "age")
+    assert "record" in refused("recipe", "new", "headless.csv")
+    assert "record" in refused("recipe", "new", "headless.csv", "--out", "draft.toml")
+
+
+def test_names_that_look_like_values_may_be_names(folder: Path) -> None:
+    (folder / "years.csv").write_text("town,2023,2024\nParis,5,7\nRome,8,9\n")
+    assert "give --header if" in refused("recipe", "new", "years.csv")
+    assert "2023 = " in run("recipe", "new", "years.csv", "--header").stdout
+
+
 # Recipes and releases
 
 

@@ -314,6 +314,10 @@ def people(tmp_path: Path) -> pl.DataFrame:
             "diagnosis": ["flu", "cold"] * 20,
             "note": [f"secret{i}" for i in range(40)],
             "ward": [1, 2] * 20,
+            "insurance": ["secret", "public"] * 20,
+            "account number": [f"secret{i % 30}" for i in range(40)],
+            "hospital name": ["secret"] * 40,
+            "admitted": ["2024-02-29", "2024-03-01"] * 20,
         }
     )
 
@@ -332,6 +336,7 @@ def test_a_draft_decides_nothing_silently(people: pl.DataFrame, tmp_path: Path) 
         "roles.ward",
         "method.models[0].k",
         "method.suppression",
+        "roles.insurance",
     ):
         assert key in str(caught.value)
 
@@ -340,23 +345,57 @@ def test_a_draft_guesses_only_in_comments_and_holds_no_value(people: pl.DataFram
     text = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
     assert "secret" not in text
     assert "flu" not in text
-    guesses = dict(re.findall(r'^(\S+|"[^"]*")\s+= "\?"(?:  # (\w+)\?)?$', text, re.MULTILINE))
+    guesses = dict(re.findall(r'^("[^"]*"|\S+)\s+= "\?"(?:  # (\w+)\?)?$', text, re.MULTILINE))
     assert guesses["age"] == "quasi"
     assert guesses["diagnosis"] == "sensitive"
     assert guesses["note"] == "identifying"
-    assert guesses["ward"] == ""
+    assert guesses["ward"] == guesses["insurance"] == guesses['"hospital name"'] == ""  # so named, and only a few values
+    assert guesses['"patient id"'] == guesses['"account number"'] == "identifying"
+    assert guesses["admitted"] == "quasi"
+    assert "2024" not in text
     assert 'path = "people.csv"' in text
 
 
-def test_a_filled_draft_is_a_recipe(people: pl.DataFrame, tmp_path: Path) -> None:
-    people.write_csv(tmp_path / "people.csv")
-    text = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
+def test_a_draft_fits_80_columns(people: pl.DataFrame, tmp_path: Path) -> None:
+    assert max(map(len, draft(table(people), tmp_path / "people.csv", folder=tmp_path).splitlines())) <= 80
+
+
+def _filled(people: pl.DataFrame, folder: Path) -> str:
+    """A draft whose blanks are filled in, and the hierarchy of age with them."""
+    people.write_csv(folder / "people.csv")
+    text = draft(table(people), folder / "people.csv", folder=folder)
     text = re.sub(r'^(age +)= "\?"', r'\1= "quasi"', text, flags=re.MULTILINE)
-    text = text.replace('suppression = "?"', "suppression = 0").replace('k = "?"', "k = 2")
+    text = re.sub(r'^(diagnosis +)= "\?"', r'\1= "sensitive"', text, flags=re.MULTILINE)
+    text = text.replace('suppression = "?"', "suppression = 0.1").replace('k = "?"', "k = 2")
     text = re.sub(r'^([^#\n]*)= "\?"', r'\1= "insensitive"', text, flags=re.MULTILINE)
     text = re.sub(r"^# (\[hierarchies.age\]|build = \"intervals\"|widths.*)$", r"\1", text, flags=re.MULTILINE)
-    text = text.replace('# low = "?"', "low = 0").replace('# high = "?"', "high = 99")
-    (tmp_path / "recipe.toml").write_text(text)
+    return text.replace('# low = "?"', "low = 0").replace('# high = "?"', "high = 99")
+
+
+def test_the_second_model_of_a_draft_needs_only_its_number(people: pl.DataFrame, tmp_path: Path) -> None:
+    text = _filled(people, tmp_path)
+    second = text[text.index("# [[method.models]]") : text.index("# Other methods")]
+    assert 'column = "diagnosis"' in second
+    uncommented = second.replace("# ", "", 1).replace("\n# ", "\n").replace('l = "?"', "l = 2")
+    (tmp_path / "recipe.toml").write_text(text.replace(second, uncommented))
+    method = Recipe.load(tmp_path / "recipe.toml").method()
+    assert method == Optimal((KAnonymity(2), DistinctDiversity("diagnosis", 2)), suppression="0.1")
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "optimal"])
+def test_every_other_method_of_a_draft_can_take_the_place_of_the_first(people: pl.DataFrame, tmp_path: Path, name: str) -> None:
+    text = _filled(people, tmp_path)
+    head, _, rest = text.partition("[method]\n")
+    models = rest[rest.index("[[method.models]]") : rest.index("# A second")]
+    (section,) = [part for part in rest.split("# [method]\n")[1:] if part.startswith(f'# name = "{name}"')]
+    lines = [line.removeprefix("# ") for line in section.splitlines() if line.startswith("# ")]
+    chosen = "\n".join(["[method]", *lines, "", "" if "takes no models" in section else models])
+    (tmp_path / "recipe.toml").write_text(head + re.sub(r'= "\?"', "= 0.5", chosen))
+    assert Recipe.load(tmp_path / "recipe.toml").method().name == name
+
+
+def test_a_filled_draft_is_a_recipe(people: pl.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(_filled(people, tmp_path))
     recipe = Recipe.load(tmp_path / "recipe.toml")
     assert recipe.run().certificate.levels["age"] > 0
 

@@ -26,7 +26,7 @@ from shoal.disk import encodings, known, replacing
 from shoal.errors import ColumnError, FileError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
-from shoal.tables import Missing, Table, table, wrap
+from shoal.tables import Missing, Table, like_a_record, table, wrap
 
 __all__ = ["FORMATS", "Format", "read", "serialise", "write"]
 
@@ -209,7 +209,8 @@ def _chosen(path: Path, names: Sequence[str], columns: list[str] | None) -> list
     if columns is None:
         return list(names)
     if unknown := [name for name in columns if name not in names]:
-        raise ColumnError(f"{path} has no column {listed(unknown)}; it has {listed(names)}")
+        known = "" if like_a_record(names, [()] * len(names)) else f"; it has {listed(names)}"
+        raise ColumnError(f"{path} has no column {listed(unknown)}{known}")
     if not columns:
         raise ParameterError("columns is empty; name at least one, or leave it out to read all")
     return [name for name in names if name in columns]
@@ -279,7 +280,13 @@ class _Csv:
         quote = _quote(text) if self.quote is None else self.quote
         detected = _separator(text, quote, whole)
         separator = self.separator or detected
-        names = _records(text, separator, quote, whole)[0]
+        names, *below = _records(text, separator, quote, whole)
+        if len(set(names)) < len(names):
+            columns = [[record[i] for record in below if i < len(record)] for i in range(len(names))]
+            if like_a_record(names, columns):  # so the error about columns of one name must not name them
+                raise FileError(
+                    f"{self.path}: its first line has a cell twice and looks like a record; put a line with names above it"
+                )
         if separator != detected and len(names) == 1 and len(_records(text, detected, quote, whole)[0]) > 1:
             raise FileError(
                 f"{self.path} has one column with separator {separator!r}, and its header contains {detected!r}; "

@@ -41,7 +41,7 @@ from shoal.kinds import Kind, KindName
 from shoal.measure.loss import LOSSES, Loss
 from shoal.privacy import models
 from shoal.privacy.exact import Exact
-from shoal.tables import Role, Table
+from shoal.tables import Role, Table, headless
 
 if TYPE_CHECKING:
     from shoal.methods import Method, Progress
@@ -458,11 +458,13 @@ def _values(raw: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tupl
 # A draft
 
 _HINTS = {
-    "identifying": r"name|(^|[^a-z])id($|[^a-z])|ssn|e-?mail|phone|passport|account|insurance",
     "quasi": r"(^|[^a-z])age|birth|sex|gender|zip|post|city|country|race|ethnic|marital|educat|occupation|work|job",
     "sensitive": r"diagnos|disease|illness|condition|treatment|drug|salary|income|wage|religion|vote|score|result",
 }
 """What names of columns suggest; only ever a comment beside a placeholder."""
+
+_NAMING = r"name|(^|[^a-z])id($|[^a-z])|ssn|e-?mail|phone|passport|account|insurance|number"
+_IDENTIFYING = 0.9, 0.5  # the share of different values from which a column may identify; and one that is called like it
 
 _EXAMPLES = {
     Kind.INTEGER: ['build = "intervals"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
@@ -471,19 +473,39 @@ _EXAMPLES = {
     Kind.TEXT: ['file = "?"'],
 }
 
+_OTHER_METHODS = {
+    "mondrian": [
+        'name = "mondrian"  # every group has ranges of its own; takes the models above',
+        "relaxed = false  # true: groups of more even size, whose ranges overlap",
+        'ranges = "boundary"  # or observed: only as far as there are values',
+    ],
+    "sampling": [
+        'name = "sampling"  # every record as it is, or not at all; takes no models',
+        f'probability = "{PLACEHOLDER}"  # of a record to be released, such as 0.1',
+    ],
+}
+"""What a draft offers in place of the [method] it has: every other method with its options."""
 
-def draft(table: Table, path: Path, *, folder: Path = Path(), **reading: str | None) -> str:
+
+def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = False, **reading: str | None) -> str:
     """A recipe for a table, to be kept in a folder and filled in: "?" wherever only a person can decide.
 
     `reading` is how the file was read: separator, quote and encoding, where they were given. The draft holds nothing of the
-    table but the names and types of its columns.
+    table but the names and types of its columns. FileError where the names seem to be a record, unless `header` says that
+    they are names.
     """
+    if not header and all(table.kind(name) is Kind.TEXT for name in table.names) and headless(table.frame):
+        raise FileError(
+            f"the first line of {path} looks like a record, and the draft would show it as the names of the columns; "
+            "put a line with names above it, or give `header` if it has the names"
+        )
     kinds = {name: _type(table, name) for name in table.names}
-    guesses = {name: _guess(table, name) for name in table.names}
+    guesses = {name: _guess(table, name, kinds[name]) for name in table.names}
     wide = max((len(_key(name)) for name in table.names), default=0)
     source = {"path": Path(os.path.relpath(path, folder)).as_posix(), **reading}
     lines = [
-        f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then: shoal recipe check, shoal release.",
+        f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then: shoal recipe check,",
+        "# shoal preview, shoal release.",
         'missing = "category"  # missing values are a value of their own; or "refuse"',
         "",
         "[source]",
@@ -492,25 +514,36 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), **reading: str | N
         "[source.types]  # text, integer, float or date",
         *(f"{_key(name):{wide}} = {_quoted(kind)}" for name, kind in kinds.items()),
         "",
-        "# identifying: is never released.         quasi: others may know it; is generalised.",
-        "# sensitive: nobody should learn it.      insensitive: neither; is released as it is.",
+        "# identifying: is never released.      quasi: others may know it; generalised.",
+        "# sensitive: nobody should learn it.   insensitive: neither; released as it is.",
         "[roles]",
         *(f'{_key(name):{wide}} = "{PLACEHOLDER}"{guess and f"  # {guess}?"}' for name, guess in guesses.items()),
         "",
-        "# Every quasi column needs a hierarchy: a file with one line a value, such as 10115;101**;10***;*, or a builder.",
-        "# shoal hierarchy make helps. For example (take the # away):",
+        "# Every quasi column needs a hierarchy: a builder, or a file with one line a",
+        "# value, which shoal hierarchy make writes. For example (take the # away):",
     ]
     for name in [name for name, guess in guesses.items() if guess == "quasi"] or list(table.names[:1]):
         lines += ["", *(f"# {line}" for line in (f"[hierarchies.{_key(name)}]", *_EXAMPLES[kinds[name]]))]
     lines += [
         "",
         "[method]",
-        f'name = "optimal"  # or {", ".join(name for name in METHODS if name != "optimal")}',
+        'name = "optimal"  # the levels that lose least; other methods stand below',
         f'suppression = "{PLACEHOLDER}"  # the share of records that may be left out, such as 0.05',
+        'loss = "granularity"  # what is kept small; others: docs/measures.md',
         "",
         "[[method.models]]",
         'model = "k-anonymity"',
-        f'k = "{PLACEHOLDER}"  # such as 5',
+        f'k = "{PLACEHOLDER}"  # records in every group, such as 5',
+        "",
+        "# A second model, where a group must not give a sensitive value away:",
+        "#",
+        "# [[method.models]]",
+        '# model = "distinct-diversity"  # or another one of docs/models.md',
+        f"# column = {_quoted(next((name for name, guess in guesses.items() if guess == 'sensitive'), PLACEHOLDER))}",
+        f'# l = "{PLACEHOLDER}"  # different values in every group, such as 3',
+        "",
+        "# Other methods, in place of the section [method] above:",
+        *(f"# {line}".rstrip() for options in _OTHER_METHODS.values() for line in ("", "[method]", *options)),
         "",
         "[output]",
         'format = "csv"  # or parquet, arrow',
@@ -530,12 +563,13 @@ def _type(table: Table, name: str) -> Kind:
     return table.kind(name)
 
 
-def _guess(table: Table, name: str) -> str:
-    """The role that a column's name suggests, else that almost all its values differ; empty where nothing does."""
-    for role, words in _HINTS.items():
-        if re.search(words, name, re.IGNORECASE):
-            return role
-    return "identifying" if table.rows > 1 and len(table.column(name).keys) > 0.9 * table.rows else ""
+def _guess(table: Table, name: str, kind: Kind) -> str:
+    """The role that a column's name or type suggests, or that most of its values differ; empty where nothing does."""
+    by_type = "quasi" if kind is Kind.DATE else ""
+    suggested = next((role for role, words in _HINTS.items() if re.search(words, name, re.IGNORECASE)), by_type)
+    named = re.search(_NAMING, name, re.IGNORECASE) is not None
+    different = table.rows > 1 and len(table.column(name).keys) > _IDENTIFYING[named] * table.rows
+    return "identifying" if different and (named or not suggested) else suggested
 
 
 def _quoted(text: str) -> str:

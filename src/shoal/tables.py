@@ -6,6 +6,7 @@ alike; so are null and NaN. The policy for missing values is "category" (a value
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ __all__ = ["Column", "Missing", "Role", "Table", "table", "wrap"]
 
 Missing = Literal["category", "refuse"]
 
+_LOOKED_AT = 10_000  # rows in which a name is looked for, to see whether it is one
 _SIDE_BY_SIDE = 20_000  # rows from which on starting threads costs less than it saves
 
 
@@ -149,7 +151,7 @@ class Table:
 
     def _require(self, name: str) -> None:
         if name not in self.names:
-            raise ColumnError(f"no column {name!r}; {told(self.names)}")
+            raise ColumnError(f"no column {name!r}; {told(self.frame)}")
 
     def _code(self, name: str) -> Column:
         kind = self.kind(name)
@@ -259,7 +261,7 @@ class Table:
                 raise ParameterError(f"{role.value}={names!r} is a text; give a list, as in {role.value}=[{names!r}]")
             for name in names:
                 if name not in self.names:
-                    raise ColumnError(f"no column {name!r} to be {role.value}; {told(self.names)}")
+                    raise ColumnError(f"no column {name!r} to be {role.value}; {told(self.frame)}")
                 if roles.setdefault(name, role) is not role:
                     raise ColumnError(f"column {name!r} is both {roles[name].value} and {role.value}; give it one role")
         return replace(self, roles=roles)
@@ -292,7 +294,7 @@ def table(
             raise ParameterError(f"the hierarchy of column {name!r} is a {type(tree).__name__}; make or read a Hierarchy first")
     for name in (*(hierarchies or {}), *kinds):
         if name not in names:
-            raise ColumnError(f"no column {name!r}; {told(names)}")
+            raise ColumnError(f"no column {name!r}; {told(wrapped)}")
     made = Table(
         wrapped,
         hierarchies=dict(hierarchies or {}),
@@ -306,12 +308,39 @@ def table(
     return made
 
 
-def told(names: Iterable[str]) -> str:
+def told(frame: "nw.DataFrame[Any]") -> str:
     """Which columns there are, for an error; not where the first line of a file seems to be a record rather than names."""
-    known = list(names)
-    if any(_like_a_value(name) for name in known):
-        return f"the names of its {plural(len(known), 'column')} look like values: does the file lack a line with names?"
-    return f"the table has {listed(known)}"
+    if headless(frame):
+        return f"the names of its {plural(len(frame.columns), 'column')} look like values: does the file lack a line with names?"
+    return f"the table has {listed(frame.columns)}"
+
+
+def headless(frame: "nw.DataFrame[Any]") -> bool:
+    """Whether the names of the columns seem to be a record: a file was read that lacks a line with names."""
+    texts = [frame[name].head(_LOOKED_AT).to_list() if frame.schema[name] == nw.String else [] for name in frame.columns]
+    return like_a_record(frame.columns, texts)
+
+
+def like_a_record(names: Sequence[str], below: Sequence[Sequence[str | None]]) -> bool:
+    """Whether any of these is a number or a date, occurs among the values below it, or is spelled as all of them are.
+
+    >>> like_a_record(["name", "ward"], [["Ann", "Bea"], ["w1", "w2"]])
+    False
+    >>> like_a_record(["Ann", "w1"], [["Bea", "Cid"], ["w2", "w3"]])
+    True
+    """
+    for name, values in zip(names, below, strict=True):
+        if name and (_like_a_value(name) or name in values):
+            return True
+        spellings = {_spelling(value) for value in values[:100] if value}
+        if re.search(r"[\d@]", name) and spellings == {_spelling(name)}:
+            return True
+    return False
+
+
+def _spelling(text: str) -> str:
+    """How a text is written: "P-0012" is letters, a dash and digits."""
+    return re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", text))
 
 
 def _like_a_value(name: str) -> bool:

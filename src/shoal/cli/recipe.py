@@ -22,6 +22,10 @@ def new(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Where the draft goes; else it is printed.", show_default=False),
     ] = None,
+    header: Annotated[
+        bool,
+        typer.Option("--header", help="The first line has names, even if it looks like values.", rich_help_panel=options.READING),
+    ] = False,
     separator: options.Separator = None,
     quote: options.Quote = None,
     encoding: options.Encoding = None,
@@ -37,7 +41,7 @@ def new(
     with working(f"reading {file.name}"):
         table = options.read(file, separator, encoding, "category", (), quote=quote)
         folder = Path() if out is None else out.parent
-        text = draft(table, file, folder=folder, separator=separator, quote=quote, encoding=encoding)
+        text = draft(table, file, folder=folder, header=header, separator=separator, quote=quote, encoding=encoding)
     if out is None:
         print(text, end="")
         return

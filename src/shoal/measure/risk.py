@@ -190,7 +190,7 @@ def _columns(table: Table, given: Iterable[str] | None, default: tuple[str, ...]
     names = default if given is None else tuple(given)
     for name in names:
         if name not in table.names:
-            raise ColumnError(f"no column {name!r}; {tables.told(table.names)}")
+            raise ColumnError(f"no column {name!r}; {tables.told(table.frame)}")
         if names.count(name) > 1:
             raise ColumnError(f"column {name!r} is named twice; name it once")
     return names
