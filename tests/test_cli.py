@@ -311,6 +311,34 @@ def test_a_release_has_the_format_of_the_recipe(folder: Path, format: str) -> No
     assert shoal.read(folder / "out" / f"release.{format}").rows > 0
 
 
+def test_an_earlier_release_is_written_over_only_by_force(folder: Path) -> None:
+    release = ["release", "recipe.toml", "--out", "out"]
+    assert run(*release).exit_code == 0
+    said = refused(*release)
+    assert "out/certificate.json and out/release.csv are there already" in said
+    assert "--force" in said
+    before = json.loads((folder / "out" / "certificate.json").read_text())["number"]
+    assert run(*release, "--force").exit_code == 0
+    assert json.loads((folder / "out" / "certificate.json").read_text())["number"] != before
+    (folder / "out" / "certificate.json").unlink()
+    assert "out/release.csv is there already" in refused(*release)
+
+
+def test_no_table_is_left_beside_a_certificate_of_another(folder: Path) -> None:
+    assert run("release", "recipe.toml", "--out", "out").exit_code == 0
+    (folder / "out" / "notes.txt").write_text("mine")
+    (folder / "recipe.toml").write_text(RECIPE.replace('format = "csv"', 'format = "parquet"'))
+    refused("release", "recipe.toml", "--out", "out")
+    assert run("release", "recipe.toml", "--out", "out", "--force").exit_code == 0
+    assert sorted(path.name for path in (folder / "out").iterdir()) == ["certificate.json", "notes.txt", "release.parquet"]
+
+
+def test_a_release_that_fails_leaves_the_earlier_one(folder: Path) -> None:
+    assert run("release", "recipe.toml", "--out", "out").exit_code == 0
+    (folder / "recipe.toml").write_text(RECIPE.replace("k = 2", "k = 7").replace("suppression = 0.5", "suppression = 0"))
+    assert "no node satisfies 7-anonymity" in refused("release", "recipe.toml", "--out", "out", "--force")
+
+
 def test_a_draft_is_written_once_and_refused_until_it_is_filled(folder: Path) -> None:
     result = run("recipe", "new", "people.csv", "--out", "draft.toml")
     assert result.exit_code == 0

@@ -16,15 +16,24 @@ __all__ = ["release"]
 def release(
     recipe: options.RecipeFile,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where both files go.", show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Write over an earlier release in DIR.")] = False,
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
     Writes release.csv (or the recipe's format) and certificate.json into DIR: both, or none.
     """
+    from shoal.files import FORMATS
     from shoal.recipe import Recipe
 
     if os.path.exists(out) and not out.is_dir():  # before the work is done, not after
         raise FileError(f"{out} is a file; give --out a directory")
+    names = ["certificate.json", *(f"release.{form}" for form in sorted(set(FORMATS.values())))]
+    earlier = [out / name for name in names if os.path.lexists(out / name)]
+    if earlier and not force:
+        raise FileError(
+            f"{' and '.join(map(str, earlier))} {'is' if len(earlier) == 1 else 'are'} there already; "
+            "give --out another directory, or --force to write over an earlier release"
+        )
     chosen = Recipe.load(recipe)
     method = chosen.method()
     if (nodes := chosen.nodes()) is not None:
@@ -35,6 +44,9 @@ def release(
         made = method.release(table, progress=report)
     with working("writing"):
         written = made.write(out, chosen.format)
+        for old in earlier:  # a table of another format would lie beside a certificate that is not its own
+            if old not in (written, written.with_name("certificate.json")):
+                old.unlink()
     show(str(made.certificate), "")
     complain(f"wrote {written} and {written.with_name('certificate.json')}")
     if made.suppressed:  # only for the owner's eyes: how many there were is not in the release
