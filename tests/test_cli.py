@@ -192,7 +192,7 @@ def test_uniques_are_limited_by_number_or_share(folder: Path, value: str) -> Non
 @pytest.mark.parametrize(
     "limits",
     [
-        ["--min-k", "2", "--max-risk", "0.5", "--max-at-risk", "6", "--max-uniques", "0", "--min-l", "1", "--max-t", "1"],
+        ["--min-k", "2", "--max-risk", "0.5", "--max-at-risk", "6", "--max-uniques", "0", "--max-t", "0.9"],
         ["--max-risk", "1/2"],
         ["--max-risk", "50%", "--threshold", "50%", "--max-at-risk", "0%"],
         ["--max-uniques", "0%"],
@@ -223,6 +223,25 @@ def test_a_limit_out_of_its_range_is_refused(folder: Path, limit: tuple[str, str
     said = refused("assess", "people.csv", "-q", "sex", "-s", "diagnosis", *limit)
     assert said.startswith(f"error: {limit[0]}=")
     assert "out of range" in said
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        ("--min-k", "1"),
+        ("--max-risk", "1"),
+        ("--max-risk", "100%"),
+        ("--max-at-risk", "100%"),
+        ("--max-at-risk", "1.0"),
+        ("--max-uniques", "100%"),
+        ("--min-l", "1"),
+        ("--max-t", "1"),
+        ("--max-at-risk", "5%", "--threshold", "1"),
+    ],
+    ids=" ".join,
+)
+def test_a_limit_that_cannot_be_violated_is_refused(folder: Path, limit: tuple[str, ...]) -> None:
+    assert "can never be violated" in refused("assess", "people.csv", "-q", "sex", "-s", "diagnosis", *limit)
 
 
 def test_details_without_a_fraction_say_what_they_lack(folder: Path) -> None:

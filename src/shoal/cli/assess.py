@@ -73,6 +73,10 @@ def assess(
             raise ParameterError(f"{option} is about sensitive columns; name them with --sensitive")
     share = None if fraction is None else options.share(fraction, "--fraction")
     above = options.share(threshold, "--threshold")
+    if limits.at_risk is not None and above == 1:
+        raise ParameterError("--max-at-risk can never be violated with --threshold 1: no risk is above 1; lower the threshold")
+    if idle := limits.idle():
+        raise ParameterError(f"{idle[0]} can never be violated: it holds for every table; give a stricter limit, or none")
     with working(f"reading {file.name}"):
         table = options.read(file, separator, encoding, missing, types, quote=quote, quasi=quasi, sensitive=sensitive)
         people = None if population is None else options.read(population, separator, encoding, missing, types, quote=quote)
@@ -108,6 +112,10 @@ class _Amount:
             return cls(text, exact(text, option), False)
         return cls(text, options.share(text, option), True)
 
+    @property
+    def is_all(self) -> bool:
+        return self.is_share and self.amount == 1
+
     def below(self, number: int, records: int) -> bool:
         return number > (self.amount * records if self.is_share else self.amount)
 
@@ -122,6 +130,18 @@ class _Limits:
     uniques: _Amount | None
     l: int | None  # noqa: E741  the letter the model is named after
     t: Fraction | None
+
+    def idle(self) -> list[str]:
+        """Those that no table violates: whoever gives one believes that something is checked."""
+        idle = {
+            "--min-k 1": self.k == 1,
+            "--max-risk 1": self.risk == 1,
+            "--max-at-risk 100%": self.at_risk is not None and self.at_risk.is_all,
+            "--max-uniques 100%": self.uniques is not None and self.uniques.is_all,
+            "--min-l 1": self.l == 1,
+            "--max-t 1": self.t == 1,
+        }
+        return [limit for limit, is_idle in idle.items() if is_idle]
 
     def violated(self, found: "Assessment") -> Iterator[str]:
         """Which are violated, and by how much."""
