@@ -9,6 +9,7 @@
     ├── RecipeError         a recipe has an unknown key or a value that does not fit
     ├── TooLargeError       the work would not fit; the message has the number
     ├── InfeasibleError     no table satisfies what was asked for
+    ├── BudgetError         a ledger's budget does not allow it
     ├── Stopped             the caller asked to stop
     └── InternalError       Shoal contradicts itself: a bug, and nothing was released
 
@@ -18,6 +19,7 @@ A message says what was wrong, where, and what to do. It never contains a cell's
 from collections.abc import Iterable
 
 __all__ = [
+    "BudgetError",
     "ColumnError",
     "FileError",
     "HierarchyError",
@@ -68,6 +70,10 @@ class TooLargeError(ShoalError):
 
 class InfeasibleError(ShoalError):
     """No table satisfies what was asked for."""
+
+
+class BudgetError(ShoalError):
+    """A ledger's budget does not allow it."""
 
 
 class Stopped(ShoalError):

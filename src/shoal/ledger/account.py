@@ -1,0 +1,130 @@
+"""What the entries of a ledger add up to: the budget, what is spent and what is left. Uses `privacy`; `Ledger` uses it.
+
+Sums are plain composition: releases with (ε₁, δ₁) and (ε₂, δ₂) are (ε₁ + ε₂, δ₁ + δ₂) together, by the standard and by the
+probabilistic definition, also where the data changed in between. A release without a bound has δ = 1, which holds of anything.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from shoal.errors import BudgetError
+from shoal.ledger.store import Link
+from shoal.privacy.epsilon import Epsilon, total
+from shoal.privacy.exact import printed
+
+__all__ = ["Account", "Budget", "Entry", "amount"]
+
+
+class Budget(NamedTuple):
+    """So much ε and so much δ, as exact numbers. A δ of 1 promises nothing: a release without a bound was entered."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a ledger.
+
+    `what` is "created", "budget" (it was set anew), "reserved" (a release was about to be made, and counts as spent) or
+    "completed" (it was made, and its files could appear). `facts` are what belongs to it: of a release reserved its `epsilon`
+    and `delta` (texts; None where nothing bounds it), `definition`, `unit`, `method`, `promise`, `columns` with their roles
+    and `fingerprint`; of one completed the entry where it was `reserved`, its number (`release`) and its `certificate`.
+    """
+
+    number: int
+    what: Literal["created", "budget", "reserved", "completed"]
+    time: str
+    facts: Mapping[str, Any]
+    digest: str
+
+    @classmethod
+    def of(cls, link: Link) -> "Entry":
+        """The entry of a link, without the secret key of the ledger."""
+        facts = {name: fact for name, fact in link.content.items() if name not in ("what", "time", "key")}
+        return cls(link.number, link.content["what"], link.content["time"], facts, link.digest)
+
+
+@dataclass(frozen=True)
+class Account:
+    """The entries of a ledger at one moment."""
+
+    entries: tuple[Entry, ...]
+
+    @cached_property
+    def reserved(self) -> list[Entry]:
+        """The releases that count as spent: all that were ever reserved."""
+        return [entry for entry in self.entries if entry.what == "reserved"]
+
+    @cached_property
+    def completed(self) -> dict[int, Entry]:
+        """The entries that complete others, by the number of these."""
+        return {entry.facts["reserved"]: entry for entry in self.entries if entry.what == "completed"}
+
+    @cached_property
+    def limit(self) -> tuple[Epsilon, Fraction] | None:
+        """The budget that holds now, exactly."""
+        last = [entry.facts for entry in self.entries if entry.what in ("created", "budget")][-1]
+        return None if last["epsilon"] is None else (Epsilon.of(last["epsilon"]), Fraction(last["delta"]))
+
+    @cached_property
+    def epsilon(self) -> Epsilon | None:
+        """The ε of all releases that have one; None if there are none, for 0 is no ε."""
+        spent = [Epsilon.of(entry.facts["epsilon"]) for entry in self.reserved if entry.facts["epsilon"] is not None]
+        return total(spent) if spent else None
+
+    @cached_property
+    def delta(self) -> Fraction:
+        """The δ of all releases, at most 1."""
+        return min(Fraction(1), sum((Fraction(entry.facts["delta"] or 1) for entry in self.reserved), Fraction(0)))
+
+    @property
+    def spent(self) -> Budget:
+        """What is spent; ε is rounded up where it is a logarithm."""
+        return Budget(self.epsilon.bounds()[1] if self.epsilon else Fraction(0), self.delta)
+
+    @property
+    def left(self) -> Budget | None:
+        """What may still be spent; ε is rounded down where it is a logarithm. None if there is no bound."""
+        if self.limit is None:
+            return None
+        return Budget(max(self.limit[0].bounds()[0] - self.spent.epsilon, Fraction(0)), self.limit[1] - self.delta)
+
+    def require(self, wanted: Mapping[str, Any], method: str) -> None:
+        """BudgetError unless one more release may be made; `wanted` are its epsilon, delta and unit as an entry has them."""
+        units = {json.dumps(entry.facts["unit"]) for entry in self.reserved if entry.facts["epsilon"] is not None}
+        if wanted["epsilon"] is not None and units and (unit := json.dumps(wanted["unit"])) not in units:
+            raise BudgetError(
+                f"earlier releases protect the unit {', '.join(units)} and this one {unit}; what they spend does not add up, "
+                "so give the same unit, or use another ledger"
+            )
+        if self.limit is None:
+            return
+        if wanted["epsilon"] is None:
+            raise BudgetError(
+                f"a release by {method} fits no budget: its promise has no ε, or its draws come from a seed; "
+                "use a method that promises differential privacy, or a ledger without a budget"
+            )
+        epsilon, delta = Epsilon.of(wanted["epsilon"]), Fraction(wanted["delta"])
+        if self.limit[0] < (total([self.epsilon, epsilon]) if self.epsilon else epsilon) or self.limit[1] < self.delta + delta:
+            raise BudgetError(
+                f"the release needs {amount(epsilon, delta)}; spent are {amount(self.epsilon, self.delta)} of a budget of "
+                f"{amount(*self.limit)}. Ask for less, or raise the budget knowingly with shoal ledger budget"
+            )
+
+
+def amount(epsilon: Epsilon | Fraction | None, delta: Fraction) -> str:
+    """An ε and a δ for people, exactly: 0.00001 is 1e-5.
+
+    >>> amount(Epsilon.of("ln(2)"), Fraction("0.000012")), amount(None, Fraction(1, 3))
+    ('ε ln(2), δ 1.2e-5', 'ε 0, δ 1/3')
+    """
+    text = printed(delta)
+    digits = text.removeprefix("0.").lstrip("0")
+    if text.startswith("0.000") and digits.isdigit():
+        text = f"{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}e-{len(text) - 1 - len(digits)}"
+    return f"ε {printed(epsilon) if isinstance(epsilon, Fraction) else epsilon or 0}, δ {text}"

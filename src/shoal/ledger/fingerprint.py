@@ -1,0 +1,36 @@
+"""A keyed fingerprint of a table's content: equal for equal data, and without the key it tells nothing. Uses `engine`."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.engine import Embedded
+from shoal.tables import Role, Table
+
+__all__ = ["fingerprint"]
+
+
+def fingerprint(table: Table, key: bytes) -> str:
+    """64 hexadecimal digits over all columns but the identifying ones, which no method looks at.
+
+    The order of rows and of columns is nothing to it, nor are roles and hierarchies, which say how data is used.
+    """
+    names = sorted(name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING)
+    counts = Embedded().count(table, names, leaves=False)
+    digest = hashlib.blake2b(key=key, digest_size=32, person=b"shoal table")
+    _feed(digest, names)
+    for column, codes in zip(table.columns(names), counts.codes, strict=True):
+        digest.update(f"{column.kind.value} {len(codes)} {codes.dtype.itemsize}\n".encode())
+        _feed(digest, column.labels)
+        digest.update(codes.astype(codes.dtype.newbyteorder("<"), copy=False).tobytes())
+    digest.update(counts.count.astype("<i8", copy=False).tobytes())
+    return digest.hexdigest()
+
+
+def _feed(digest: "hashlib.blake2b", texts: Sequence[str]) -> None:
+    """Texts so that no other texts would be fed in the same way: their number, their lengths, then they themselves."""
+    lengths = np.fromiter(map(len, texts), dtype="<i8", count=len(texts))
+    digest.update(f"{len(texts)}\n".encode())
+    digest.update(lengths.tobytes())
+    digest.update("".join(texts).encode("utf-8", "surrogatepass"))

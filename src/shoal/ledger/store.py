@@ -1,0 +1,226 @@
+"""The file of a ledger: entries in SQLite, each chained to the one before it by a hash. Uses `errors`; `Ledger` uses it.
+
+An entry is a number, a text and a digest of both and of the digest before. Every commit of the file adds exactly one entry.
+Every operation opens the file anew and closes it, so that no lock outlives it and any thread or process may come next.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import FileError
+from shoal.ledger.pages import Row, oddities
+
+__all__ = ["Link", "append", "create", "links", "reading", "require", "verify", "writing"]
+
+LAYOUT = 1
+"""Of the file; kept where SQLite has room for such a number."""
+
+SCHEMA = "CREATE TABLE entries (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest TEXT NOT NULL)"
+
+_MARK = 0x53686F6C  # "Shol": tells a ledger from other SQLite files
+_PATIENCE = 60.0  # seconds to wait for other processes; an entry takes milliseconds
+_PRAGMAS = (
+    # A commit has happened once the journal is gone, and EXTRA also syncs the directory that it is gone from: FULL would let
+    # a power cut bring the journal back, and with it the state before an entry whose release is out already.
+    "PRAGMA journal_mode = DELETE",
+    "PRAGMA synchronous = EXTRA",
+    "PRAGMA fullfsync = ON",  # macOS, where a plain fsync does not reach the disk
+    "PRAGMA secure_delete = ON",  # bytes that are not in use are zero, so that `verify` can account for every byte
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One entry of the chain."""
+
+    number: int
+    content: Mapping[str, Any]
+    digest: str
+
+
+def create(path: Path, content: Mapping[str, Any]) -> None:
+    """Make a ledger with its first entry; FileError if there is one. Only its owner may read it.
+
+    Whoever dies half-way leaves an empty file, which is no ledger yet: creating it again goes on from there.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+    except OSError as error:
+        raise FileError(f"cannot make a ledger at {path}: {error.strerror}; give a path you may write to") from None
+    with _told(path), closing(_connect(path)) as connection:
+        for pragma in ("PRAGMA page_size = 4096", "PRAGMA encoding = 'UTF-8'", "PRAGMA auto_vacuum = NONE"):
+            connection.execute(pragma)
+        with _transaction(connection, "IMMEDIATE"):
+            if os.stat(path).st_size:  # nothing is written before the commit
+                raise FileError(f"{path} exists already; a ledger is never overwritten, so give another path")
+            os.chmod(path, 0o600)  # an empty file may have been there
+            connection.execute(f"PRAGMA application_id = {_MARK}")
+            connection.execute(f"PRAGMA user_version = {LAYOUT}")
+            connection.execute(SCHEMA)
+            append(connection, [], content)
+    _sync(path.parent)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """The ledger as it is at one moment."""
+    with _opened(path) as connection, _transaction(connection, "DEFERRED"):
+        yield connection
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """The ledger for this process alone; what was appended is on the disk when the block ends well, else nothing is."""
+    with _opened(path) as connection, _transaction(connection, "IMMEDIATE"):
+        yield connection
+
+
+def links(connection: sqlite3.Connection, path: Path) -> list[Link]:
+    """All entries; FileError if the chain is broken."""
+    rows = _rows(connection)
+    if wrong := next(_breaks(rows), None):
+        raise FileError(f"{path}: {wrong}; the ledger was changed by something else than Shoal (shoal ledger verify)")
+    return [Link(number, json.loads(content), digest) for number, content, digest in rows]
+
+
+def append(connection: sqlite3.Connection, chain: list[Link], content: Mapping[str, Any]) -> Link:
+    """Add an entry to the chain that was read in the same transaction."""
+    number = len(chain) + 1
+    # Which SQLite wrote last stands in the file's first page too, and `verify` compares.
+    text = json.dumps({**content, "sqlite": sqlite3.sqlite_version}, sort_keys=True, allow_nan=False)
+    link = Link(number, json.loads(text), _digest(chain[-1].digest if chain else "", number, text))
+    connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, link.digest))
+    return link
+
+
+def verify(path: Path, head: str | None = None) -> list[str]:
+    """What is wrong with the file of a ledger, a line each; `head` is the digest of an entry that must be in it."""
+    require(path)
+    try:
+        with closing(_connect(path)) as connection, _transaction(connection, "DEFERRED"):
+            rows = _rows(connection)
+            found = list(_breaks(rows))
+            if head is not None and head.strip().lower() not in {digest for _, _, digest in rows}:
+                found.append("the entry with the given digest is not in it: the ledger was cut short, replaced or written anew")
+            # Read through SQLite: to open and close the file besides it would take away the locks of this process.
+            image = connection.serialize() if hasattr(connection, "serialize") else None
+            if not found and image is not None:
+                found += oddities(image, os.stat(path).st_size, SCHEMA, _MARK, LAYOUT, rows, _version(rows))
+            return found
+    except sqlite3.OperationalError as error:
+        if _busy(error):
+            raise FileError(f"{path} is in use by another process for over a minute; try again") from None
+        return ["SQLite cannot read it: the file is damaged, or no ledger"]
+    except (sqlite3.DatabaseError, ValueError):
+        return ["SQLite cannot read it: the file is damaged, or no ledger"]
+
+
+def _rows(connection: sqlite3.Connection) -> list[Row]:
+    return connection.execute("SELECT number, content, digest FROM entries ORDER BY number").fetchall()
+
+
+def _breaks(rows: list[Row]) -> Iterator[str]:
+    """Where the chain of entries is broken."""
+    if not rows:
+        yield "it has no entry, not even that of its creation"
+    previous = ""
+    for place, (number, content, digest) in enumerate(rows, 1):
+        if number != place:
+            yield f"entry {place} is missing"
+            return
+        if not isinstance(content, str) or digest != _digest(previous, number, content):
+            yield f"entry {number} was changed, or is not the one that was there"
+        previous = str(digest)
+
+
+def _digest(previous: str, number: int, content: str) -> str:
+    return hashlib.sha256(f"shoal ledger {LAYOUT}\n{previous}\n{number}\n{content}".encode(errors="surrogateescape")).hexdigest()
+
+
+def _version(rows: list[Row]) -> int:
+    """The number of the SQLite that wrote the last entry, as SQLite writes it."""
+    major, minor, patch = map(int, json.loads(rows[-1][1])["sqlite"].split("."))
+    return major * 1_000_000 + minor * 1_000 + patch
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    require(path)
+    with _told(path), closing(_connect(path)) as connection:
+        if not connection.execute("PRAGMA page_count").fetchone()[0]:
+            raise FileError(f"{path} is empty: its creation was cut short; run shoal ledger create {path} again")
+        if connection.execute("PRAGMA application_id").fetchone()[0] != _MARK:
+            raise FileError(f"{path} is no ledger; give the path that was given to shoal ledger create")
+        if (layout := connection.execute("PRAGMA user_version").fetchone()[0]) != LAYOUT:
+            raise FileError(f"{path} has layout {layout}, and this version reads {LAYOUT}; use the Shoal that wrote it")
+        yield connection
+
+
+def require(path: Path) -> None:
+    try:
+        os.stat(path)
+    except OSError as error:
+        raise FileError(f"no ledger at {path}: {error.strerror}; make one with shoal ledger create {path}") from None
+    if not os.path.isfile(path):
+        raise FileError(f"{path} is no file; a ledger is one file, made by shoal ledger create")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+    )
+    connection.text_factory = lambda text: text.decode(errors="surrogateescape")  # a damaged text is told, not refused
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # SQLite may have rolled back already; closing does it in any case
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What SQLite says, in our words; its own may quote a value."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if _busy(error):
+            raise FileError(f"{path} is in use by another process for over a minute; try again") from None
+        code = getattr(error, "sqlite_errorname", "an unknown error")
+        raise FileError(f"{path} cannot be read or written ({code}); check its rights and the room on the disk") from None
+    except sqlite3.DatabaseError:
+        raise FileError(f"{path} is there, and is damaged or no ledger; shoal ledger verify tells more") from None
+
+
+def _busy(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _sync(folder: Path) -> None:
+    """Put the name of a new file onto the disk, where the system lets a folder be opened."""
+    with suppress(OSError):
+        place = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)
