@@ -1,17 +1,19 @@
-"""What a release promises, as a value: it can be stated beforehand and written into a certificate. Uses `errors` and `exact`.
+"""What a release promises, as a value: it can be stated beforehand and written into a certificate. Uses `calculus` and `exact`.
 
-The promises here are those of the methods people compare with. None of them holds against someone who knows the
-algorithm, and each says so itself.
+`DifferentialPrivacy` holds against someone who knows the algorithm. The others are promises of the methods people compare
+with; they do not, and each says so itself.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, listed
+from shoal.privacy.calculus import Definition, definition_of, delta_of
+from shoal.privacy.epsilon import Epsilon, rounded_up, total
 from shoal.privacy.exact import Exact, fraction, printed
 
-__all__ = ["Promise", "Sampled", "Syntactic"]
+__all__ = ["DifferentialPrivacy", "Promise", "Sampled", "Syntactic", "composed"]
 
 
 class Promise(Protocol):
@@ -27,6 +29,82 @@ class Promise(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """The promise as plain values for a certificate."""
         ...
+
+
+@dataclass(frozen=True)
+class DifferentialPrivacy:
+    """(ε, δ)-differential privacy under a named definition, for a unit that is added or removed.
+
+    `unit` is "row", or the name of the column that tells whose rows belong together.
+
+    >>> print(DifferentialPrivacy("ln(2)", "1e-6", "standard").statement)
+    (ln(2), 0.000001)-differential privacy, standard definition, unit one row: whichever single row is added or removed, and \
+whatever else is known, no set of possible releases becomes more than e^ln(2) (at most 2) times as likely plus 0.000001
+    """
+
+    epsilon: Epsilon | Exact
+    delta: Exact
+    definition: Definition
+    unit: str = "row"
+
+    name: ClassVar[str] = "differential privacy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", Epsilon.of(self.epsilon))
+        object.__setattr__(self, "delta", delta_of(self.delta))
+        definition_of(self.definition)
+        if not isinstance(self.unit, str) or not self.unit:
+            raise ParameterError("the unit of differential privacy is 'row' or the name of a column")
+
+    @property
+    def statement(self) -> str:
+        epsilon, delta = Epsilon.of(self.epsilon), printed(Fraction(self.delta))
+        unit = "one row" if self.unit == "row" else f"all rows with one value of {self.unit!r}"
+        change = "whichever single row is" if self.unit == "row" else "whoever's rows are"
+        factor = f"e^{epsilon} (at most {float(rounded_up(epsilon.exponential()[1], 3)):g}) times as likely"
+        bound = (
+            f"no set of possible releases becomes more than {factor} plus {delta}"
+            if self.definition == "standard"
+            else f"no release becomes more than {factor}, but for releases that together have a probability of at most {delta}"
+        )
+        return (
+            f"({epsilon}, {delta})-differential privacy, {self.definition} definition, unit {unit}: "
+            f"{change} added or removed, and whatever else is known, {bound}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "promise": self.name,
+            "epsilon": str(self.epsilon),
+            "delta": printed(Fraction(self.delta)),
+            "definition": self.definition,
+            "unit": self.unit,
+            "neighbours": "add or remove one",
+        }
+
+
+def composed(*promises: DifferentialPrivacy) -> DifferentialPrivacy:
+    """What several releases of the same data promise together: their ε and their δ add up, rounded up where need be.
+
+    The definition is the probabilistic one only if it is that of all of them.
+
+    >>> both = composed(DifferentialPrivacy(1, "1e-6", "probabilistic"), DifferentialPrivacy("0.5", "1e-6", "standard"))
+    >>> both.to_dict()["epsilon"], both.to_dict()["delta"], both.definition
+    ('1.5', '0.000002', 'standard')
+    """
+    units = {promise.unit for promise in promises}
+    if len(units) != 1:
+        raise ParameterError(f"promises to {listed(sorted(units))} do not add up; compose one or more with the same unit")
+    delta = sum((Fraction(promise.delta) for promise in promises), Fraction(0))
+    if delta >= 1:
+        raise ParameterError(f"the deltas add up to {printed(delta)}: together these releases promise nothing")
+    strong = all(promise.definition == "probabilistic" for promise in promises)
+    return DifferentialPrivacy(
+        total(Epsilon.of(promise.epsilon) for promise in promises),
+        delta,
+        "probabilistic" if strong else "standard",
+        units.pop(),
+    )
 
 
 @dataclass(frozen=True)
