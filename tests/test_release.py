@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -23,9 +24,11 @@ from shoal.engine import Embedded
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
+from shoal.measure.loss import Granularity
 from shoal.privacy.models import (
     BetaLikeness,
     DeltaDisclosure,
+    DeltaPresence,
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
@@ -175,11 +178,26 @@ def test_a_certificate_reads_back_and_reads_well() -> None:
     assert paper.to_json() == Certificate.from_json(paper.to_json()).to_json()
     assert list(json.loads(paper.to_json())) == sorted(json.loads(paper.to_json()))
     text = str(paper)
-    assert "an attacker who knows the algorithm may infer more" in text
+    assert "an attacker who knows the algorithm may infer more" in " ".join(text.split())
     assert "Not protected" in text
+    assert "\n  models = 2-anonymity\n  suppressed = drop\n  limit = 0.05" in text
+    assert max(map(len, text.splitlines())) <= 80
     assert paper.number in text
     assert paper.parameters == {"models": [{"is": "k-anonymity", "k": 2}], "suppressed": "drop", "limit": "1/20"}
     assert len(paper.number) == 32
+
+
+def test_the_text_of_a_certificate_is_for_people() -> None:
+    crowd = Embedded().count(people(), people().quasi)
+    models = [KAnonymity(2), TCloseness("ill", "1/3", "ordered"), DeltaPresence(0, "1/2", crowd)]
+    paper = replace(release(people()).certificate, levels={"age": 1, "sex": 0}, private=False)
+    told = {"models": models, "seen": {"age": 1}, "nothing": {}, "none": None, "sure": True, "loss": Granularity({"age": 2.0})}
+    text = str(replace(paper, parameters=plain(told)))
+    assert "NOT PRIVATE" in text
+    assert "\nLevels\n  age 1, sex 0\n" in text
+    assert "  models = 2-anonymity, 1/3-closeness (ordered) of ill, (0, 0.5)-presence\n" in text
+    assert "  seen = age 1\n  nothing = none\n  none = none\n  sure = yes\n  loss = granularity (importance = age 2.0)" in text
+    assert not re.search(r"[{}\[\]\"]", text)
 
 
 def test_the_certificate_tells_nothing_of_the_number_of_records() -> None:

@@ -7,6 +7,8 @@ released values alone. `verify` checks a written release from its files, with no
 import hashlib
 import json
 import os
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
@@ -25,6 +27,9 @@ from shoal.disk import together
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key
+from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.exact import printed
+from shoal.privacy.models import MODELS
 from shoal.privacy.promises import Promise
 from shoal.tables import Role, Table
 
@@ -37,6 +42,14 @@ _LAYOUT = 1  # of certificate.json; a change that older readers cannot read make
 _STAR = "*"
 
 _UNPROTECTED = {
+    "differential privacy": (
+        "what groups show about everybody like you: an attribute that most people of a group share is inferred of its other "
+        "people too, whether or not they are in the table",
+        "people who are in more rows than the unit counts: where it is a row, whoever is in several is protected less, the "
+        "less the more they are",
+        "several releases of the same people: what each of them spends adds up",
+        "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
+    ),
     "sampled": (
         "whoever is released is released as they are, and may be recognised by anyone who knows their values",
         "a record that is unique in the release may be that of someone who is unique in the population",
@@ -95,16 +108,19 @@ class Certificate:
         return found
 
     def __str__(self) -> str:
-        """The certificate for people."""
+        """The certificate for people, at most 80 characters a line but for what cannot be parted."""
         lines = [f"Release {self.number}, made by Shoal {self.version} with {self.method}"]
         if not self.private:
             lines.append("NOT PRIVATE: the draws came from a seed; this release is a test")
-        lines.append(f"Promise: {self.statement}")
-        lines += [f"Not protected: {what}" for what in self.unprotected]
-        lines += [f"Level of {name}: {level}" for name, level in self.levels.items()]
-        lines += [f"Parameter {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in self.parameters.items()]
-        if self.file:
-            lines.append(f"File: {self.file['name']}, SHA-256 {self.file['sha256']}")
+        sections = {
+            "Promise": [self.statement],
+            "Not protected": [f"- {what}" for what in self.unprotected],
+            "Levels": [_told(self.levels)] if self.levels else [],
+            "Parameters": [f"{name} = {_told(value)}" for name, value in self.parameters.items()],
+            "File": [self.file["name"], f"SHA-256 {self.file['sha256']}"] if self.file else [],
+        }
+        for title, entries in sections.items():
+            lines += ["", title, *map(_wrapped, entries)] if entries else []
         return "\n".join(lines)
 
 
@@ -188,7 +204,7 @@ def plain(value: object) -> Any:
         return value.value
     if value is None or isinstance(value, bool | int | str | float):
         return value
-    if isinstance(value, Fraction):
+    if isinstance(value, Fraction | Epsilon):
         return str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
@@ -200,6 +216,38 @@ def plain(value: object) -> Any:
             **{field.name: plain(getattr(value, field.name)) for field in fields(value)},
         }
     return type(value).__name__  # such as the counts of a population, which stay with the owner
+
+
+def _told(value: object) -> str:
+    """A parameter of a certificate for people: models by their short names, fractions as decimals where they are such.
+
+    >>> _told([{"is": "k-anonymity", "k": 5}, {"is": "t-closeness", "column": "ill", "t": "1/5", "hierarchy": None}])
+    '5-anonymity, 0.2-closeness of ill'
+    >>> _told({"age": 1, "sex": 0}), _told("1/20"), _told({}), _told(True)
+    ('age 1, sex 0', '0.05', 'none', 'yes')
+    """
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case None | list() | tuple() | Mapping() | str() if not value:
+            return "none"
+        case str() if re.fullmatch(r"-?[0-9]+/[1-9][0-9]*", value):
+            return printed(Fraction(value))
+        case list() | tuple():
+            return ", ".join(map(_told, value))
+        case {"is": name, **given}:
+            try:
+                return str(MODELS[str(name)](**{str(key): inner for key, inner in given.items() if key != "hierarchy"}))
+            except (KeyError, TypeError, ParameterError):
+                return f"{name} ({', '.join(f'{key} = {_told(inner)}' for key, inner in given.items())})" if given else f"{name}"
+        case Mapping():
+            return ", ".join(f"{key} {_told(inner)}" for key, inner in value.items())
+    return str(value)
+
+
+def _wrapped(entry: str) -> str:
+    under = " " * (4 if entry.startswith("- ") or " = " in entry else 2)
+    return textwrap.fill(entry, 80, initial_indent="  ", subsequent_indent=under, break_long_words=False, break_on_hyphens=False)
 
 
 def assemble(table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop") -> Any:
