@@ -35,6 +35,7 @@ _ROOMS = {
     "Release": "release",
     "Certificate": "release",
     "verify": "verification",
+    "Ledger": "ledger",
     "Recipe": "recipe",
     "ShoalError": "errors",
 }
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from shoal.files import write as write
     from shoal.hierarchy import Hierarchy as Hierarchy
     from shoal.kinds import Kind as Kind
+    from shoal.ledger import Ledger as Ledger
     from shoal.measure import assess as assess
     from shoal.methods.mondrian import Mondrian as Mondrian
     from shoal.methods.optimal import Optimal as Optimal

@@ -211,6 +211,12 @@ class Output(Section):
     format: Literal["csv", "parquet", "arrow"] = "csv"
 
 
+class Book(Section):
+    """Where releases are entered."""
+
+    path: str
+
+
 class Content(Section):
     """A whole recipe."""
 
@@ -220,6 +226,7 @@ class Content(Section):
     missing: Literal["category", "refuse"] = "category"
     method: AnyMethod
     output: Output = Output()
+    ledger: Book | None = None
 
 
 class Recipe:
@@ -271,6 +278,11 @@ class Recipe:
     def format(self) -> str:
         """The format in which the release is written."""
         return self.content.output.format
+
+    @property
+    def ledger(self) -> Path | None:
+        """The ledger that the release is entered in, if there is one."""
+        return None if self.content.ledger is None else self.path.parent / self.content.ledger.path
 
     def having(self, role: Role) -> list[str]:
         """The columns with a role, in the order of the recipe."""
@@ -355,8 +367,12 @@ class Recipe:
         return prod(highest.get(name, tree.height) - lowest.get(name, 0) + 1 for name, tree in trees.items())
 
     def run(self, *, progress: "Progress | None" = None) -> "Release":
-        """Read the source and release it."""
-        return self.method().release(self.table(), progress=progress)
+        """Read the source and release it; where the recipe names a ledger, the release is entered there and counts as spent."""
+        if self.ledger is None:
+            return self.method().release(self.table(), progress=progress)
+        from shoal.ledger import Ledger
+
+        return Ledger(self.ledger).release(self.method(), self.table(), progress=progress)
 
 
 # What is wrong with a recipe, in words
@@ -417,7 +433,7 @@ def _keys(raw: Any, loc: tuple[int | str, ...]) -> list[str]:
     for choices, key in ((METHODS, "name"), (MODELS, "model"), (BUILDERS, "build")):
         if raw.get(key) in choices:
             return list(options_of(choices[raw[key]], key).model_fields)
-    sections: dict[str, type[Section]] = {"": Content, "source": Source, "output": Output}
+    sections: dict[str, type[Section]] = {"": Content, "source": Source, "output": Output, "ledger": Book}
     return list(sections[_path(loc)].model_fields)
 
 

@@ -17,12 +17,17 @@ def release(
     recipe: options.RecipeFile,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where both files go.", show_default=False)],
     force: Annotated[bool, typer.Option("--force", help="Write over an earlier release in DIR.")] = False,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Enter the release in this ledger, not the recipe's.", show_default=False),
+    ] = None,
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
     Writes release.csv (or the recipe's format) and certificate.json into DIR: both, or none.
     """
     from shoal.files import FORMATS
+    from shoal.ledger import Ledger
     from shoal.recipe import Recipe
 
     if os.path.exists(out) and not out.is_dir():  # before the work is done, not after
@@ -36,14 +41,24 @@ def release(
         )
     chosen = Recipe.load(recipe)
     method = chosen.method()
+    path = ledger or chosen.ledger
+    book = path and Ledger(path)
     if (nodes := chosen.nodes()) is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
-    with working("releasing") as report:
-        made = method.release(table, progress=report)
+    try:
+        with working("releasing") as report:
+            if book:
+                made = book.release(method, table, out, format=chosen.format, progress=report)
+            else:
+                made = method.release(table, progress=report)
+    except BaseException as error:
+        for note in getattr(error, "__notes__", ()):  # that it counts as spent, also where it was stopped
+            complain(note)
+        raise
     with working("writing"):
-        written = made.write(out, chosen.format)
+        written = out / f"release.{chosen.format}" if book else made.write(out, chosen.format)
         for old in earlier:  # a table of another format would lie beside a certificate that is not its own
             if old not in (written, written.with_name("certificate.json")):
                 old.unlink()
@@ -53,3 +68,8 @@ def release(
         complain(f"{plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
     if "loss" in made.facts:
         complain(f"loss {percent(made.facts['loss'])}, from 0 % for the input to 100 % for nothing left")
+    if book:
+        entered = made.facts["ledger"]
+        complain(f"entered in {book.path} as entry {entered['entry']}")
+        if entered["other_data"]:
+            complain("note: the data is not that of the release before; what both spent is added up")

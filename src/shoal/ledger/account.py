@@ -16,7 +16,7 @@ from shoal.ledger.store import Link
 from shoal.privacy.epsilon import Epsilon, total
 from shoal.privacy.exact import printed
 
-__all__ = ["Account", "Budget", "Entry", "amount"]
+__all__ = ["Account", "Budget", "Entry", "amount", "scientific"]
 
 
 class Budget(NamedTuple):
@@ -118,13 +118,18 @@ class Account:
 
 
 def amount(epsilon: Epsilon | Fraction | None, delta: Fraction) -> str:
-    """An ε and a δ for people, exactly: 0.00001 is 1e-5.
+    """An ε and a δ for people, exactly.
 
     >>> amount(Epsilon.of("ln(2)"), Fraction("0.000012")), amount(None, Fraction(1, 3))
     ('ε ln(2), δ 1.2e-5', 'ε 0, δ 1/3')
     """
-    text = printed(delta)
+    return f"ε {printed(epsilon) if isinstance(epsilon, Fraction) else epsilon or 0}, δ {scientific(delta)}"
+
+
+def scientific(number: Fraction) -> str:
+    """A small number as people write it, exactly: 0.00001 is 1e-5."""
+    text = printed(number)
     digits = text.removeprefix("0.").lstrip("0")
-    if text.startswith("0.000") and digits.isdigit():
-        text = f"{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}e-{len(text) - 1 - len(digits)}"
-    return f"ε {printed(epsilon) if isinstance(epsilon, Fraction) else epsilon or 0}, δ {text}"
+    if not (text.startswith("0.000") and digits.isdigit()):
+        return text
+    return f"{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}e-{len(text) - 1 - len(digits)}"

@@ -1,0 +1,178 @@
+"""`shoal ledger`: what a data set has already given away."""
+
+import os
+import stat
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.terminal import complain, figures, print_json, show, title
+
+if TYPE_CHECKING:
+    from shoal.ledger.account import Account, Budget, Entry
+
+__all__ = ["app"]
+
+app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Make a ledger, show it, set its budget, or verify it.")
+
+Book = Annotated[Path, typer.Argument(metavar="PATH", help="The file of a ledger.", show_default=False)]
+Epsilon = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 2 or ln(2).", show_default=False)
+]
+Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False)]
+
+_DIGITS = 6  # significant ones of numbers that are rounded for people
+
+
+@app.command(cls=options.Command)
+def create(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
+    """Make a ledger for a data set.
+
+    With --epsilon and --delta it has a budget, and a release beyond it is refused. Keep it away from what you publish.
+    """
+    from shoal.ledger import Ledger
+
+    made = Ledger.create(path, epsilon=epsilon, delta=delta)
+    complain(f"made {path} with {_limit(made.account())}")
+
+
+@app.command(cls=options.Command)
+def budget(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
+    """Set the budget of a ledger, or raise or lower it.
+
+    What is not given stays as it is. The change is an entry of the ledger.
+    """
+    from shoal.ledger import Ledger
+
+    book = Ledger(path)
+    before = _limit(book.account())
+    entry = book.set_budget(epsilon=epsilon, delta=delta)
+    complain(f"entry {entry.number}: {_limit(book.account())}; before, {before}")
+
+
+@app.command("show", cls=options.Command)
+def show_(path: Book, json: options.Json = False) -> None:
+    """Show what was released, what is spent and what is left."""
+    from shoal.ledger import Ledger
+
+    account = Ledger(path).account()
+    if os.name == "posix" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
+        complain(f"warning: others than the owner may read {path}; chmod 600 takes that away")
+    if json:
+        print_json(_as_json(account))
+        return
+    spent, left = account.spent, account.left
+    show(
+        figures(
+            ("budget", _limit(account)),
+            ("spent", _spent(account)),
+            *([("left", _rounded(left, up=False))] if left else []),
+            ("releases", f"{len(account.reserved)}, of which {len(account.completed)} completed"),
+            ("head", account.entries[-1].digest),
+        ),
+        title("Entries"),
+        _history(account),
+    )
+    if spent.delta >= 1:
+        complain("note: a release was entered that nothing bounds; of the whole, nothing is promised")
+
+
+@app.command(cls=options.Command)
+def verify(
+    path: Book,
+    head: Annotated[
+        str | None,
+        typer.Option(metavar="DIGEST", help="A head noted earlier, which must be in it.", show_default=False),
+    ] = None,
+) -> None:
+    """Check that no byte of a ledger was changed; exit code 1 if one was.
+
+    That entries are missing at the end, or that the whole file was put back to an older state, shows only with --head.
+    """
+    from shoal.ledger import Ledger
+
+    book = Ledger(path)
+    found = book.verify(head)
+    for wrong in found:
+        complain(f"{path}: {wrong}")
+    if found:
+        raise typer.Exit(1)
+    entries = book.entries()
+    show(figures(("entries", f"{len(entries):,}, all as they were written"), ("head", entries[-1].digest)))
+
+
+def _history(account: "Account") -> Any:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    for _ in range(3):
+        table.add_column()
+    data = list(dict.fromkeys(entry.facts["fingerprint"] for entry in account.reserved))
+    for entry in account.entries:
+        if entry.what != "completed":
+            table.add_row(str(entry.number), entry.time.replace("T", " ").rstrip("Z"), _told(entry, account, data))
+    return table
+
+
+def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
+    """An entry in words; a release with the one that completes it."""
+    from shoal.ledger.account import scientific
+
+    facts = entry.facts
+    costs = "" if facts["epsilon"] is None else f"ε {facts['epsilon']}, δ {scientific(Fraction(facts['delta']))}"
+    if entry.what != "reserved":
+        return f"{'created with' if entry.what == 'created' else 'changed to'} {f'a budget of {costs}' if costs else 'no budget'}"
+    lines = [f"release by {facts['method']}: {costs or 'unbounded'}"]
+    if costs:
+        lines.append(f"{facts['definition']} definition, unit {facts['unit']}")
+    done = account.completed.get(entry.number)
+    lines.append(f"number {done.facts['release']}" if done else "NOT COMPLETED, and counts as spent")
+    lines.append(f"data {data.index(facts['fingerprint']) + 1} of {len(data)}, {facts['fingerprint'][:16]}…")
+    return "\n".join(lines)
+
+
+def _limit(account: "Account") -> str:
+    from shoal.ledger.account import amount
+
+    return "no budget" if account.limit is None else f"a budget of {amount(*account.limit)}"
+
+
+def _spent(account: "Account") -> str:
+    from shoal.ledger.account import amount
+
+    exact = amount(account.epsilon, account.delta)
+    return exact if len(exact) < 60 else _rounded(account.spent, up=True)
+
+
+def _rounded(some: "Budget", *, up: bool) -> str:
+    """So many digits as people read, to the safe side."""
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+
+    from shoal.ledger.account import amount
+
+    to = Context(prec=_DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return amount(*(Fraction(to.divide(number.numerator, number.denominator)) for number in some))
+
+
+def _as_json(account: "Account") -> dict[str, Any]:
+    """Numbers are texts that are exact, ε rounded to the safe side where it is a logarithm."""
+    from shoal.privacy.exact import printed
+
+    def numbers(some: "Budget | None") -> dict[str, str] | None:
+        return some and {"epsilon": printed(some.epsilon), "delta": printed(some.delta)}
+
+    limit = account.limit
+    return {
+        "budget": limit and {"epsilon": str(limit[0]), "delta": printed(limit[1])},
+        "spent": numbers(account.spent),
+        "left": numbers(account.left),
+        "bounded": account.spent.delta < 1,
+        "head": account.entries[-1].digest,
+        "entries": [
+            {"entry": entry.number, "what": entry.what, "time": entry.time, **entry.facts, "digest": entry.digest}
+            for entry in account.entries
+        ],
+    }
