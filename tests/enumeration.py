@@ -150,14 +150,13 @@ class Enumerated(Chance):
         return np.array([self.coin(point(Fraction(n, denominator))) for n in numerators.tolist()], dtype=np.bool_)
 
     def binomial(self, trials: Ints, probability: Fraction) -> Ints:
-        p = Fraction(probability)
-        laws = {
-            n: [point(comb(n, i) * p**i * (1 - p) ** (n - i)) for i in range(n + 1)] for n in set(np.asarray(trials).tolist())
-        }
-        return np.array([self.branch(laws[n]) for n in np.asarray(trials).tolist()], dtype=np.int64)
+        return np.array([self.branch(_binomial(n, probability)) for n in np.asarray(trials).tolist()], dtype=np.int64)
 
     def bernoullis_exp(self, multiples: Any, rate: Fraction) -> Bools:
         return np.array([self.coin(exp(-rate * int(multiple))) for multiple in multiples], dtype=np.bool_)
+
+    def _exp_within_one(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
+        return Enumerated.bernoullis_exp(self, numerators, Fraction(1, denominator))
 
     def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
         """Values so far from 0 that together they weigh less than a tenth of the cut are left out."""
@@ -233,6 +232,11 @@ def _scores(bounds: Any, best: int, score: Callable[[int], int]) -> list[int]:
     assert max(scores) == best, "the best score is not the best"
     assert all(s <= bound for s, bound in zip(scores, bounds, strict=True)), "a bound is below its score"
     return scores
+
+
+@lru_cache(maxsize=1000)
+def _binomial(n: int, p: Fraction) -> list[Interval]:
+    return [point(comb(n, i) * Fraction(p) ** i * (1 - Fraction(p)) ** (n - i)) for i in range(n + 1)]
 
 
 @lru_cache(maxsize=100)

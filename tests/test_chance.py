@@ -1,10 +1,12 @@
 """Draws are exact, cannot be seeded by default, and a generator that is 30 % off is found."""
 
-import itertools
 import math
 from collections import Counter
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +16,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.chance import Chance, Seeded
-from shoal.errors import ParameterError
+from shoal.errors import InternalError, ParameterError
+from tests.enumeration import ONE, ZERO, Enumerated, Interval, exp, flipped, law, point, probabilistic, shipped, standard
 
 DRAWS = 40_000
 LIMIT = 4.9  # standard deviations: a right generator is beyond them once in a million
@@ -155,7 +158,7 @@ def test_large_bounds_are_drawn_too() -> None:
 
 def test_every_order_is_equally_likely() -> None:
     chance = Chance()
-    orders = list(itertools.permutations(range(4)))
+    orders = list(permutations(range(4)))
     seen = Counter(orders.index(tuple(chance.permutation(4).tolist())) for _ in range(5000))
     assert chi_squared(seen, dict.fromkeys(range(24), 5000 / 24)) < LIMIT
 
@@ -189,8 +192,473 @@ def test_impossible_draws_are_refused() -> None:
         Chance().binomial(np.array([-1]), Fraction(1, 2))
 
 
+# Binomial draws by look-up, bit by bit
+
+
+@pytest.mark.parametrize("p", [*PROBABILITIES, Fraction(1, 4), Fraction(10939021434427000000, 2**64)])
+@pytest.mark.parametrize("n", [1, 2, 5, 16])
+def test_all_first_bits_of_a_binomial_draw_together_have_its_law(n: int, p: Fraction) -> None:
+    seen: Counter[int] = Counter()
+    ties = []
+
+    class First(Bits):
+        def _place(self, drawn: int, cumulative: Sequence[Fraction]) -> int:
+            ties.append(drawn)
+            return -1
+
+    seen.update(First(np.arange(1 << 16, dtype="<u2").tobytes()).binomial(np.full(1 << 16, n), p).tolist())
+    assert seen[-1] == len(ties) <= n
+    for i in range(n + 1):
+        probability = math.comb(n, i) * p**i * (1 - p) ** (n - i)
+        lacking = probability * (1 << 16) - seen[i]
+        assert 0 <= lacking <= 2
+
+
+def test_a_binomial_tie_is_decided_by_further_bits() -> None:
+    p, none = Fraction(1, 3), Fraction(2, 3)  # no success has probability 0xaaaa…: a draw that starts so is undecided
+    start, word = (0xAAAA).to_bytes(2, "little"), int(none * 2**16 % 1 * 2**64)
+    assert Bits((0xAAA9).to_bytes(2, "little")).binomial(np.array([1]), p).tolist() == [0]
+    assert Bits((0xAAAB).to_bytes(2, "little")).binomial(np.array([1]), p).tolist() == [1]
+    assert Bits(start + (word - 1).to_bytes(8, "little")).binomial(np.array([1]), p).tolist() == [0]
+    assert Bits(start + (word + 1).to_bytes(8, "little")).binomial(np.array([1]), p).tolist() == [1]
+    with pytest.raises(EOFError):
+        Bits(start + word.to_bytes(8, "little")).binomial(np.array([1]), p)
+
+
+# e to a rational power
+
+POWERS = [Fraction(0), Fraction(1, 100), Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(17, 5)]
+
+
+@pytest.mark.parametrize("x", POWERS)
+@pytest.mark.parametrize("denominator", [None, 2**62 - 57, 2**62, 2**70 + 1])
+def test_coins_of_e_to_a_power_have_their_probability_and_a_twin_30_percent_off_is_found(
+    x: Fraction, denominator: int | None
+) -> None:
+    near = Fraction(int(x * denominator), denominator) if denominator else x
+    size = DRAWS // 8 if denominator and denominator > 2**63 else DRAWS
+    p = math.exp(-x)
+    spread = max(size * p * (1 - p), 1e-9)
+
+    def drawn(rate: Fraction) -> int:
+        return int(Seeded(1).bernoullis_exp(np.ones(size, dtype=np.int64), rate).sum())
+
+    assert off(drawn(near), size * p, spread) < LIMIT
+    if size * abs(math.exp(-1.3 * x) - p) > 7 * math.sqrt(spread):
+        assert off(drawn(near * Fraction(13, 10)), size * p, spread) > LIMIT
+    else:
+        assert x < Fraction(1, 50)  # all others have the power to see it
+
+
+def test_coins_with_many_different_powers_each_have_their_own() -> None:
+    multiples = np.tile(np.arange(12), 4000)
+    drawn = Seeded(2).bernoullis_exp(multiples, Fraction(2, 5))
+    for m in range(12):
+        p = math.exp(-0.4 * m)
+        assert off(int(drawn[multiples == m].sum()), 4000 * p, max(4000 * p * (1 - p), 1e-9)) < LIMIT
+
+
+def test_coins_whose_power_exceeds_the_machine_are_right() -> None:
+    huge = [0, 10**40, 2**62, 1, 3]
+    drawn = np.array([Seeded(seed).bernoullis_exp(huge, Fraction(10**30, 3 * 10**30)) for seed in range(2000)])
+    assert drawn[:, 0].all()
+    assert not drawn[:, 1:3].any()
+    for column, p in ((3, math.exp(-1 / 3)), (4, math.exp(-1))):
+        assert off(int(drawn[:, column].sum()), 2000 * p, 2000 * p * (1 - p)) < LIMIT
+    assert len(Chance().bernoullis_exp(np.array([], dtype=np.int64), Fraction(1, 3))) == 0
+
+
+def missing(weights: dict[Any, Interval]) -> Fraction:
+    return 1 - sum(weights.values(), ZERO).low
+
+
+def same(found: dict[Any, Interval], expected: dict[Any, Interval]) -> bool:
+    """Whether a law found by enumeration can be the expected one, given what was not followed."""
+    left_out = missing(found)
+    return all(
+        found.get(outcome, ZERO).low <= expected.get(outcome, ZERO).high
+        and expected.get(outcome, ZERO).low <= found.get(outcome, ZERO).high + left_out
+        for outcome in {*found, *expected}
+    )
+
+
+def tossed(p: Interval) -> dict[bool, Interval]:
+    return {True: p, False: ONE - p}
+
+
+@pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 3), (2, 3), (99, 100), (1, 1)])
+def test_the_coin_within_one_has_exactly_its_law(numerator: int, denominator: int) -> None:
+    x = Fraction(numerator, denominator)
+    cut = Fraction(1, 10**20)
+    found = law(
+        lambda chance: bool(chance._exp_within_one(np.array([numerator]), denominator)[0]), shipped("_exp_within_one"), cut
+    )
+    assert missing(found) < Fraction(1, 10**18)
+    assert same(found, tossed(exp(-x)))
+    assert x == 0 or not same(found, tossed(exp(-x * Fraction(13, 10))))
+    assert x == 0 or not same(found, tossed(exp(-x) + point(Fraction(1, 10**15))))
+
+
+@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(1), Fraction(7, 3), Fraction(5)])
+def test_the_coin_of_any_power_has_exactly_its_law(x: Fraction) -> None:
+    found = law(lambda chance: chance.bernoulli_exp(x), shipped("bernoullis_exp"), Fraction(1, 10**20))
+    assert missing(found) < Fraction(1, 10**18)
+    assert same(found, tossed(exp(-x)))
+    assert not same(found, tossed(exp(-x * Fraction(13, 10))))
+
+
+def laplace_weights(scale: float, draws: int) -> dict[int, float]:
+    r = math.exp(-1 / scale)
+    reach = int(scale * 15) + 2
+    return {z: draws * (1 - r) / (1 + r) * r ** abs(z) for z in range(-reach, reach + 1)}
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(20), Fraction(3 * 2**70 + 1, 2**70)])
+def test_discrete_laplace_has_its_law_and_a_twin_30_percent_off_is_found(scale: Fraction) -> None:
+    size = 4000 if scale.denominator > 2**63 else DRAWS
+    expected = laplace_weights(float(scale), size)
+    assert chi_squared(Counter(Seeded(3).discrete_laplaces(scale, size).tolist()), expected) < LIMIT
+    for twin in (Fraction(7, 10), Fraction(13, 10)):
+        assert chi_squared(Counter(Seeded(3).discrete_laplaces(scale * twin, size).tolist()), expected) > LIMIT
+
+
+def test_one_discrete_laplace_draw_is_like_many() -> None:
+    chance = Seeded(4)
+    seen = Counter(chance.discrete_laplace(Fraction(2)) for _ in range(3000))
+    assert chi_squared(seen, laplace_weights(2.0, 3000)) < LIMIT
+
+
+class Again(Exception):
+    """A draw was refused and is to be made again."""
+
+
+class Once(shipped("discrete_laplaces")):  # type: ignore[misc]
+    """One turn of a draw."""
+
+    def belows(self, n: int, size: int) -> npt.NDArray[np.int64]:
+        if self._at:
+            raise Again
+        return super().belows(n, size)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("scale", [Fraction(2, 3), Fraction(2), Fraction(5, 2)])
+def test_discrete_laplace_has_exactly_its_law(scale: Fraction) -> None:
+    def run(chance: Enumerated, scale: Fraction = scale) -> int | None:
+        try:
+            return chance.discrete_laplace(scale)
+        except Again:
+            return None
+
+    cut = Fraction(1, 10**12)
+    found = law(run, Once, cut)
+    assert missing(found) < Fraction(1, 10**9)
+    taken = sum((weight for outcome, weight in found.items() if outcome is not None), ZERO)
+    found = {outcome: weight / taken for outcome, weight in found.items() if outcome is not None}
+    expected, twin = law(run, cut=cut), law(lambda chance: run(chance, scale * Fraction(13, 10)), cut=cut)
+    nearly = Fraction(1, 10**8)
+    assert all(abs(found[z].low - expected[z].low) < nearly for z in range(-5, 6))
+    assert not all(abs(found[z].low - twin[z].low) < nearly for z in range(-5, 6))
+
+
+# Uniform draws in bulk
+
+
+@pytest.mark.parametrize("n", [2, 3, 255, 256, 257, 1000])
+def test_many_integers_below_a_bound_are_uniform(n: int) -> None:
+    drawn = Seeded(5).belows(n, DRAWS)
+    assert len(drawn) == DRAWS
+    assert chi_squared(Counter(drawn.tolist()), dict.fromkeys(range(n), DRAWS / n)) < LIMIT
+    lopsided = Counter((drawn * 7 // 10).tolist())
+    assert chi_squared(lopsided, dict.fromkeys(range(n), DRAWS / n)) > LIMIT
+
+
+@pytest.mark.parametrize("n", [1, 2**40 + 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64, 10**30])
+def test_many_integers_below_any_bound_are_in_range_and_spread(n: int) -> None:
+    drawn = [int(value) for value in Seeded(6).belows(n, 3000)]
+    assert all(0 <= value < n for value in drawn)
+    if n > 1:
+        assert chi_squared(Counter(value * 10 // n for value in drawn), dict.fromkeys(range(10), 300)) < LIMIT
+
+
+def test_many_integers_are_exactly_uniform_over_all_bytes() -> None:
+    outcomes = Counter(Bits(bytes(range(256)) * 2).belows(5, 160).tolist())
+    assert outcomes == dict.fromkeys(range(5), 32)
+
+
+@pytest.mark.parametrize("n", [1, 7, 2**62, 2**70])
+def test_coins_of_different_rational_probabilities_have_them(n: int) -> None:
+    numerators = np.array([0, n // 3, n // 2, n] * 3000, dtype=np.int64 if n < 2**63 else object)
+    drawn = Seeded(7).bernoullis(numerators, n).reshape(-1, 4)
+    for column, p in enumerate((0.0, (n // 3) / n, (n // 2) / n, 1.0)):
+        assert off(int(drawn[:, column].sum()), 3000 * p, max(3000 * p * (1 - p), 1e-9)) < LIMIT
+    for wrong in ([-1], [n + 1]):
+        with pytest.raises(ParameterError):
+            Chance().bernoullis(np.array(wrong, dtype=object), n)
+
+
+@pytest.mark.parametrize("n", [10, 12, 2**70])
+def test_choosing_few_of_many_is_uniform_too(n: int) -> None:
+    chance = Seeded(8)
+    chosen = [[int(value) for value in chance.choice(n, 2)] for _ in range(4000)]
+    assert all(one != other and min(one, other) >= 0 and max(one, other) < n for one, other in chosen)
+    if n < 20:
+        seen = Counter(one * n + other for one, other in chosen)
+        pairs = [one * n + other for one in range(n) for other in range(n) if one != other]
+        assert chi_squared(seen, dict.fromkeys(pairs, 4000 / len(pairs))) < LIMIT
+        sorted_twin = Counter(min(pair) * n + max(pair) for pair in chosen)
+        assert chi_squared(sorted_twin, dict.fromkeys(pairs, 4000 / len(pairs))) > LIMIT
+    assert len(chance.choice(0, 0)) == len(chance.choice(10**12, 0)) == 0
+
+
+def test_choosing_draws_repeats_again() -> None:
+    assert Bits(bytes([3, 3, 3, 3, 5, 5, 5, 5])).choice(8, 2).tolist() == [3, 5]
+
+
+# Selections
+
+SCORES = [50, 41, 42, 43, 20, *[42] * 9]
+BOUNDS = [50, 46, 52, 43, 70, 45, 48, 51, 44, 47, 60, 60, 42, 42]
+RATE = Fraction(1, 4)
+TIMES = 1000
+
+
+def selected(draw: Callable[[], int]) -> Counter[int]:
+    return Counter(draw() for _ in range(TIMES))
+
+
+def flipping(rate: Fraction) -> dict[int, float]:
+    return {i: TIMES * float(p) for i, p in enumerate(flipped([exp(rate * (s - max(SCORES))) for s in SCORES]))}
+
+
+def weighing(rate: Fraction) -> dict[int, float]:
+    total = sum(math.exp(rate * s) for s in SCORES)
+    return {i: TIMES * math.exp(rate * s) / total for i, s in enumerate(SCORES)}
+
+
+@pytest.mark.parametrize(("name", "expected"), [("permute_and_flip", flipping), ("exponential", weighing)])
+def test_a_selection_has_its_law_and_a_twin_30_percent_off_is_found(
+    name: str, expected: Callable[[Fraction], dict[int, float]]
+) -> None:
+    chance = Seeded(9)
+    eager, lazy = getattr(chance, name), getattr(chance, name + "_lazily")
+    assert chi_squared(selected(lambda: eager(np.array(SCORES), RATE)), expected(RATE)) < LIMIT
+    assert chi_squared(selected(lambda: lazy(np.array(BOUNDS), 50, SCORES.__getitem__, RATE)), expected(RATE)) < LIMIT
+    for twin in (RATE * Fraction(7, 10), RATE * Fraction(13, 10)):
+        assert chi_squared(selected(lambda twin=twin: eager(SCORES, twin)), expected(RATE)) > LIMIT  # type: ignore[misc]
+
+
+SELECTIONS = ["permute_and_flip", "exponential"]
+
+
+class Asked:
+    """Scores that remember who was asked for."""
+
+    def __init__(self, scores: Sequence[int]) -> None:
+        self.scores, self.who = scores, list[int]()
+
+    def __call__(self, candidate: int) -> int:
+        self.who.append(candidate)
+        return self.scores[candidate]
+
+
+CUT = {"permute_and_flip": Fraction(0), "exponential": Fraction(1, 500)}
+
+
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), min_size=1, max_size=4),
+    st.fractions(Fraction(1, 5), 2, max_denominator=9),
+    st.sampled_from(SELECTIONS),
+)
+def test_a_lazy_selection_has_exactly_the_law_of_full_enumeration(
+    candidates: list[tuple[int, int]], rate: Fraction, name: str
+) -> None:
+    scores = [score for score, _ in candidates]
+    bounds = np.array([score + slack for score, slack in candidates])
+
+    def run(chance: Enumerated) -> int:
+        asked = Asked(scores)
+        taken: int = getattr(chance, name + "_lazily")(bounds, max(scores), asked, rate)
+        assert len(set(asked.who)) == len(asked.who)
+        assert name == "exponential" or asked.who[-1] == taken  # nobody is asked after the one that is taken
+        return taken
+
+    found = law(run, shipped(name + "_lazily"), CUT[name])
+    expected = law(lambda chance: int(getattr(chance, name)(scores, rate)))
+    assert same(found, expected)
+    assert name == "exponential" or missing(found) < Fraction(1, 10**80)
+
+
+class Forgetful(shipped("permute_and_flip_lazily")):  # type: ignore[misc]
+    """A twin that takes a candidate as soon as its bound's coin falls on heads."""
+
+    def bernoulli_exp(self, x: Fraction) -> bool:
+        return True
+
+
+class Impatient(shipped("permute_and_flip_lazily")):  # type: ignore[misc]
+    """A twin that goes through the candidates in their own order."""
+
+    def permutation(self, n: int) -> npt.NDArray[np.int64]:
+        return np.arange(n)
+
+
+class Halved(shipped("permute_and_flip_lazily")):  # type: ignore[misc]
+    """A twin that flips the bound's coin with half the rate."""
+
+    def bernoullis_exp(self, multiples: Any, rate: Fraction) -> npt.NDArray[np.bool_]:
+        return super().bernoullis_exp(multiples, rate / 2)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("twin", [Forgetful, Impatient, Halved])
+def test_a_lazy_selection_that_errs_is_found(twin: type[Enumerated]) -> None:
+    scores, bounds = [3, 1, 2], np.array([3, 2, 3])
+
+    def run(chance: Enumerated) -> int:
+        return chance.permute_and_flip_lazily(bounds, 3, scores.__getitem__, Fraction(1, 2))
+
+    assert same(law(run, shipped("permute_and_flip_lazily")), law(run))
+    assert not same(law(run, twin), law(run))
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_scores_may_be_fractions_or_beyond_the_machine(name: str) -> None:
+    def taken(scores: Any, rate: Fraction) -> list[int]:
+        return [getattr(Seeded(seed), name)(scores, rate) for seed in range(50)]
+
+    assert taken([Fraction(1, 2), Fraction(1, 3), 1], Fraction(2)) == taken(np.array([3, 2, 6]), Fraction(1, 3))
+    large = 10**30
+    assert taken([large, large + 3, large - 2], Fraction(1, 3)) == taken(np.array([0, 3, -2]), Fraction(1, 3))
+    ends = np.array([-(2**63), 2**63 - 1, 2**63 - 2])
+    assert set(taken(ends, Fraction(1))) == {1, 2}
+    assert taken(np.array([1, 2, 3], dtype=np.uint8), Fraction(1)) == taken([1, 2, 3], Fraction(1))
+    assert taken([5], Fraction(7)) == [0] * 50
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_exact_bounds_ask_for_one_score_only(name: str) -> None:
+    asked = Asked([i % 97 for i in range(1000)])
+    taken = getattr(Seeded(10), name + "_lazily")(np.array(asked.scores), 96, asked, Fraction(1, 10))
+    assert asked.who == [taken]
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_wrong_bounds_and_a_wrong_best_never_pass_silently(name: str) -> None:
+    lazily = getattr(Seeded(11), name + "_lazily")
+    with pytest.raises(InternalError, match="below a candidate's score"):
+        lazily([4, 4, 4], 9, [9, 9, 9].__getitem__, Fraction(1, 100))
+    with pytest.raises(InternalError, match="below a candidate's score"):
+        lazily([9, 9], 4, [9, 9].__getitem__, Fraction(1))
+    with pytest.raises(InternalError, match="no candidate has"):
+        lazily([9, 5], 9, [2, 2].__getitem__, Fraction(50))
+    with pytest.raises(InternalError, match="no candidate has"):
+        lazily([5, 5], 9, [5, 5].__getitem__, Fraction(50))
+    assert issubclass(InternalError, RuntimeError)
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_a_selection_without_exact_numbers_or_candidates_is_refused(name: str) -> None:
+    select, lazily = getattr(Chance(), name), getattr(Chance(), name + "_lazily")
+    for scores, rate in (
+        ([], Fraction(1)),
+        ([0.5, 1.0], Fraction(1)),
+        (np.array([0.5, 1.0]), Fraction(1)),
+        ([float("nan")], Fraction(1)),
+        ([1, 2], Fraction(0)),
+        ([1, 2], Fraction(-1)),
+        ([1, 2], 0.5),
+        ([1, 2], float("inf")),
+    ):
+        with pytest.raises(ParameterError):
+            select(scores, rate)
+    with pytest.raises(ParameterError, match="not an integer"):
+        lazily([Fraction(1, 2), 3], 3, [0, 3].__getitem__, Fraction(1))
+    with pytest.raises(TypeError):
+        lazily([3], 3, lambda _: 3.0, Fraction(1))
+
+
+def test_a_power_or_scale_that_is_impossible_is_refused() -> None:
+    for wrong in (Fraction(-1), 0.5, float("nan"), float("inf"), "1"):
+        with pytest.raises(ParameterError):
+            Chance().bernoulli_exp(wrong)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError):
+            Chance().discrete_laplace(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError):
+        Chance().bernoullis_exp([-1], Fraction(1))
+    for scale in (Fraction(0), Fraction(2**49)):
+        with pytest.raises(ParameterError):
+            Chance().discrete_laplaces(scale, 3)
+
+
+def test_the_exponential_mechanism_works_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.chance.source._BLOCK", 2)
+    chance = Seeded(12)
+    seen = selected(lambda: chance.exponential(SCORES, RATE))
+    assert chi_squared(seen, weighing(RATE)) < LIMIT
+
+
+# Enumeration itself
+
+
+@pytest.mark.parametrize("chances", [[1, 1, 1], [Fraction(1, 2), 1], [Fraction(1, 3), Fraction(1, 5), 1, Fraction(2, 7)]])
+def test_the_law_of_permute_and_flip_is_that_over_all_orders(chances: list[Fraction]) -> None:
+    orders = list(permutations(range(len(chances))))
+    expected = [Fraction(0)] * len(chances)
+    for order in orders:
+        left = Fraction(1, len(orders))
+        for i in order:
+            expected[i] += left * chances[i]
+            left *= 1 - chances[i]
+    assert [weight.exact for weight in flipped([point(p) for p in chances])] == expected
+
+
+def test_enumerated_draws_have_probability_one_together() -> None:
+    def run(chance: Enumerated) -> tuple[int, ...]:
+        number = chance.below(3)
+        sample = chance.binomial(np.array([2, 1]), Fraction(1, number + 2))
+        return number, *sample.tolist(), *chance.permutation(number).tolist(), chance.permute_and_flip([1, 1 + number], RATE)
+
+    weights = law(run)
+    assert 1 in sum(weights.values(), ZERO)
+    assert all(weight.high - weight.low < Fraction(1, 10**80) for weight in weights.values())
+    assert weights[0, 1, 0, 0].exact == Fraction(1, 3) * 2 * Fraction(1, 2) ** 3 / 2
+
+
+def test_enumeration_notices_what_is_not_deterministic() -> None:
+    calls: list[int] = []
+
+    def run(chance: Enumerated) -> int:
+        calls.append(1)
+        return chance.below(2 + len(calls) % 2)
+
+    with pytest.raises(AssertionError, match="deterministic"):
+        law(run)
+
+
+@given(st.fractions(-50, 50))
+def test_e_to_a_power_is_enclosed(x: Fraction) -> None:
+    assert float(exp(x)) == pytest.approx(math.exp(x), rel=1e-14)
+    product = exp(x) * exp(-x)
+    assert 1 in product
+    assert (product.high - product.low) < Fraction(1, 10**60)
+
+
+def test_the_delta_of_randomised_response_is_found() -> None:
+    def answer(truth: bool) -> dict[bool, Interval]:
+        return law(lambda chance: bool(chance.bernoulli(Fraction(3, 4), 1)[0]) == truth)
+
+    for growth, least, breach in ((3, Fraction(0), Fraction(0)), (2, Fraction(1, 4), Fraction(3, 4))):
+        assert standard(answer(True), answer(False), point(growth)).exact == least
+        assert probabilistic(answer(True), answer(False), point(growth)).exact == breach
+
+
 def draws(chance: Chance) -> list[npt.NDArray[np.int64]]:
-    return [chance.permutation(10), chance.binomial(np.array([100, 5]), Fraction(1, 3)), np.array([chance.below(1000)])]
+    return [
+        chance.permutation(10),
+        chance.binomial(np.array([100, 5]), Fraction(1, 3)),
+        np.array([chance.below(1000), chance.permute_and_flip([3, 2, 3], Fraction(1)), chance.exponential([1, 2], Fraction(1))]),
+        chance.discrete_laplaces(Fraction(9), 5),
+        chance.choice(10**6, 3),
+    ]
 
 
 @given(st.integers(0, 10**9))

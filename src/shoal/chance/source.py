@@ -262,7 +262,7 @@ class Chance:
         steps, width = scale.numerator, scale.denominator
         drawn = np.empty(0, dtype=np.int64)
         while len(drawn) < size:
-            low = self.belows(steps, 2 * (size - len(drawn)) + 8)
+            low = self.belows(steps, size - len(drawn))
             low = low[self._exp_within_one(low, steps)]
             runs = self._runs(len(low))
             if steps * (int(runs.max(initial=0)) + 1) > _LARGEST:
@@ -271,7 +271,7 @@ class Chance:
             negative = self.bernoullis(np.ones(len(away), dtype=np.int64), 2)
             fresh = ~negative | (away > 0)  # zero has two signs and counts with one
             drawn = np.concatenate([drawn, np.where(negative, -away, away)[fresh]])
-        return drawn[:size]
+        return drawn
 
     # Selections
 
