@@ -324,8 +324,8 @@ def test_discrete_laplace_has_its_law_and_a_twin_30_percent_off_is_found(scale: 
 
 def test_one_discrete_laplace_draw_is_like_many() -> None:
     chance = Seeded(4)
-    seen = Counter(chance.discrete_laplace(Fraction(2)) for _ in range(3000))
-    assert chi_squared(seen, laplace_weights(2.0, 3000)) < LIMIT
+    seen = Counter(chance.discrete_laplace(Fraction(2)) for _ in range(1500))
+    assert chi_squared(seen, laplace_weights(2.0, 1500)) < LIMIT
 
 
 class Again(Exception):

@@ -120,7 +120,9 @@ class Chance:
 
     def bernoullis(self, numerators: Wide, denominator: int) -> Bools:
         """For every numerator a draw that is True with probability numerator / denominator."""
-        if len(numerators) and not 0 <= numerators.min() <= numerators.max() <= denominator:
+        if not len(numerators):
+            return np.empty(0, dtype=np.bool_)
+        if not 0 <= numerators.min() <= numerators.max() <= denominator:
             raise ParameterError(f"a numerator is not from 0 to the denominator, {denominator}: it makes no probability")
         return np.asarray(self.belows(denominator, len(numerators)) < numerators, dtype=np.bool_)
 
