@@ -299,7 +299,7 @@ def test_the_coin_within_one_has_exactly_its_law(numerator: int, denominator: in
     assert x == 0 or not same(found, tossed(exp(-x) + point(Fraction(1, 10**15))))
 
 
-@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(1), Fraction(7, 3), Fraction(5)])
+@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(1), Fraction(7, 3), Fraction(5), Fraction(5 * 3**60 + 1, 2 * 3**60)])
 def test_the_coin_of_any_power_has_exactly_its_law(x: Fraction) -> None:
     found = law(lambda chance: chance.bernoulli_exp(x), shipped("bernoullis_exp"), Fraction(1, 10**20))
     assert missing(found) < Fraction(1, 10**18)

@@ -218,8 +218,20 @@ class Chance:
         rate, gaps = _exact("rate", rate), _integers(multiples)
         if rate < 0 or (gaps < 0).any():
             raise ParameterError("e to a positive power is no probability; give a rate and multiples of at least 0")
-        if max(int(gaps.max(initial=0)) * rate.numerator, rate.denominator) > _LARGEST:
-            gaps = gaps.astype(object)
+        most = int(gaps.max(initial=0))
+        if max(most * rate.numerator, rate.denominator) <= _LARGEST:
+            return self._exp(gaps, rate)
+        # Two coins that both fall on heads: one with so many bits of the rate as the machine can multiply decides most, and
+        # only where it does fall on heads Python's integers are needed, for the rest of the rate.
+        bits = 1 << max(0, 62 - int(most * rate).bit_length())
+        coarse = Fraction(int(rate * bits), bits)
+        heads = self._exp(gaps if most * coarse.numerator <= _LARGEST else gaps.astype(object), coarse)
+        some = np.flatnonzero(heads)
+        heads[some] = self._exp(gaps[some].astype(object), rate - coarse)
+        return heads
+
+    def _exp(self, gaps: Wide, rate: Fraction) -> Bools:
+        """The same where the integers given can hold the products: e^−x is e⁻¹ so often as 1 fits into x, and e^−rest."""
         scaled = gaps * rate.numerator
         whole = scaled // rate.denominator
         rest = scaled - whole * rate.denominator
