@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import typer
 from typer.testing import CliRunner, Result
@@ -401,7 +402,7 @@ def test_a_preview_shows_the_table_at_its_levels(folder: Path) -> None:
     assert found["groups"] == 3
     assert found["k"] == 2
     assert found["suppressed"][1] == {"k": 3, "records": 6, "loss": 1.0}
-    assert {"values": {"age": "30-39", "sex": "f"}, "records": 2} in found["first"]
+    assert {"values": {"age": "30-39", "sex": "f"}, "records": 2, "kept": True} in found["first"]
     shown = run("preview", "recipe.toml", "--levels", "age=1", "--rows", "1")
     assert "The first 1 group\n" in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) <= 80
@@ -411,6 +412,68 @@ def test_a_preview_takes_a_table_with_hierarchies(folder: Path) -> None:
     options = ["-q", "age,sex", "--hierarchy", "age=age.csv,sex=sex.csv", "-l", "age=1,sex=1", "--type", "age=integer"]
     found = json.loads(run("preview", "people.csv", *options, "--json").stdout)
     assert (found["groups"], found["k"]) == (2, 2)
+
+
+DIVERSE = '[[method.models]]\nmodel = "distinct-diversity"\ncolumn = "diagnosis"\nl = 2\n\n[output]'
+
+
+def test_a_preview_takes_all_models_of_its_recipe(folder: Path) -> None:
+    (folder / "recipe.toml").write_text(RECIPE.replace("[output]", DIVERSE))
+    found = json.loads(run("preview", "recipe.toml", "--levels", "age=1", "--json").stdout)
+    # Cid and Dov, two men in their thirties, both have a flu: two records of one diagnosis.
+    assert found["models"] == [
+        {"model": "2-anonymity", "groups": 0, "records": 0, "loss": found["loss"]},
+        {"model": "distinct 2-diversity of diagnosis", "groups": 1, "records": 2, "loss": found["all_models"]["loss"]},
+    ]
+    assert found["all_models"] | {"loss": None} == {"groups": 1, "records": 2, "loss": None, "allowed": 3, "within": True}
+    assert [one["kept"] for one in found["first"]] == [one["values"]["sex"] == "f" for one in found["first"]]
+    shown = run("preview", "recipe.toml", "--levels", "age=1").stdout
+    assert re.search(r"distinct 2-diversity of diagnosis +1 +2 +33.3 %", shown)
+    assert re.search(r"all of them +1 +2 +33.3 %", shown)
+    assert "allows 3 records to be suppressed, so these levels will do" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_a_preview_at_the_levels_of_a_release_shows_what_it_did(folder: Path) -> None:
+    (folder / "recipe.toml").write_text(RECIPE.replace("[output]", DIVERSE).replace("0.5", "0.4\nloss = 'entropy'"))
+    release = shoal.Recipe.load("recipe.toml").run()
+    levels = ",".join(f"{name}={level}" for name, level in release.certificate.levels.items())
+    found = json.loads(run("preview", "recipe.toml", "--levels", levels, "--json").stdout)
+    assert found["loss_model"] == "entropy"
+    assert found["all_models"]["records"] == release.suppressed
+    assert found["all_models"]["loss"] == pytest.approx(release.facts["loss"])
+    assert found["all_models"]["within"]
+
+
+def test_a_preview_says_when_levels_will_not_do(folder: Path) -> None:
+    (folder / "recipe.toml").write_text(RECIPE.replace("suppression = 0.5", "suppression = 0.1\nfloor = { age = 1 }"))
+    shown = run("preview", "recipe.toml").stdout
+    assert "allows 0 records to be suppressed, so these levels will not do" in shown
+    assert "Beyond the floor or ceiling of the recipe: age." in shown
+    (folder / "recipe.toml").write_text(RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"'))
+    assert "mondrian chooses no levels" in run("preview", "recipe.toml").stdout
+    models = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
+    sampling = RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "sampling"\nprobability = 0.5').replace(models, "")
+    (folder / "recipe.toml").write_text(sampling)
+    assert "models" not in run("preview", "recipe.toml").stdout
+
+
+@pytest.mark.parametrize("option", [("-q", "age"), ("--hierarchy", "age=age.csv"), ("--separator", ","), ("--root", "*")])
+def test_what_a_recipe_says_itself_is_no_option_beside_it(folder: Path, option: tuple[str, str]) -> None:
+    assert "a recipe says it itself" in refused("preview", "recipe.toml", *option)
+
+
+@pytest.mark.parametrize("option", ["--root", "--add-root"])
+def test_a_hierarchy_with_two_roots_gets_one(folder: Path, option: str) -> None:
+    (folder / "sex.csv").write_text("f;woman\nm;man\n")
+    asked = ["-q", "age,sex", "--hierarchy", "age=age.csv,sex=sex.csv", "--json"]
+    assert f"{option} '*'" in refused("preview", "people.csv", *asked)
+    found = json.loads(run("preview", "people.csv", *asked, option, "*", "-l", "sex=1").stdout)
+    assert found["levels"]["sex"] == 1
+    assert f"{option} '*'" in refused("compare", "people.csv", "people.csv", *asked)
+    found = json.loads(run("compare", "people.csv", "people.csv", *asked, option, "*").stdout)
+    assert found["b"]["loss_of_input"] == 0
+    assert "--hierarchy" in refused("preview", "people.csv", "-q", "age", option, "*")
 
 
 @pytest.mark.parametrize(
@@ -439,8 +502,60 @@ def test_comparing_shows_what_a_release_lost(folder: Path) -> None:
     assert "name" not in found["b"]["values"]
     shown = run("compare", "people.csv", "out/release.csv", "--quasi", "age,sex", "--hierarchy", "age=age.csv")
     assert re.search(r"name +6 +absent", shown.stdout)
-    assert re.search(r"loss of its rows \(granularity\) +unknown", shown.stdout)  # sex has no hierarchy here
+    assert re.search(r"loss of the rows there are +unknown +unknown", shown.stdout)
+    assert "No loss of A and B for column 'sex': no hierarchy is given." in shown.stdout
     assert "no quasi-identifying columns" in refused("compare", "people.csv", "out/release.csv")
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "star"])
+def test_the_loss_of_a_release_is_that_of_all_records_of_the_input(folder: Path, suppressed: str) -> None:
+    recipe = RECIPE.replace("suppression = 0.5", f"suppression = 0.4\nsuppressed = '{suppressed}'").replace("[output]", DIVERSE)
+    (folder / "recipe.toml").write_text(recipe.replace("widths = [10, 50]", 'widths = [10, 50]\nroot = "any"'))
+    made = shoal.Recipe.load("recipe.toml").run()
+    assert made.suppressed == 2
+    made.write("out")
+    files = ["people.csv", "out/release.csv"]
+    found = json.loads(run("compare", *files, "--recipe", "recipe.toml", "--json").stdout)
+    assert found["a"]["loss_of_input"] == 0
+    assert found["b"]["loss_of_input"] == pytest.approx(made.facts["loss"])
+    assert (found["b"]["loss"] < 0.99 * found["b"]["loss_of_input"]) == (suppressed == "drop")
+    shown = run("compare", *files, "--recipe", "recipe.toml").stdout
+    assert "records that B does not have count as lost entirely" in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= 80
+    backwards = json.loads(run("compare", *reversed(files), "--recipe", "recipe.toml", "--json").stdout)
+    assert backwards["a"]["loss_of_input"] is backwards["b"]["loss_of_input"] is None
+
+
+@pytest.mark.parametrize("options", ["", "relaxed = true", 'ranges = "observed"'])
+def test_the_loss_of_ranges_is_known(folder: Path, options: str) -> None:
+    (folder / "recipe.toml").write_text(RECIPE.replace('name = "optimal"\nsuppression = 0.5', f'name = "mondrian"\n{options}'))
+    assert run("release", "recipe.toml", "--out", "out").exit_code == 0
+    found = json.loads(run("compare", "people.csv", "out/release.csv", "--recipe", "recipe.toml", "--json").stdout)
+    covered = []
+    for age, sex in zip(*(pl.read_csv("out/release.csv", infer_schema=False)[name] for name in ("age", "sex")), strict=True):
+        low, _, high = age.replace("*", "0-99").partition("-")
+        covered.append((int(high or low) - int(low)) / 100 + (sex == "*") / 2)
+    assert found["b"]["loss"] == found["b"]["loss_of_input"] == pytest.approx(sum(covered) / 6 / (1 - 1 / 100 + 1 - 1 / 2))
+    by_type = ["-q", "age,sex", "--hierarchy", "age=age.csv,sex=sex.csv", "--type", "age=integer"]
+    assert (
+        json.loads(run("compare", "people.csv", "out/release.csv", *by_type, "--json").stdout)["b"]["loss"] == found["b"]["loss"]
+    )
+
+
+def test_a_value_outside_a_hierarchy_is_why_the_loss_is_unknown(folder: Path) -> None:
+    (folder / "people.csv").write_text(PEOPLE.replace("31", SECRET))
+    shown = run("compare", "people.csv", "people.csv", "-q", "age", "--hierarchy", "age=age.csv").stdout
+    assert "No loss of A and B for column 'age': 1 distinct value not in the hierarchy" in " ".join(shown.split())
+    assert SECRET not in shown
+
+
+def test_comparing_reads_the_input_as_its_recipe_does(folder: Path) -> None:
+    (folder / "people.csv").write_text(PEOPLE.replace("31", "031").replace("34;f", "31;f"))
+    release = ["release", "recipe.toml", "--out", "out"]
+    assert run(*release).exit_code == 0
+    found = json.loads(run("compare", "people.csv", "out/release.csv", "--recipe", "recipe.toml", "--json").stdout)
+    assert found["a"]["groups"] == 5  # the integers 31 and 031 are one
+    assert found["a"]["loss"] == 0
 
 
 # Bad input: exit code 2, one clear message, nothing written

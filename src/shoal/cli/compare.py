@@ -1,6 +1,8 @@
 """`shoal compare`: two tables side by side, such as an input and its release, or two releases."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,15 +10,16 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import listing, percent, print_json, show, title, working
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
     from rich.table import Table as Listing
 
-    from shoal.hierarchy import Hierarchy
     from shoal.tables import Column, Table
 
 __all__ = ["compare"]
+
+_SCALE = "Loss is granularity, from 0 % for the input to 100 % for nothing left."
 
 
 def compare(
@@ -33,66 +36,124 @@ def compare(
     quote: options.Quote = None,
     encoding: options.Encoding = None,
     missing: options.MissingPolicy = "category",
+    types: options.Types = [],  # noqa: B006
+    root: options.Root = None,
+    add_root: options.AddRoot = None,
 ) -> None:
-    """How do two tables differ: records, groups, risks, values?
+    """How do two tables differ: records, groups, risks, values, loss?
 
-    Name the columns with a recipe or with --quasi. Where a hierarchy is known, so is the loss.
+    Name the columns with a recipe or with --quasi. Where every one has a hierarchy, the loss is known; --type is the type
+    of their values. If A is the input, the loss is also that of all its records, with those that B does not have.
     """
-    from shoal.hierarchy import read as read_hierarchy
+    from shoal.hierarchy.cover import covers
     from shoal.recipe import Recipe
     from shoal.tables import Role
 
     known, secret = options.names(quasi), options.names(sensitive)
-    trees = {name: read_hierarchy(file) for name, file in options.pairs(hierarchy, "--hierarchy").items()}
-    if recipe is not None:
-        chosen = Recipe.load(recipe)
+    trees = options.hierarchies(hierarchy, types, root, add_root)
+    chosen = None if recipe is None else Recipe.load(recipe)
+    if chosen is not None:
         known, secret = known or chosen.having(Role.QUASI), secret or chosen.having(Role.SENSITIVE)
         trees = chosen.hierarchies | trees
     if not known:
         raise ParameterError("no quasi-identifying columns to compare by; name them with --quasi, or give a --recipe")
+    scales = {name: _Scale(tree.leaves, covers(tree)) for name, tree in trees.items() if name in known}
     sides: list[dict[str, Any]] = []
     for path in (a, b):
         with working(f"reading {path.name}"):
-            table = options.read(path, separator, encoding, missing, (), quote=quote, quasi=known, sensitive=secret)
-            sides.append(_side(table, trees))
+            if chosen is not None and _same(path, chosen.source) and separator is quote is encoding is None:
+                table = chosen.table().with_roles(quasi=known, sensitive=secret)  # read as for a release
+            else:
+                table = options.read(path, separator, encoding, missing, (), quote=quote, quasi=known, sensitive=secret)
+            sides.append(_side(table, scales))
+    of_input = _is_input(*sides) or (chosen is not None and _same(a, chosen.source))
+    for side in sides:
+        side |= _of_input(side, sides[0]["rows"]) if of_input else {"loss_of_input": None, "losses_of_input": {}}
     if json:
         print_json({"a": sides[0], "b": sides[1]})
     else:
-        show(_figures(*sides), title("Distinct values"), _columns(*sides))
+        show(_figures(*sides), *_notes(*sides), title("Distinct values, and loss of each column"), _columns(*sides))
 
 
-def _side(table: "Table", trees: "Mapping[str, Hierarchy]") -> dict[str, Any]:
-    """What is compared of one table. The loss is that of the rows it has: those that are not there are in no column."""
+@dataclass(frozen=True)
+class _Scale:
+    """What a column can lose: how many leaves its domain has, and how many of them a text stands for."""
+
+    leaves: int
+    covered: Callable[[str], int | None]
+
+    @property
+    def most(self) -> float:
+        return 1 - 1 / self.leaves
+
+
+def _same(path: Path, source: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(source)
+
+
+def _side(table: "Table", scales: Mapping[str, _Scale]) -> dict[str, Any]:
+    """What is compared of one table; its loss is that of the rows it has."""
     from shoal.measure.risk import assess
 
-    excess = {name: _excess(table.column(name), trees[name]) for name in table.quasi if name in trees}
-    known = {name: share for name, share in excess.items() if share is not None}
-    most = {name: 1 - 1 / trees[name].leaves for name in known}
+    excess = {name: _excess(table.column(name), scales.get(name)) for name in table.quasi}
+    known = {name: share for name, share in excess.items() if not isinstance(share, str)}
     return {
         **assess(table).to_dict(),
-        "loss": _of(sum(known.values()), sum(most.values())) if len(known) == len(table.quasi) else None,
-        "losses": {name: _of(share, most[name]) for name, share in known.items()},
+        "loss": _share(sum(known.values()), sum(scales[name].most for name in known)) if len(known) == len(excess) else None,
+        "losses": {name: _share(share, scales[name].most) for name, share in known.items()},
+        "loss_unknown": {name: reason for name, reason in excess.items() if isinstance(reason, str)},
         "values": {name: len(table.column(name).keys) for name in table.names},
     }
 
 
-def _of(part: float, whole: float) -> float:
+def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def _excess(column: "Column", tree: "Hierarchy") -> float | None:
-    """The share of its domain that a cell covers beyond one leaf, on average; None where a value is not in the hierarchy."""
+def _excess(column: "Column", scale: _Scale | None) -> float | str:
+    """The share of its domain that a cell covers beyond one leaf, on average; or why that is not known."""
     import numpy as np
 
-    covered = {
-        text: int(leaves)
-        for level in reversed(range(tree.height + 1))  # a text that is at several levels is taken for the finest
-        for text, leaves in zip(tree.labels[level], tree.cover(level), strict=True)
+    if scale is None:
+        return "no hierarchy is given"
+    covered = [scale.covered(text) for text in column.labels]
+    if strange := covered.count(None):
+        return f"{plural(strange, 'distinct value')} not in the hierarchy, of any level"
+    if not column.codes.size:
+        return "it has no rows"
+    return float(np.mean((np.array(covered, dtype=np.int64) - 1)[column.codes])) / scale.leaves
+
+
+def _is_input(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether A may be what B was made from: nothing in it is generalised, and it has no fewer rows."""
+    return bool(a["loss"] == 0 and a["rows"] >= b["rows"] and a["suppressed"] == 0)
+
+
+def _of_input(side: dict[str, Any], rows: int) -> dict[str, Any]:
+    """The losses over all rows of the input: those that are not there have lost everything."""
+    absent = max(rows - side["rows"], 0)
+
+    def over_all(loss: float) -> float:
+        return _share(loss * side["rows"] + absent, side["rows"] + absent)
+
+    empty = not side["rows"] and rows
+    return {
+        "loss_of_input": 1.0 if empty else None if side["loss"] is None else over_all(side["loss"]),
+        "losses_of_input": {name: over_all(loss) for name, loss in side["losses"].items()},
     }
-    covered.setdefault("", 1)  # a missing value is a leaf of its own
-    if not column.codes.size or not all(text in covered for text in column.labels):
-        return None
-    return float(np.mean(np.array([covered[text] - 1 for text in column.labels])[column.codes])) / tree.leaves
+
+
+def _notes(a: dict[str, Any], b: dict[str, Any]) -> Iterator[str]:
+    """What the losses are of, or why there are none."""
+    reasons: dict[str, list[str]] = {}
+    for name, side in (("A", a), ("B", b)):
+        for column, reason in side["loss_unknown"].items():
+            reasons.setdefault(f"{column!r}: {reason}", []).append(name)
+    yield from (f"\nNo loss of {' and '.join(names)} for column {reason}." for reason, names in reasons.items())
+    if a["loss_of_input"] is not None or b["loss_of_input"] is not None:
+        yield f"\n{_SCALE} A is taken for the input: records that B does not have count as lost entirely."
+    elif a["loss"] is not None or b["loss"] is not None:
+        yield f"\n{_SCALE} It is that of the rows a table has; rows that were left out do not count."
 
 
 def _figures(*sides: dict[str, Any]) -> "Listing":
@@ -109,8 +170,11 @@ def _figures(*sides: dict[str, Any]) -> "Listing":
             "highest risk (prosecutor)": percent(risk["highest"]),
             "average risk over records": percent(risk["average"]),
             f"records at risk above {percent(side['threshold'])}": f"{risk['records_at_risk']:,} ({percent(risk['at_risk'])})",
-            "loss of its rows (granularity)": "unknown" if side["loss"] is None else percent(side["loss"]),
+            "loss of all records of A": _told(side["loss_of_input"]),
+            "loss of the rows there are": _told(side["loss"]),
         }
+        if all(one["loss_of_input"] is None for one in sides):
+            del column["loss of all records of A"]
         for name, diversity in side["sensitive"].items():
             column[f"distinct l of {name}"] = f"{diversity['distinct']:,}"
             column[f"t of {name}"] = f"{diversity['closeness']:.3g}"
@@ -118,15 +182,20 @@ def _figures(*sides: dict[str, Any]) -> "Listing":
     return listing(["", "A", "B"], *([name, *(column.get(name, "") for column in columns)] for name in columns[0]))
 
 
+def _told(loss: float | None) -> str:
+    return "unknown" if loss is None else percent(loss)
+
+
 def _columns(*sides: dict[str, Any]) -> "Listing":
     """How many distinct values every column has, and its loss, in both."""
+    which = "losses" if all(side["loss_of_input"] is None for side in sides) else "losses_of_input"
     return listing(
         ["", "A", "B", "loss of A", "of B"],
         *(
             [
                 name,
                 *(f"{side['values'][name]:,}" if name in side["values"] else "absent" for side in sides),
-                *(percent(share) if (share := side["losses"].get(name)) is not None else "" for side in sides),
+                *(percent(share) if (share := side[which].get(name)) is not None else "" for side in sides),
             ]
             for name in dict.fromkeys(name for side in sides for name in side["values"])
         ),

@@ -14,9 +14,11 @@ from typer.core import TyperCommand, TyperGroup
 from shoal.errors import ColumnError, ParameterError, ShoalError
 
 if TYPE_CHECKING:
+    from shoal.hierarchy import Hierarchy
     from shoal.tables import Missing, Table
 
 __all__ = [
+    "AddRoot",
     "Command",
     "Encoding",
     "File",
@@ -28,9 +30,11 @@ __all__ = [
     "Quasi",
     "Quote",
     "RecipeFile",
+    "Root",
     "Sensitive",
     "Separator",
     "Types",
+    "hierarchies",
     "names",
     "pairs",
     "read",
@@ -77,6 +81,14 @@ Types = Annotated[
 Hierarchies = Annotated[
     list[str],
     typer.Option("--hierarchy", metavar="NAME=FILE", help="Of a column: a CSV file, one line a value.", show_default=False),
+]
+Root = Annotated[
+    str | None,
+    typer.Option("--root", metavar="TEXT", help="In place of the last level of hierarchy files.", rich_help_panel=READING),
+]
+AddRoot = Annotated[
+    str | None,
+    typer.Option("--add-root", metavar="TEXT", help="Above the last level of hierarchy files.", rich_help_panel=READING),
 ]
 Levels = Annotated[
     list[str],
@@ -166,6 +178,18 @@ def share(text: str, option: str) -> Fraction:
     return fraction(text, option, 0, 1)
 
 
+def hierarchies(given: Iterable[str], types: Iterable[str], root: str | None, add_root: str | None) -> "dict[str, Hierarchy]":
+    """The hierarchies of --hierarchy, read as a recipe reads them: by the type of their column, with another root if asked."""
+    from shoal.hierarchy import read as read_hierarchy
+
+    kinds, files = pairs(types, "--type"), pairs(given, "--hierarchy")
+    if not files and (root is not None or add_root is not None):
+        raise ParameterError("--root and --add-root are about the files of --hierarchy; give one, or leave them out")
+    return {
+        name: read_hierarchy(file, kind=kinds.get(name, "text"), root=root, add_root=add_root) for name, file in files.items()
+    }
+
+
 def read(
     path: Path,
     separator: str | None,
@@ -176,13 +200,12 @@ def read(
     quote: str | None = None,
     quasi: Iterable[str] = (),
     sensitive: Iterable[str] = (),
-    hierarchy: Iterable[str] = (),
+    hierarchies: "Mapping[str, Hierarchy] | None" = None,
 ) -> "Table":
     """The table of a FILE argument and its options."""
     import shoal
-    from shoal.hierarchy import read as read_hierarchy
 
-    kinds, trees = pairs(types, "--type"), pairs(hierarchy, "--hierarchy")
+    kinds, trees = pairs(types, "--type"), hierarchies or {}
     known, secret = names(quasi), names(sensitive)
     frame = shoal.read(path, separator=character(separator), quote=quote, encoding=encoding).frame
     try:
@@ -191,7 +214,7 @@ def read(
             quasi=known,
             sensitive=secret,
             types=kinds,
-            hierarchies={name: read_hierarchy(file, kind=kinds.get(name, "text")) for name, file in trees.items()},
+            hierarchies=trees,
             missing=missing,
         )
     except ColumnError as error:

@@ -1,5 +1,6 @@
 """`shoal preview`: what becomes of a table at given levels."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,11 @@ from shoal.cli.terminal import figures, listing, percent, print_json, rows_of, s
 from shoal.errors import ParameterError, listed, plural
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from shoal.counts import Groups
+    from shoal.measure.loss import Loss
     from shoal.tables import Table
 
 __all__ = ["preview"]
@@ -29,29 +35,45 @@ def preview(
     encoding: options.Encoding = None,
     missing: options.MissingPolicy = "category",
     types: options.Types = [],  # noqa: B006
+    root: options.Root = None,
+    add_root: options.AddRoot = None,
 ) -> None:
     """What becomes of a table at given levels?
 
-    Takes a recipe, or a table with --quasi and a --hierarchy for each of those columns.
+    Takes a recipe, with the models of its method, or a table with --quasi and a --hierarchy for each of those columns.
     """
     from shoal.counts import Lattice
     from shoal.engine import Embedded
-    from shoal.measure.loss import LOSSES, normalised
+    from shoal.measure.loss import LOSSES
+    from shoal.privacy.models import bound, holds_all
 
-    with working(f"reading {source.name}"):
-        if source.suffix == ".toml":
-            from shoal.recipe import Recipe
+    if source.suffix == ".toml":
+        from shoal.recipe import Recipe
 
-            table = Recipe.load(source).table()
-        else:
-            table = options.read(source, separator, encoding, missing, types, quote=quote, quasi=quasi, hierarchy=hierarchy)
+        asked = {"quasi": quasi, "hierarchy": hierarchy, "type": types, "root": root, "add-root": add_root}
+        asked |= {"separator": separator, "quote": quote, "encoding": encoding}
+        if extra := [f"--{name}" for name, value in asked.items() if value not in (None, [])]:
+            raise ParameterError(f"{extra[0]} is for a table; a recipe says it itself, so change it there")
+        recipe = Recipe.load(source)
+        method: Any = recipe.method()
+        with working(f"reading {recipe.source.name}"):
+            table = recipe.table()
+    else:
+        method, given = None, options.hierarchies(hierarchy, types, root, add_root)
+        with working(f"reading {source.name}"):
+            table = options.read(source, separator, encoding, missing, types, quote=quote, quasi=quasi, hierarchies=given)
     chosen = _levels(levels, table)
+    models = [bound(model, table) for model in getattr(method, "models", ())]
+    named = getattr(method, "loss", "granularity")
+    loss = LOSSES[named] if isinstance(named, str) else named
     with working(f"grouping {table.rows:,} rows"):
         trees = {name: table.hierarchy(name) for name in table.quasi}
-        groups = Lattice(Embedded().count(table, table.quasi), trees).groups(tuple(chosen.values()))
+        carried = sorted({column for model in models for column in model.columns})
+        groups = Lattice(Embedded().count(table, [*table.quasi, *carried]), trees).groups(tuple(chosen.values()))
         sizes = groups.sizes
-        suppressed = {k: int(sizes[sizes < k].sum()) for k in (1, *SIZES)}
-        losses = {k: normalised(LOSSES["granularity"], groups, sizes >= k) for k in suppressed}
+        by_k = {k: _without(groups, sizes >= k, loss) for k in (1, *SIZES)}
+        by_model = {str(model): _without(groups, model.holds(groups), loss) for model in models}
+        kept = holds_all(models, groups)
         first = [
             [trees[name].labels[level][code] for code in groups.codes(j)[:rows]] for j, (name, level) in enumerate(chosen.items())
         ]
@@ -60,11 +82,14 @@ def preview(
         "levels": chosen,
         "groups": len(sizes),
         "k": int(sizes.min()) if len(sizes) else None,
-        "loss": losses.pop(1),
-        "suppressed": [{"k": k, "records": suppressed[k], "loss": loss} for k, loss in losses.items()],
+        "loss_model": loss.name,
+        "loss": by_k.pop(1)["loss"],
+        "suppressed": [{"k": k, "records": without["records"], "loss": without["loss"]} for k, without in by_k.items()],
+        "models": [{"model": model, **without} for model, without in by_model.items()],
+        "all_models": {**_without(groups, kept, loss), **_allowed(method, groups, kept)} if models else None,
         "first": [
-            {"values": dict(zip(chosen, values, strict=True)), "records": int(size)}
-            for *values, size in zip(*first, sizes[:rows], strict=True)
+            {"values": dict(zip(chosen, values, strict=True)), "records": int(size), "kept": bool(is_kept)}
+            for *values, size, is_kept in zip(*first, sizes[:rows], kept[:rows], strict=True)
         ],
     }
     if json:
@@ -80,19 +105,70 @@ def preview(
             ("records", f"{table.rows:,}"),
             ("groups", f"{len(sizes):,}"),
             ("k, the smallest group", "no records" if found["k"] is None else f"{found['k']:,}"),
-            ("loss (granularity)", percent(found["loss"])),
+            (f"loss ({loss.name})", percent(found["loss"])),
         ),
         title("With groups below k suppressed"),
-        listing(
-            ["k", "suppressed", "share", "loss"],
-            *([f"{k}", f"{suppressed[k]:,}", percent(suppressed[k] / max(table.rows, 1)), percent(losses[k])] for k in SIZES),
-        ),
+        listing(["k", *_HEAD], *([f"{k}", *_row(without, table.rows)] for k, without in by_k.items())),
     )
+    if models:
+        total = {"all of them": found["all_models"]} if len(models) > 1 else {}
+        show(
+            title("With groups suppressed that fail the models of the recipe"),
+            listing(["", *_HEAD], *([name, *_row(without, table.rows)] for name, without in {**by_model, **total}.items())),
+            *(f"\n{note}" for note in _notes(method, found["all_models"], chosen)),
+        )
     if found["first"]:
         show(
             title(f"The first {plural(len(found['first']), 'group')}"),
-            rows_of(["records", *chosen], *([f"{g['records']:,}", *g["values"].values()] for g in found["first"])),
+            rows_of(
+                ["records", *(["kept"] if models else []), *chosen],
+                *(
+                    [f"{g['records']:,}", *(["yes" if g["kept"] else "no"] if models else []), *g["values"].values()]
+                    for g in found["first"]
+                ),
+            ),
         )
+
+
+_HEAD = ("groups", "records", "share", "loss")
+
+
+def _without(groups: "Groups", kept: "npt.NDArray[np.bool_]", loss: "Loss") -> dict[str, Any]:
+    """What is suppressed where only some groups are kept, and the loss then."""
+    from shoal.measure.loss import normalised
+
+    return {
+        "groups": int((~kept).sum()),
+        "records": int(groups.sizes[~kept].sum()),
+        "loss": normalised(loss, groups, kept),
+    }
+
+
+def _row(without: dict[str, Any], records: int) -> list[str]:
+    share = without["records"] / max(records, 1)
+    return [f"{without['groups']:,}", f"{without['records']:,}", percent(share), percent(without["loss"])]
+
+
+def _allowed(method: Any, groups: "Groups", kept: "npt.NDArray[np.bool_]") -> dict[str, Any]:
+    """How many records a method may suppress, where it has such a limit, and whether that is enough."""
+    if not hasattr(method, "suppression"):
+        return {"allowed": None, "within": None}
+    allowed = int(method.suppression * int(groups.sizes.sum()))
+    return {"allowed": allowed, "within": int(groups.sizes[~kept].sum()) <= allowed}
+
+
+def _notes(method: Any, together: dict[str, Any], chosen: dict[str, int]) -> Iterator[str]:
+    """What the recipe has to say about a release at these levels."""
+    if not hasattr(method, "ceiling"):
+        yield f"{method.name} chooses no levels: the groups of its release are others than these."
+        return
+    if together["within"] is not None:
+        verdict = "so these levels will do" if together["within"] else "so these levels will not do"
+        yield f"The recipe allows {plural(together['allowed'], 'record')} to be suppressed, {verdict}."
+    lowest, highest = method.floor, method.ceiling
+    outside = [name for name, at in chosen.items() if not lowest.get(name, 0) <= at <= highest.get(name, at)]
+    if outside:
+        yield f"Beyond the floor or ceiling of the recipe: {', '.join(outside)}."
 
 
 def _levels(given: list[str], table: "Table") -> dict[str, int]:
