@@ -4,39 +4,42 @@ For losses that are sums over records and columns. Two facts carry it. Without s
 the columns' marginals. And a record suppressed at a node is suppressed at every finer one, where its values weigh no
 more: so what suppression adds at a node (its *excess*) is a lower bound for the excess of all finer nodes.
 So a box of open nodes is bounded by its coarsest corner, at the price of one evaluation, and what stays open is split
-along the axis that merges most.
+along the axis that merges most. All boxes go through this side by side, in rounds.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from math import inf
-from threading import Condition, RLock
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from shoal.counts.rollup import Cells, Floats, Levels, Rollup
+from shoal.counts.rollup import Ask, Cells, Floats, Index, Levels, Rollup, Sizes
 
 __all__ = ["Evaluation", "Optimum"]
 
 TIE = 1e-9  # losses closer than this share of the whole are equal; of equal nodes the first in the columns' order is taken
-PARALLEL = 100_000  # rows from which a second thread gains more than it costs (measured)
+PARALLEL = 100_000  # rows times nodes from which a second thread gains more than it costs (measured)
 THREADS = 2
 
 
 class Evaluation(NamedTuple):
     """How many records a node suppresses and what that adds to its loss; and of both what every finer node adds at least."""
 
-    suppressed: int
+    suppressed: float
     excess: float
-    lasting: int
+    lasting: float
     lasting_excess: float
 
 
 class Optimum:
     """Search for the least loss. `level[a][l]` weighs the codes of axis a at level l, `suppressed[a]` a suppressed record.
 
-    `rule` is a smallest group size, or a function that evaluates a node under any other rule.
+    `rule` is a smallest group size, or a function that evaluates a node under any other rule. With a group size, `penalty`
+    says how many records count as suppressed for groups below it (by itself all of them); it must be such that a group
+    never counts for more than its parts, and a record in a part for no less than in the whole.
     """
 
     def __init__(
@@ -49,142 +52,180 @@ class Optimum:
         low: Levels,
         high: Levels,
         limit: float = inf,
+        penalty: Callable[[Sizes], Sizes] | None = None,
+        tie: float = TIE,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.rollup, self.level, self.limit, self.progress = rollup, level, limit, progress
         self.low, self.high = low, high
         self.lost = float(sum(suppressed))
-        self._rule = rule
+        self._rule, self._penalty = rule, penalty
         self._free = [axis for axis in range(len(level)) if high[axis] > low[axis]]
-        shape = [len(level[axis]) for axis in self._free]
-        self.plain = np.zeros(shape)
-        """The loss of every node without suppression; nodes are told apart by the axes that may take several levels."""
-        for axis, weights in enumerate(level):
-            sums = [float((rollup.marginal(axis, number) * weight).sum()) for number, weight in enumerate(weights)]
-            if axis in self._free:
-                self.plain += np.reshape(sums, [-1 if other == axis else 1 for other in self._free])
-            else:
-                self.plain += sums[low[axis]]
-        self.excess = np.zeros(shape)
+        self._shape = [high[axis] - low[axis] + 1 for axis in self._free]
+        plain, codes = np.zeros(self._shape), np.zeros(self._shape, dtype=np.int64)
+        # A node is one number with some bits for every free axis, the highest of them unused: subtracting two nodes borrows
+        # exactly the unused bits of the axes on which the first is below the second.
+        self._shifts, self._guards, bits = [], 0, 0
+        for place, axis in enumerate(self._free):
+            steps = high[axis] - low[axis]
+            along = [-1 if other == place else 1 for other in range(len(self._free))]
+            codes += np.arange(steps + 1).reshape(along) << bits
+            sums = [self._plain(axis, low[axis] + step) for step in range(steps + 1)]
+            plain += np.reshape(sums, along)
+            self._shifts.append(bits)
+            bits += steps.bit_length() + 1
+            self._guards |= 1 << (bits - 1)
+        assert bits < 64, "a lattice this large is refused before"
+        self.plain: Floats = plain.ravel()
+        """The loss of every node without suppression, in lexicographic order of the axes that may take several levels."""
+        self.plain += sum(self._plain(axis, low[axis]) for axis in range(len(level)) if axis not in self._free)
+        self.excess = np.zeros(len(self.plain))
         """What suppression adds at every node at least, by what is known so far."""
+        self._codes = codes.ravel()
+        self._spread = [
+            np.array([-inf, *(rollup.spread(axis, number - 1, number) for number in range(low[axis] + 1, high[axis] + 1))])
+            for axis in self._free
+        ]
         self.evaluated: dict[Levels, Evaluation] = {}
         self.best, self._here = inf, high
-        self._losses: dict[Levels, float] = {}
-        self.tie = TIE * self.lost * rollup.total
-        self._turn = Condition(RLock())
-        self._boxes: list[tuple[Levels, Levels]] = []
-        self._busy, self._failed = 0, False
+        self.losses: dict[Levels, float] = {}
+        """The loss of every evaluated node."""
+        self._known: set[int] = set()  # the codes of the evaluated nodes
+        self.tie = tie * self.lost * rollup.total
+
+    def _plain(self, axis: int, level: int) -> float:
+        return float((self.rollup.marginal(axis, level) * self.level[axis][level]).sum())
 
     def run(self) -> Levels | None:
         """The best node; None if every node suppresses more than the limit."""
         self._descend()
-        self._boxes = [(self.low, self.high)] if self._free else []
-        helpers = THREADS - 1 if self.rollup.rows >= PARALLEL else 0
-        with ThreadPoolExecutor(max(helpers, 1)) as pool:
-            helping = [pool.submit(self._work) for _ in range(helpers)]
-            self._work()
-            for helper in helping:
-                helper.result()
+        self._search()
         if self.best == inf:
             return None
         # Whatever the order of the visit, every node this close to the best was evaluated, so the choice is always the same.
-        equal = [node for node, loss in self._losses.items() if loss <= self.best + self.tie]
+        equal = [node for node, loss in self.losses.items() if loss <= self.best + self.tie]
         return min(equal, key=self.rollup.columns_of)
 
-    def _at(self, node: Levels) -> Levels:
-        """The place of a node in the arrays."""
-        return tuple(node[axis] for axis in self._free)
+    def place(self, node: Levels) -> int:
+        """Where a node is in the arrays."""
+        place = 0
+        for axis, steps in zip(self._free, self._shape, strict=True):
+            place = place * steps + node[axis] - self.low[axis]
+        return place
+
+    def node(self, place: int) -> Levels:
+        """The node at a place of the arrays."""
+        return self._node(int(self._codes[place]))
+
+    def _node(self, code: int) -> Levels:
+        node = list(self.low)
+        for axis, shift, steps in zip(self._free, self._shifts, self._shape, strict=True):
+            node[axis] += code >> shift & ((1 << steps.bit_length()) - 1)
+        return tuple(node)
+
+    def _code(self, node: Levels) -> int:
+        return sum((node[axis] - self.low[axis]) << shift for axis, shift in zip(self._free, self._shifts, strict=True))
+
+    def evaluate(self, node: Levels) -> float:
+        """The loss of a node; what it tells about finer ones is kept."""
+        if node not in self.evaluated:
+            self._learn([self._take(*found) for found in self._evaluate([(node, None)])], None)
+        return self.losses[node]
 
     def _descend(self) -> None:
         """A good start: from the top, the first step that loses less, those tried first that would lose least."""
         here = self.high
-        self._evaluate(here)
+        self.evaluate(here)
         while True:
             steps = [(*here[:a], here[a] - 1, *here[a + 1 :]) for a in range(len(here)) if here[a] > self.low[a]]
-            for step in sorted(steps, key=lambda node: float(self.plain[self._at(node)])):
-                at = self._at(step)
+            for step in sorted(steps, key=lambda node: float(self.plain[self.place(node)])):
+                at = self.place(step)
                 if step not in self.evaluated and self.plain[at] + self.excess[at] <= self.best + self.tie:
-                    self._evaluate(step)
+                    self.evaluate(step)
                     if self._here == step:
                         break
             if self._here == here:
                 return
             here = self._here
 
-    def _work(self) -> None:
-        """Take boxes of nodes from the stack until none is left and nobody can add one."""
-        while True:
-            with self._turn:
-                while not self._boxes and self._busy and not self._failed:
-                    self._turn.wait()
-                if not self._boxes or self._failed:
+    def _search(self) -> None:
+        """Bound boxes of open nodes by their coarsest corners and split them, until no open node is left."""
+        nodes: Index = np.arange(len(self.plain))
+        box = np.zeros(len(nodes), dtype=np.intp)  # the number of every open node's box, ascending
+        with ThreadPoolExecutor(THREADS) as threads:
+            while True:
+                known = np.fromiter(self._known, dtype=np.int64)
+                still = self.plain[nodes] + self.excess[nodes] <= self.best + self.tie
+                still &= ~np.isin(self._codes[nodes], known)
+                nodes, box = nodes[still], box[still]
+                if not len(nodes):
                     return
-                box = self._boxes.pop()
-                self._busy += 1
-            parts: list[tuple[Levels, Levels]] = []
-            try:
-                parts = self._visit(*box)
-            except BaseException:
-                self._failed = True
-                raise
-            finally:
-                with self._turn:
-                    self._busy -= 1
-                    self._boxes += parts
-                    self._turn.notify_all()
+                nodes, box, asks = self._corners(nodes, box, known)
+                helpers = THREADS if self.rollup.rows * len(asks) >= PARALLEL else 1
+                found = threads.map(self._evaluate, [asks[part::helpers] for part in range(helpers)])
+                self._learn([self._take(*each) for each in chain.from_iterable(found)], nodes)
 
-    def _visit(self, low: Levels, high: Levels) -> list[tuple[Levels, Levels]]:
-        """Bound the open nodes between two by their common coarsening, and split what stays open."""
+    def _corners(self, nodes: Index, box: Index, known: npt.NDArray[np.int64]) -> tuple[Index, Index, list[Ask]]:
+        """Boxes split until no coarsest corner of one is known; the open nodes in the order of their boxes, and the corners."""
         while True:
-            box = tuple(slice(low[axis], high[axis] + 1) for axis in self._free)
-            still = self.plain[box] + self.excess[box] <= self.best + self.tie
-            places = np.array(np.unravel_index(np.flatnonzero(still), still.shape))
-            if not places.size:
-                return []
-            corners = np.array([low, high])
-            corners[:, self._free] = np.add((places.min(axis=1), places.max(axis=1)), corners[0, self._free])
-            low, high = tuple(corners[0].tolist()), tuple(corners[1].tolist())
-            axis = max(
-                (a for a in self._free if high[a] > low[a]),
-                key=lambda a: self.rollup.spread(a, high[a] - 1, high[a]),
-                default=None,
-            )
-            if high in self.evaluated:
-                break
-            self._evaluate(high, axis)
-        if axis is None:
-            return []
-        upper = (*low[:axis], high[axis], *low[axis + 1 :])
-        lower = (*high[:axis], high[axis] - 1, *high[axis + 1 :])
-        return [(low, lower), (upper, high)]
+            starts = np.flatnonzero(np.diff(box, prepend=-1))
+            box = np.cumsum(np.diff(box, prepend=box[0]) != 0)
+            codes = self._codes[nodes]
+            corner = np.zeros(len(starts), dtype=np.int64)
+            best, split = np.full(len(starts), -inf), np.zeros(len(starts), dtype=np.intp)
+            for place, (shift, steps) in enumerate(zip(self._shifts, self._shape, strict=True)):
+                level = codes >> shift & ((1 << steps.bit_length()) - 1)
+                top, bottom = np.maximum.reduceat(level, starts), np.minimum.reduceat(level, starts)
+                corner |= top << shift
+                merged = np.where(top > bottom, self._spread[place][top], -inf)
+                split = np.where(merged > best, place, split)
+                best = np.maximum(best, merged)
+            done = np.isin(corner, known)
+            if not done.any():
+                asked = {
+                    int(code): None if gain == -inf else self._free[place]
+                    for code, place, gain in zip(corner, split, best, strict=True)
+                }
+                return nodes, box, [(self._node(code), axis) for code, axis in asked.items()]
+            shifts = np.array(self._shifts)[split][box]
+            masks = np.array([(1 << steps.bit_length()) - 1 for steps in self._shape])[split][box]
+            upper = (codes >> shifts & masks) == (corner[box] >> shifts & masks)
+            box = 2 * box + (upper & done[box])
+            order = np.argsort(box, kind="stable")
+            nodes, box = nodes[order], box[order]
 
-    def _evaluate(self, node: Levels, axis: int | None = None) -> None:
-        """Evaluate a node; and the one a level finer on an axis, where that costs little more."""
-        if not isinstance(self._rule, int):
-            self._take(node, self._rule(node))
-        elif axis is None:
-            self._take(node, self._limited(self.rollup.below(node, self._rule)))
-        else:
-            for cells in self.rollup.below_both(node, axis, self._rule):
-                self._take(cells.levels, self._limited(cells))
+    def _evaluate(self, asks: Sequence[Ask]) -> list[tuple[Levels, Evaluation]]:
+        """Evaluate nodes; and those a level finer on an axis, where that costs little more."""
+        if isinstance(self._rule, int):
+            return [(cells.levels, self._limited(cells)) for cells in self.rollup.below(asks, self._rule)]
+        return [(node, self._rule(node)) for node, _ in asks]
 
-    def _take(self, node: Levels, found: Evaluation) -> None:
-        excess = found.excess if found.suppressed <= self.limit else inf
-        lasting = found.lasting_excess if found.lasting <= self.limit else inf
-        loss = float(self.plain[self._at(node)]) + excess
-        finer = tuple(slice(0, node[axis] + 1) for axis in self._free)
-        with self._turn:
-            self.excess[finer] = np.maximum(self.excess[finer], lasting)
-            self.evaluated[node] = found
-            self._losses[node] = loss
-            if loss < self.best:
-                self.best, self._here = loss, node
-            if self.progress is not None:
-                self.progress(len(self.evaluated), self.plain.size)
+    def _take(self, node: Levels, found: Evaluation) -> tuple[Levels, float]:
+        """Note what a node loses; gives what every finer one adds at least."""
+        loss = float(self.plain[self.place(node)]) + (found.excess if found.suppressed <= self.limit else inf)
+        self.evaluated[node] = found
+        self.losses[node] = loss
+        self._known.add(self._code(node))
+        if loss < self.best:
+            self.best, self._here = loss, node
+        if self.progress is not None:
+            self.progress(len(self.evaluated), len(self.plain))
+        return node, found.lasting_excess if found.lasting <= self.limit else inf
+
+    def _learn(self, bounds: Sequence[tuple[Levels, float]], nodes: Index | None) -> None:
+        """Raise the excess of the given nodes, or of all, to that of the coarser ones."""
+        codes = self._codes if nodes is None else self._codes[nodes]
+        excess = self.excess if nodes is None else self.excess[nodes]
+        for node, bound in bounds:
+            finer = ((self._code(node) | self._guards) - codes) & self._guards == self._guards
+            np.maximum(excess, bound, out=excess, where=finer)
+        if nodes is not None:
+            self.excess[nodes] = excess
 
     def _limited(self, small: Cells) -> Evaluation:
         """What suppressing these groups adds."""
-        suppressed = float(small.sizes.sum())
+        kept = small.sizes if self._penalty is None else self._penalty(small.sizes)
+        suppressed = float(kept.sum())
         weights = [levels[number] for levels, number in zip(self.level, small.levels, strict=True)]
-        excess = self.lost * suppressed - small.weigh(weights, small.sizes)
-        return Evaluation(int(suppressed), excess, int(suppressed), excess)
+        excess = self.lost * suppressed - small.weigh(weights, kept)
+        return Evaluation(suppressed, excess, suppressed, excess)

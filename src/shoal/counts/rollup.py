@@ -7,7 +7,7 @@ An *axis* is a column here: they are taken in the order of their cardinality, la
 have a code. Codes keep the order of the tree, so a coarser code never decreases along a finer one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from shoal.counts.counts import PACK, last_of_runs, packs_of
 
-__all__ = ["Cells", "Floats", "Levels", "Rollup", "Sizes"]
+__all__ = ["Ask", "Cells", "Floats", "Index", "Levels", "Rollup", "Sizes"]
 
 Floats = npt.NDArray[np.float64]
 Sizes = npt.NDArray[np.floating]
@@ -31,11 +31,14 @@ Packs = tuple[tuple[range, Unsigned], ...]
 """Runs of axes, and for every row the codes of such a run as one mixed-radix number."""
 Levels = tuple[int, ...]
 """A level for every axis."""
+Ask = tuple[Levels, int | None]
+"""A node whose small groups are wanted, and perhaps an axis along which those of the next finer node are wanted too."""
 
 SPARSE = 6  # more cells than this times the rows: sorting beats counting into an array (measured)
 SMALL = 3_000  # tables up to this size are not worth an intermediate one (measured)
 STEP = 4  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
+BATCH = 1 << 18  # rows times nodes that are sorted at once: they stay in the cache, and calls cost little (measured)
 BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
 MEMO = 32 << 20  # bytes of look-up tables that are kept, and of sums of weights
 HALF = 1 << 15  # cells that a table of summed weights may have, in a node of any size
@@ -108,7 +111,7 @@ class Cells:
     A cell is known by its key (all codes in one mixed-radix number), and `keys` are ascending; it is None where `sizes` has
     a place for every key, so that some may be 0. In a block, `sizes` has a line for every combination of the inner axes
     and in it a place for every group of the `outer` ones. Where keys would not fit an integer, `wide` has packs of
-    codes instead, as a table has.
+    codes instead, as a table has. Keys may have an axis last instead of in its place; such cells have no order to rely on.
     """
 
     rollup: "Rollup"
@@ -117,6 +120,7 @@ class Cells:
     keys: Index | None = None
     wide: Packs | None = None
     outer: _Outer | None = None
+    last_axis: int | None = None
 
     @cached_property
     def compact(self) -> "Cells":
@@ -124,7 +128,7 @@ class Cells:
         if self.keys is not None or self.wide is not None:
             return self
         if self.outer is None:
-            keys = np.flatnonzero(self.sizes)
+            keys = np.flatnonzero(self.sizes != 0)  # several times faster than of the numbers themselves
             return Cells(self.rollup, self.levels, self.sizes.take(keys), keys)
         sizes = self.sizes.reshape(-1, len(self.outer.keys)).T
         group, inner = np.nonzero(sizes)
@@ -136,7 +140,8 @@ class Cells:
         for axes, packed in self.wide or ():
             if axis in axes:
                 return packed.astype(np.intp) // prod(cards[axis + 1 : axes.stop]) % cards[axis]
-        return self._known // prod(cards[axis + 1 :]) % cards[axis]
+        order = range(len(cards)) if self.last_axis is None else _moved(range(len(cards)), self.last_axis)
+        return self._known // prod(cards[after] for after in order[order.index(axis) + 1 :]) % cards[axis]
 
     @property
     def _known(self) -> Index:
@@ -151,6 +156,8 @@ class Cells:
                 found += self.rollup.outer(weights[axes.start : axes.stop]).take(packed)
             return float((found * kept).sum())
         cards = self.rollup.cards_at(self.levels)
+        if self.last_axis is not None:
+            weights, cards = (_moved(each, self.last_axis) for each in (weights, cards))
         if self.keys is not None:
             found = self.rollup.weigh_keys(self.keys, weights, cards)
             found *= kept
@@ -308,61 +315,97 @@ class Rollup:
         """The groups at a node, rolled up from the smallest table that is at least as fine."""
         return self._roll(self._nearest(levels), levels)
 
-    def below(self, levels: Levels, k: int) -> Cells:
-        """The groups of a node with fewer than k records, and no others: what a limit of k costs."""
-        table = self._nearest(levels)
-        cells = prod(self.cards_at(levels))
-        if cells > len(table.sizes) and cells << k.bit_length() <= WIDEST:
-            return self._smallest(*self._sorted(table, levels, k), levels, None, k)
-        whole = self._roll(table, levels).compact
+    def below(self, asks: Iterable[Ask], k: int) -> Iterator[Cells]:
+        """The groups with fewer than k records, and no others, of every node asked for: what a limit of k costs.
+
+        Where an axis is asked for along with a node, the node one level finer on it comes too, for little more than the
+        price of one. Nodes come in no order to rely on.
+        """
+        alike: dict[tuple[int, type[np.unsignedinteger], int | None, int], tuple[_Table, list[Levels]]] = {}
+        for node, axis in asks:
+            levels = node if axis is None else _finer(node, axis)
+            table = self._nearest(levels)
+            cells = prod(self.cards_at(levels))
+            if cells <= len(table.sizes) or cells << k.bit_length() > WIDEST:
+                for each in dict.fromkeys((node, levels)):
+                    yield self._below(each, k)
+                continue
+            kind = np.uint32 if cells << k.bit_length() <= 1 << 32 else np.uint64
+            place = (id(table), kind, axis, -1 if axis is None else levels[axis])
+            alike.setdefault(place, (table, []))[1].append(levels)
+        for (_, kind, axis, _), (table, nodes) in alike.items():
+            at_once = max(BATCH // len(table.sizes), 1)
+            for start in range(0, len(nodes), at_once):
+                yield from self._sorted(table, nodes[start : start + at_once], axis, k, kind)
+
+    def _below(self, levels: Levels, k: int) -> Cells:
+        whole = self._roll(self._nearest(levels), levels).compact
         small = np.flatnonzero(whole.sizes < k)
         wide = None if whole.wide is None else tuple((axes, packed.take(small)) for axes, packed in whole.wide)
         return Cells(self, levels, whole.sizes.take(small), None if whole.keys is None else whole.keys.take(small), wide)
 
-    def below_both(self, levels: Levels, axis: int, k: int) -> tuple[Cells, Cells]:
-        """`below` of a node and of the node one level finer on an axis, for little more than the price of one.
+    def _sorted(
+        self, table: _Table, nodes: Sequence[Levels], axis: int | None, k: int, kind: type[np.unsignedinteger]
+    ) -> Iterator[Cells]:
+        """The groups below k of some nodes that are at the same level on an axis, and of those one level coarser on it.
 
-        With that axis last in the key, groups that merge on it are neighbours once the rows are sorted.
+        Sizes from k on are all alike here, so a row's key and its size fit into one 32-bit number for most nodes, and
+        sorting those is the cheapest way to find the small groups. With an axis last in the key, groups that merge on it
+        are neighbours.
         """
-        finer = (*levels[:axis], levels[axis] - 1, *levels[axis + 1 :])
-        table = self._nearest(finer)
-        cells = prod(self.cards_at(finer))
-        if cells <= len(table.sizes) or cells << k.bit_length() > WIDEST:
-            return self.below(levels, k), self.below(finer, k)
-        cell, size = self._sorted(table, finer, k, axis)
-        up = self._to(axis, finer[axis], levels[axis])
-        rest = cell // len(up)
-        merged = rest * self._cards[axis][levels[axis]]
-        merged += up.take(cell - rest * len(up))
-        last = last_of_runs(merged)
+        rows, bits = len(table.sizes), k.bit_length()
+        keys = self._scratch("keys", len(nodes) * rows, kind).reshape(len(nodes), rows)
+        other = self._scratch("other", rows, kind)
+        keys[:] = table.clipped(k, kind)
+        for key, levels in zip(keys, nodes, strict=True):
+            cards = self.cards_at(levels)
+            stride = (1 if axis is None else cards[axis]) << bits
+            for axes, codes in reversed(table.packs):
+                values = prod(cards[each] for each in axes if each != axis)
+                if values > 1 or (axis is not None and axis in axes):
+                    look_up = self._look_up(axes, table.levels, levels, cards, stride, axis).astype(kind)
+                    if axis is not None and axis in axes:
+                        look_up += (self._along(axes, axis, table.levels, levels) << bits).astype(kind)
+                    key += look_up.take(codes, out=other, mode="clip")
+                stride *= values
+        keys.sort(axis=1)
+        cell = np.right_shift(keys, kind(bits), out=self._scratch("cell", keys.size, kind).reshape(keys.shape))
+        keys &= kind((1 << bits) - 1)
+        ends = self._scratch("ends", keys.size, np.bool_).reshape(keys.shape)
+        np.not_equal(cell[:, 1:], cell[:, :-1], out=ends[:, :-1])
+        ends[:, -1] = True
+        last = np.flatnonzero(ends)
+        size = np.cumsum(keys, out=self._scratch("sums", keys.size, np.intp)).take(last)
+        size[1:] -= size[:-1].copy()
+        cells = cell.reshape(-1).take(last).astype(np.intp)
+        stops = np.searchsorted(last, np.arange(1, len(nodes) + 1) * rows)
+        for levels, groups in zip(nodes, np.diff(stops, prepend=0).tolist(), strict=True):
+            self._learn(levels, groups)
+        yield from self._smallest(nodes, cells, size, stops, axis, k)
+        if axis is None:
+            return
+        coarser = [(*levels[:axis], levels[axis] + 1, *levels[axis + 1 :]) for levels in nodes]
+        up = self._to(axis, nodes[0][axis], coarser[0][axis])
+        rest = cells // len(up)
+        merged = rest * self._cards[axis][coarser[0][axis]]
+        merged += up.take(cells - rest * len(up))
+        ends = np.concatenate((merged[1:] != merged[:-1], [True]))
+        ends[stops - 1] = True
+        last = np.flatnonzero(ends)
         whole = np.cumsum(size).take(last)
         whole[1:] -= whole[:-1].copy()
-        return self._smallest(merged.take(last), whole, levels, axis, k), self._smallest(cell, size, finer, axis, k)
+        yield from self._smallest(coarser, merged.take(last), whole, np.searchsorted(last, stops), axis, k)
 
-    def _sorted(self, table: _Table, levels: Levels, k: int, last_axis: int | None = None) -> tuple[Index, Index]:
-        """The cells of a node, ascending, and their sizes, exact below k; one axis may be put last in the key.
-
-        Sizes from k on are all alike here, so a row's key and its size fit into one 32-bit number for most nodes,
-        and sorting those is the cheapest way to find the small groups.
-        """
-        cards = self.cards_at(levels)
-        bits = k.bit_length()
-        kind = np.uint32 if prod(cards) << bits <= 1 << 32 else np.uint64
-        rows = len(table.sizes)
-        key, other = self._scratch("key", rows, kind), self._scratch("other", rows, kind)
-        np.copyto(key, table.clipped(k, kind))
-        for axes, codes in table.packs:
-            if prod(cards[axis] for axis in axes) > 1:
-                look_up = self._look_up(axes, table.levels, levels, cards, kind, bits, last_axis)
-                key += look_up.take(codes, out=other, mode="clip")
-        key.sort()
-        cell = np.right_shift(key, kind(bits), out=other)
-        key &= kind((1 << bits) - 1)
-        last = last_of_runs(cell, self._scratch("ends", rows, np.bool_))
-        self._learn(levels, len(last))
-        size = np.cumsum(key, out=self._scratch("sums", rows, np.intp)).take(last)
-        size[1:] -= size[:-1].copy()
-        return cell.take(last).astype(np.intp), size
+    def _smallest(
+        self, nodes: Sequence[Levels], cells: Index, sizes: Index, stops: Index, axis: int | None, k: int
+    ) -> Iterator[Cells]:
+        """Of the cells of some nodes, one node's after the other's, those with fewer than k records."""
+        small = np.flatnonzero(sizes < k)
+        cells, few = cells.take(small), sizes.take(small).astype(np.float64)
+        start = 0
+        for levels, stop in zip(nodes, np.searchsorted(small, stops).tolist(), strict=True):
+            yield Cells(self, levels, few[start:stop], cells[start:stop], last_axis=axis)
+            start = stop
 
     def _scratch(self, name: str, size: int, kind: type[np.generic]) -> npt.NDArray[Any]:
         """An array of this thread's to write to: new ones of this size would have the system hand out memory each time."""
@@ -371,18 +414,6 @@ class Rollup:
         if name not in held or len(held[name]) < size:
             held[name] = np.empty(size, dtype=kind)
         return held[name][:size]
-
-    def _smallest(self, cell: Index, size: Index, levels: Levels, last_axis: int | None, k: int) -> Cells:
-        """Those of the cells with fewer than k records, by their usual keys."""
-        small = np.flatnonzero(size < k)
-        keys = cell.take(small)
-        if last_axis is not None:
-            cards = self.cards_at(levels)
-            after = prod(cards[last_axis + 1 :])
-            rest = keys // cards[last_axis]
-            high = rest // after
-            keys = (high * cards[last_axis] + keys - rest * cards[last_axis]) * after + rest - high * after
-        return Cells(self, levels, size.take(small).astype(np.float64), keys)
 
     def walk(self, low: Levels, high: Levels) -> Iterator[Cells]:
         """The groups of every node between two, each rolled up from those of a node one level finer on one axis.
@@ -464,20 +495,22 @@ class Rollup:
             return Cells(self, levels, np.zeros(0), np.zeros(0, dtype=np.intp))
         if cells > WIDEST:
             return self._roll_wide(table, levels, cards)
-        key: Index | None = None
-        for axes, codes in table.packs:
-            if prod(cards[axis] for axis in axes) > 1:
-                part = self._look_up(axes, table.levels, levels, cards).take(codes)
-                key = part if key is None else np.add(key, part, out=key)
-        if key is None:
+        told = [(axes, codes) for axes, codes in table.packs if prod(cards[axis] for axis in axes) > 1]
+        if not told:
             return Cells(self, levels, np.array([table.sizes.sum()]))
+        key, other = (self._scratch(name, len(table.sizes), np.intp) for name in ("key", "other"))
+        for place, (axes, codes) in enumerate(told):
+            look_up = self._look_up(axes, table.levels, levels, cards, prod(cards[axes.stop :]))
+            look_up.take(codes, out=other if place else key, mode="clip")
+            if place:
+                key += other
         if cells <= max(SPARSE * len(table.sizes), PACK):
             return Cells(self, levels, _sums(key, table.sizes, cells))
         return Cells(self, levels, *_sums_by_key(key, table.sizes, cells))
 
     def _roll_wide(self, table: _Table, levels: Levels, cards: Sequence[int]) -> Cells:
         packs = [
-            (axes, self._look_up(axes, table.levels, levels, cards[: axes.stop], np.uint32).take(packed))
+            (axes, self._look_up(axes, table.levels, levels, cards, 1).astype(np.uint32).take(packed))
             for axes, packed in table.packs
         ]
         ranks = _ranks([packed for _, packed in packs], [prod(cards[axis] for axis in axes) for axes, _ in packs])
@@ -487,32 +520,29 @@ class Rollup:
         return Cells(self, levels, sizes, wide=tuple((axes, packed.take(one)) for axes, packed in packs))
 
     def _look_up(
-        self,
-        axes: range,
-        fine: Levels,
-        coarse: Levels,
-        cards: Sequence[int],
-        kind: type[np.integer] = np.intp,
-        bits: int = 0,
-        last_axis: int | None = None,
-    ) -> npt.NDArray[Any]:
-        """For every value of a pack at the fine levels, what it adds to the key at the coarse ones.
+        self, axes: range, fine: Levels, coarse: Levels, cards: Sequence[int], stride: int, left_out: int | None = None
+    ) -> Index:
+        """For every value of a pack at the fine levels, what it adds to a key at the coarse ones; one axis may be left out."""
+        asked = (axes.start, fine[axes.start : axes.stop], coarse[axes.start : axes.stop], left_out if left_out in axes else None)
+        known = self._looked_up.get(asked)
+        if known is not None:
+            return known[1] * stride
+        found, step = np.zeros(1, dtype=np.intp), 1
+        for axis in reversed(axes):
+            codes = self._to(axis, fine[axis], coarse[axis]) * (0 if axis == left_out else step)
+            found = (codes[:, None] + found).ravel()
+            step *= 1 if axis == left_out else cards[axis]
+        return self._looked_up.put(asked, None, found) * stride
 
-        The key leaves some bits free, and may have one axis last instead of in its place.
-        """
-        stride = prod(cards[axes.stop :]) << bits
-        if last_axis is not None and last_axis < axes.stop:
-            stride *= cards[last_axis]
-        asked = (axes.start, fine[axes.start : axes.stop], coarse[axes.start : axes.stop], stride, kind, last_axis)
+    def _along(self, axes: range, axis: int, fine: Levels, coarse: Levels) -> Index:
+        """For every value of a pack at the fine levels the code of one axis at the coarse ones."""
+        asked = (axes.start, fine[axes.start : axes.stop], axis, coarse[axis])
         known = self._looked_up.get(asked)
         if known is not None:
             return known[1]
-        found = np.zeros(1, dtype=kind)
-        for axis in reversed(axes):
-            step = (self._to(axis, fine[axis], coarse[axis]) * (1 << bits if axis == last_axis else stride)).astype(kind)
-            found = (step[:, None] + found).ravel()
-            stride *= 1 if axis == last_axis else cards[axis]
-        return self._looked_up.put(asked, None, found)
+        inner = prod(self._cards[each][fine[each]] for each in range(axis + 1, axes.stop))
+        outer = prod(self._cards[each][fine[each]] for each in range(axes.start, axis))
+        return self._looked_up.put(asked, None, np.tile(np.repeat(self._to(axis, fine[axis], coarse[axis]), inner), outer))
 
     def _to(self, axis: int, fine: int, coarse: int) -> Index:
         """The coarse level's code of every code of the fine level."""
@@ -622,6 +652,15 @@ class Rollup:
             share = share[share > 0]
             logs.append(float(np.log(max(cards, 1)) - (share * np.log(share)).sum()) / 2)
         return logs
+
+
+def _finer(levels: Levels, axis: int) -> Levels:
+    return (*levels[:axis], levels[axis] - 1, *levels[axis + 1 :])
+
+
+def _moved(values: Sequence[Any], axis: int) -> list[Any]:
+    """The values with that of one axis last."""
+    return [*values[:axis], *values[axis + 1 :], values[axis]]
 
 
 def _pack_type(size: int) -> type[np.unsignedinteger]:

@@ -176,7 +176,10 @@ def _bounded(lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit:
     if levels is None:
         return None
     return Found(
-        rollup.columns_of(levels), optimum.best + weights.constant, optimum.evaluated[levels].suppressed, len(optimum.evaluated)
+        rollup.columns_of(levels),
+        optimum.best + weights.constant,
+        int(optimum.evaluated[levels].suppressed),
+        len(optimum.evaluated),
     )
 
 
