@@ -463,6 +463,14 @@ def test_what_a_recipe_says_itself_is_no_option_beside_it(folder: Path, option: 
     assert "a recipe says it itself" in refused("preview", "recipe.toml", *option)
 
 
+def test_a_preview_without_hierarchies_says_what_to_give(folder: Path) -> None:
+    said = refused("preview", "people.csv", "-q", "age,sex", "--hierarchy", "age=age.csv")
+    assert "no hierarchy for 'sex'; give --hierarchy sex=FILE" in said
+    observed = RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"\nranges = "observed"')
+    (folder / "recipe.toml").write_text(observed.replace('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', ""))
+    assert "no hierarchy for 'sex'; add [hierarchies.sex] to the recipe" in refused("preview", "recipe.toml")
+
+
 @pytest.mark.parametrize("option", ["--root", "--add-root"])
 def test_a_hierarchy_with_two_roots_gets_one(folder: Path, option: str) -> None:
     (folder / "sex.csv").write_text("f;woman\nm;man\n")

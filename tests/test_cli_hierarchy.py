@@ -56,6 +56,16 @@ def test_show_never_sends_control_characters_to_the_terminal(folder: Path) -> No
     assert "├── a b" in printed
 
 
+@pytest.mark.parametrize(("columns", "examples"), [("40", 0), ("80", 1), ("120", 3)])
+def test_show_leaves_out_examples_rather_than_the_end_of_a_line(folder: Path, columns: str, examples: int) -> None:
+    Path("wards.csv").write_text("".join(f"a ward with a long name {i};*\n" for i in range(9)), encoding="utf-8")
+    done = CliRunner().invoke(app, ["hierarchy", "show", "wards.csv"], env={"COLUMNS": columns})
+    line = done.stdout.splitlines()[3].rstrip()
+    assert len(line) <= int(columns)
+    assert line.endswith("…")  # the ninth one is cut, or left out
+    assert line.count("a ward with a long name") == examples
+
+
 def test_show_prints_json(folder: Path) -> None:
     found = json.loads(run("show", "country.csv", "--json").stdout)
     assert (found["leaves"], found["derived"], found["type"]) == (3, False, "text")

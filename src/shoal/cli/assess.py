@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -199,7 +200,7 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
         ["marketer", percent(found.marketer)],
     )
     if found.outside:
-        yield f"{plural(found.outside, 'record')} in groups larger than the population's: it cannot be where they come from"
+        yield f"\n{plural(found.outside, 'record')} in groups larger than the population's: it cannot be where they come from"
     if found.sensitive:
         yield title("What a group gives away")
         ordered = any(diversity.closeness_ordered is not None for diversity in found.sensitive.values())
@@ -210,7 +211,7 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
                     name,
                     f"{diversity.distinct:,}",
                     *(
-                        "none" if figure is None else f"{figure:.3g}"
+                        "none" if figure is None else f"{figure:,.0f}" if 1000 <= figure < inf else f"{figure:.3g}"
                         for figure in (
                             diversity.entropy,
                             diversity.recursive,

@@ -117,6 +117,7 @@ def _level(hierarchy: "Hierarchy", level: int) -> dict[str, Any]:
 
 
 def _levels(levels: Sequence[dict[str, Any]]) -> "RenderableType":
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -124,18 +125,28 @@ def _levels(levels: Sequence[dict[str, Any]]) -> "RenderableType":
     rows = []
     for level in levels:
         low, high = level["covers"]
-        *most, last = map(_short, level["examples"])
-        gap = " … " if level["values"] > len(level["examples"]) else ", "
         covers = f"{low:,}" if low == high else f"{low:,}–{high:,}"
-        examples = gap.join([", ".join(most), last]) if most else last
-        rows.append([str(level["level"]), f"{level['values']:,}", covers, percent(level["share"]), examples])
+        rows.append([str(level["level"]), f"{level['values']:,}", covers, percent(level["share"])])
     head = ("level", "values", "covers", "share")
-    for name, cells in zip(head, zip(*rows, strict=True), strict=False):
-        table.add_column(name, justify="right", no_wrap=True, min_width=max(map(len, (name, *cells))))
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for name, width in zip(head, widths, strict=True):
+        table.add_column(name, justify="right", no_wrap=True, min_width=width)
     table.add_column("examples", no_wrap=True, overflow="ellipsis")
-    for *figures, examples in rows:
-        table.add_row(*figures, Text(examples))
+    room = Console().width - sum(widths) - 2 * len(widths)
+    for row, level in zip(rows, levels, strict=True):
+        table.add_row(*row, Text(_fitting(level["examples"], level["values"], room)))
     return table
+
+
+def _fitting(examples: Sequence[str], values: int, room: int) -> str:
+    """As many examples as fit, the last value among them; the ellipsis says that there are more."""
+    *most, last = map(_short, examples)
+    for shown in range(len(most), 0, -1):
+        gap = " … " if values > shown + 1 else ", "
+        if len(text := gap.join([", ".join(most[:shown]), last])) <= room:
+            return text
+    text = f"{most[0]} …" if most else last
+    return text if len(text) <= room else f"{text[: max(room - 1, 1)]}…"
 
 
 def _short(label: str) -> str:

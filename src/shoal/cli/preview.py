@@ -8,7 +8,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import figures, listing, percent, print_json, rows_of, show, title, working
-from shoal.errors import ParameterError, listed, plural
+from shoal.errors import HierarchyError, ParameterError, listed, plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +62,7 @@ def preview(
         method, given = None, options.hierarchies(hierarchy, types, root, add_root)
         with working(f"reading {source.name}"):
             table = options.read(source, separator, encoding, missing, types, quote=quote, quasi=quasi, hierarchies=given)
-    chosen = _levels(levels, table)
+    chosen = _levels(levels, table, method is not None)
     models = [bound(model, table) for model in getattr(method, "models", ())]
     named = getattr(method, "loss", "granularity")
     loss = LOSSES[named] if isinstance(named, str) else named
@@ -171,10 +171,13 @@ def _notes(method: Any, together: dict[str, Any], chosen: dict[str, int]) -> Ite
         yield f"Beyond the floor or ceiling of the recipe: {', '.join(outside)}."
 
 
-def _levels(given: list[str], table: "Table") -> dict[str, int]:
+def _levels(given: list[str], table: "Table", recipe: bool) -> dict[str, int]:
     """The level of every quasi-identifying column."""
     if not table.quasi:
         raise ParameterError("no quasi-identifying columns to preview; name them with --quasi")
+    if lacking := [name for name in table.quasi if name not in table.hierarchies]:
+        fix = f"add [hierarchies.{lacking[0]}] to the recipe" if recipe else f"give --hierarchy {lacking[0]}=FILE"
+        raise HierarchyError(f"no hierarchy for {listed(lacking)}; {fix} (shoal hierarchy make writes such files)")
     chosen = dict.fromkeys(table.quasi, 0)
     for name, text in options.pairs(given, "--levels").items():
         if name not in chosen:
