@@ -24,6 +24,7 @@ Epsilon = Annotated[
 ]
 Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False)]
 
+_LONG = 40  # characters: a sum that is longer is rounded for people
 _DIGITS = 6  # significant ones of numbers that are rounded for people
 
 
@@ -36,7 +37,8 @@ def create(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
     from shoal.ledger import Ledger
 
     made = Ledger.create(path, epsilon=epsilon, delta=delta)
-    complain(f"made {path} with {_limit(made.account())}")
+    limit = _limit(made.account())
+    complain(f"made {path} with {f'a budget of {limit}' if limit else 'no budget'}")
 
 
 @app.command(cls=options.Command)
@@ -50,7 +52,7 @@ def budget(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
     book = Ledger(path)
     before = _limit(book.account())
     entry = book.set_budget(epsilon=epsilon, delta=delta)
-    complain(f"entry {entry.number}: {_limit(book.account())}; before, {before}")
+    complain(f"entry {entry.number}: the budget is {_limit(book.account())}; before, {before or 'there was none'}")
 
 
 @app.command("show", cls=options.Command)
@@ -67,7 +69,7 @@ def show_(path: Book, json: options.Json = False) -> None:
     spent, left = account.spent, account.left
     show(
         figures(
-            ("budget", _limit(account)),
+            ("budget", _limit(account) or "none"),
             ("spent", _spent(account)),
             *([("left", _rounded(left, up=False))] if left else []),
             ("releases", f"{len(account.reserved)}, of which {len(account.completed)} completed"),
@@ -119,10 +121,8 @@ def _history(account: "Account") -> Any:
 
 def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
     """An entry in words; a release with the one that completes it."""
-    from shoal.ledger.account import scientific
-
     facts = entry.facts
-    costs = "" if facts["epsilon"] is None else f"ε {facts['epsilon']}, δ {scientific(Fraction(facts['delta']))}"
+    costs = "" if facts["epsilon"] is None else f"ε {facts['epsilon']}, δ {facts['delta']}"
     if entry.what != "reserved":
         return f"{'created with' if entry.what == 'created' else 'changed to'} {f'a budget of {costs}' if costs else 'no budget'}"
     lines = [f"release by {facts['method']}: {costs or 'unbounded'}"]
@@ -137,14 +137,15 @@ def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
 def _limit(account: "Account") -> str:
     from shoal.ledger.account import amount
 
-    return "no budget" if account.limit is None else f"a budget of {amount(*account.limit)}"
+    return amount(*account.limit) if account.limit else ""
 
 
 def _spent(account: "Account") -> str:
     from shoal.ledger.account import amount
 
     exact = amount(account.epsilon, account.delta)
-    return exact if len(exact) < 60 else _rounded(account.spent, up=True)
+    sums = exact if len(exact) < _LONG else _rounded(account.spent, up=True)
+    return sums if account.unit is None else f"{sums} ({account.definition} definition, unit {account.unit})"
 
 
 def _rounded(some: "Budget", *, up: bool) -> str:
@@ -159,14 +160,14 @@ def _rounded(some: "Budget", *, up: bool) -> str:
 
 def _as_json(account: "Account") -> dict[str, Any]:
     """Numbers are texts that are exact, ε rounded to the safe side where it is a logarithm."""
-    from shoal.privacy.exact import printed
+    from shoal.privacy.exact import short
 
     def numbers(some: "Budget | None") -> dict[str, str] | None:
-        return some and {"epsilon": printed(some.epsilon), "delta": printed(some.delta)}
+        return some and {"epsilon": short(some.epsilon), "delta": short(some.delta)}
 
     limit = account.limit
     return {
-        "budget": limit and {"epsilon": str(limit[0]), "delta": printed(limit[1])},
+        "budget": limit and {"epsilon": str(limit[0]), "delta": short(limit[1])},
         "spent": numbers(account.spent),
         "left": numbers(account.left),
         "bounded": account.spent.delta < 1,

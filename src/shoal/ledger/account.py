@@ -4,7 +4,6 @@ Sums are plain composition: releases with (ε₁, δ₁) and (ε₂, δ₂) are 
 probabilistic definition, also where the data changed in between. A release without a bound has δ = 1, which holds of anything.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 from shoal.errors import BudgetError
 from shoal.ledger.store import Link
 from shoal.privacy.epsilon import Epsilon, total
-from shoal.privacy.exact import printed
+from shoal.privacy.exact import short
 
-__all__ = ["Account", "Budget", "Entry", "amount", "scientific"]
+__all__ = ["Account", "Budget", "Entry", "amount"]
 
 
 class Budget(NamedTuple):
@@ -82,6 +81,17 @@ class Account:
         """The δ of all releases, at most 1."""
         return min(Fraction(1), sum((Fraction(entry.facts["delta"] or 1) for entry in self.reserved), Fraction(0)))
 
+    @cached_property
+    def unit(self) -> str | None:
+        """What all releases with an ε protect; None if there are none."""
+        return next((entry.facts["unit"] for entry in self.reserved if entry.facts["unit"] is not None), None)
+
+    @cached_property
+    def definition(self) -> str | None:
+        """By which definition the sum holds: the weaker one of those that occur; None if there are none."""
+        found = {entry.facts["definition"] for entry in self.reserved} - {None}
+        return next(iter(found)) if len(found) == 1 else "standard" if found else None
+
     @property
     def spent(self) -> Budget:
         """What is spent; ε is rounded up where it is a logarithm."""
@@ -96,11 +106,10 @@ class Account:
 
     def require(self, wanted: Mapping[str, Any], method: str) -> None:
         """BudgetError unless one more release may be made; `wanted` are its epsilon, delta and unit as an entry has them."""
-        units = {json.dumps(entry.facts["unit"]) for entry in self.reserved if entry.facts["epsilon"] is not None}
-        if wanted["epsilon"] is not None and units and (unit := json.dumps(wanted["unit"])) not in units:
+        if wanted["unit"] is not None and self.unit not in (None, wanted["unit"]):
             raise BudgetError(
-                f"earlier releases protect the unit {', '.join(units)} and this one {unit}; what they spend does not add up, "
-                "so give the same unit, or use another ledger"
+                f"earlier releases protect the unit {self.unit!r} and this one {wanted['unit']!r}; what they spend does not "
+                "add up, so give the same unit, or use another ledger"
             )
         if self.limit is None:
             return
@@ -123,13 +132,4 @@ def amount(epsilon: Epsilon | Fraction | None, delta: Fraction) -> str:
     >>> amount(Epsilon.of("ln(2)"), Fraction("0.000012")), amount(None, Fraction(1, 3))
     ('ε ln(2), δ 1.2e-5', 'ε 0, δ 1/3')
     """
-    return f"ε {printed(epsilon) if isinstance(epsilon, Fraction) else epsilon or 0}, δ {scientific(delta)}"
-
-
-def scientific(number: Fraction) -> str:
-    """A small number as people write it, exactly: 0.00001 is 1e-5."""
-    text = printed(number)
-    digits = text.removeprefix("0.").lstrip("0")
-    if not (text.startswith("0.000") and digits.isdigit()):
-        return text
-    return f"{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}e-{len(text) - 1 - len(digits)}"
+    return f"ε {short(epsilon) if isinstance(epsilon, Fraction) else epsilon or 0}, δ {short(delta)}"

@@ -12,14 +12,14 @@ from typing import Any
 
 from shoal import __version__
 from shoal.chance import Chance
-from shoal.errors import BudgetError, FileError, ParameterError, ShoalError
+from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
 from shoal.ledger import store
 from shoal.ledger.account import Account, Budget, Entry, amount
 from shoal.ledger.fingerprint import fingerprint
 from shoal.methods import Method, Progress, Schema
 from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, fraction, printed
-from shoal.privacy.promises import Promise
+from shoal.privacy.exact import Exact, fraction, short
+from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.release import Certificate, Release, plain
 from shoal.tables import Table
 
@@ -127,9 +127,9 @@ class Ledger:
             self.complete(entry.number, made.certificate)
             if directory is not None:
                 made.write(directory, format)
-        except ShoalError as error:
-            raise type(error)(f"{error}; {spent}") from None
         except BaseException as error:
+            if isinstance(error, ShoalError) and not isinstance(error, Stopped):
+                raise type(error)(f"{error}; {spent}") from None
             error.add_note(spent)
             raise
         told = {"entry": entry.number, "other_data": entry.facts["other_data"]}
@@ -140,19 +140,15 @@ class Ledger:
 
         `private` is False where draws will come from a seed: then nothing bounds what the release tells.
         """
-        asks: Any = promise if private and hasattr(promise, "epsilon") and hasattr(promise, "delta") else None
-        wanted = {
-            "epsilon": asks and str(Epsilon.of(asks.epsilon)),
-            "delta": asks and printed(fraction(asks.delta, "delta", 0, 1)),
-            "definition": asks and plain(asks.definition),
-            "unit": asks and plain(asks.unit),
-        }
+        bounded = private and isinstance(promise, DifferentialPrivacy)
+        stated = plain(promise.to_dict())
+        wanted = {part: stated[part] if bounded else None for part in ("epsilon", "delta", "definition", "unit")}
         self.account().require(wanted, method)  # before the work on a large table
-        if asks:
+        if bounded:
             for name in table.quasi:  # a method would refuse it too, but later, when it counts as spent
                 table.leaf_of(name)
         table_used = {
-            "promise": plain(promise.to_dict()),
+            "promise": stated,
             "columns": {name: role.value for name, role in table.roles.items()},
             "fingerprint": fingerprint(table, self._key()),
         }
@@ -218,4 +214,4 @@ def _limits(epsilon: Epsilon | Exact | None, delta: Exact | None) -> dict[str, A
     exact = fraction(delta, "delta", 0, 1)
     if exact == 1:
         raise ParameterError("delta=1 is no bound at all; give a number below 1, such as 1e-5")
-    return {"epsilon": str(Epsilon.of(epsilon)), "delta": printed(exact)}
+    return {"epsilon": str(Epsilon.of(epsilon)), "delta": short(exact)}

@@ -154,9 +154,10 @@ def _version(rows: list[Row]) -> int:
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     require(path)
     with _told(path), closing(_connect(path)) as connection:
-        if not connection.execute("PRAGMA page_count").fetchone()[0]:
+        mark = connection.execute("PRAGMA application_id").fetchone()[0]  # a commit that was cut short is taken back here
+        if not os.stat(path).st_size:
             raise FileError(f"{path} is empty: its creation was cut short; run shoal ledger create {path} again")
-        if connection.execute("PRAGMA application_id").fetchone()[0] != _MARK:
+        if mark != _MARK:
             raise FileError(f"{path} is no ledger; give the path that was given to shoal ledger create")
         if (layout := connection.execute("PRAGMA user_version").fetchone()[0]) != LAYOUT:
             raise FileError(f"{path} has layout {layout}, and this version reads {LAYOUT}; use the Shoal that wrote it")
