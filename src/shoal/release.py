@@ -69,7 +69,8 @@ class Certificate:
 
     It holds nothing about the input that the released table does not show. `unprotected` lists what the promise leaves
     open. `columns` are the released ones in their order, with role, type and, if sensitive, hierarchy; `levels` the chosen
-    levels where there are any. `whole` says that no record of the input was left out, so that shares in the release are
+    levels where there are any; `derived` what was computed from the parameters alone, such as the k that an ε needs;
+    `recipe` the digest of the recipe, if one was followed. `whole` says that no record of the input was left out, so that shares in the release are
     those in the input. `private` is False if the draws came from a seed: then nothing is promised. `file` is the name,
     format and digest once it is written.
     """
@@ -82,6 +83,8 @@ class Certificate:
     columns: Sequence[Mapping[str, Any]]
     number: str
     levels: Mapping[str, int] = field(default_factory=dict)
+    derived: Mapping[str, Any] = field(default_factory=dict)
+    recipe: str | None = None
     whole: bool = False
     private: bool = True
     version: str = __version__
@@ -169,6 +172,7 @@ def certify(
     chance: Chance,
     *,
     levels: Mapping[str, int] | None = None,
+    derived: Mapping[str, Any] | None = None,
     whole: bool = False,
 ) -> Certificate:
     """The certificate of a release of a table by a method (a frozen dataclass with a `name`)."""
@@ -181,6 +185,7 @@ def certify(
         columns=[_column(table, name) for name in released(table)],
         number=chance.number(),
         levels=dict(levels or {}),
+        derived=plain(derived or {}),
         whole=whole,
         private=chance.private,
     )
