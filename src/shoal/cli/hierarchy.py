@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    cls=options.Group, no_args_is_help=True, help="Show, make and check hierarchies: what a value becomes at every level."
-)
+app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Show, make and check hierarchies: how values generalise.")
 making = typer.Typer(
     cls=options.Group, no_args_is_help=True, help="Make a hierarchy from a declared domain, as CSV with one line a value."
 )
