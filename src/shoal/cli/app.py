@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import assess, compare, hierarchy, ledger, options, preview, recipe, release
+from shoal.cli import assess, compare, explain, hierarchy, ledger, options, preview, recipe, release
 from shoal.cli.terminal import complain
 from shoal.errors import ShoalError, Stopped
 
@@ -91,6 +91,7 @@ app.command("assess", cls=options.Command)(assess.assess)
 app.command("preview", cls=options.Command)(preview.preview)
 app.command("release", cls=options.Command)(release.release)
 app.command("compare", cls=options.Command)(compare.compare)
+app.command("explain", cls=options.Command)(explain.explain)
 app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(ledger.app, name="ledger")

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from shoal.errors import ParameterError
 from shoal.privacy.epsilon import Bounds, Epsilon, decimal, exponential, logarithm, rounded_down, rounded_up, rounding
-from shoal.privacy.exact import Exact, fraction, printed, whole
+from shoal.privacy.exact import Exact, fraction, printed, short, whole
 
 __all__ = [
     "Definition",
@@ -164,7 +164,7 @@ def delta_of(delta: Exact) -> Fraction:
     """
     exact = fraction(delta, "delta", 0, 1, above=True)
     if exact == 1:
-        raise ParameterError("delta=1 promises nothing; give a number far below 1 / (number of people), such as 1e-6")
+        raise ParameterError(f"delta={delta!r} promises nothing; give a number far below 1 / (number of people), such as 1e-6")
     return exact
 
 
@@ -178,15 +178,18 @@ def delta_concern(delta: Exact, people: int) -> str | None:
     if exact * number < 1:
         return None
     return (
-        f"delta={printed(exact)} is not below 1/{number:,}: publishing one record of {number:,} as it is would keep such a "
-        "promise; give a far smaller delta"
+        f"a delta of {short(exact)} is not below 1/{number:,}: publishing one random record of {number:,} would keep such "
+        "a promise; give a far smaller one"
     )
 
 
 def _beta(epsilon: Epsilon, given: Exact | None) -> Fraction:
     """The given chance if it is not above 1 − e^−ε, else the largest multiple of 1/2^64 that is not."""
-    if epsilon > Epsilon(Fraction(_LARGEST_EPSILON)):
-        raise ParameterError(f"epsilon={epsilon} is too large for sampling to be of use; give one of at most {_LARGEST_EPSILON}")
+    if given is None and epsilon > Epsilon(Fraction(_LARGEST_EPSILON)):
+        raise ParameterError(
+            f"an epsilon of {epsilon} for the anonymisation is too large for sampling to be of use; give an `epsilon` "
+            f"that leaves it at most {_LARGEST_EPSILON}"
+        )
     for digits in (_ENOUGH << turn for turn in count()):
         low, high = (1 - 1 / bound for bound in epsilon.exponential(digits))
         if given is None and floor(low * _GRID) == floor(high * _GRID):
@@ -195,7 +198,9 @@ def _beta(epsilon: Epsilon, given: Exact | None) -> Fraction:
         if given is not None and not low < (beta := _chance(given)) <= high:
             break
     if not beta:
-        raise ParameterError(f"epsilon={epsilon} is so small that no record would be drawn; give one from 1e-19")
+        raise ParameterError(
+            f"at an epsilon of {epsilon} no record would be drawn; give an `epsilon` that leaves it at least 1e-19"
+        )
     if beta > low:
         raise ParameterError(
             f"beta={printed(beta)} is above 1 - e^-epsilon; a record may be drawn with a chance of at most "
@@ -282,7 +287,8 @@ class _Profile:
     def exactly(self, i: int) -> Fraction | None:
         """The value at i as a rational, if it is one and not too long to write down."""
         n, beta, (rest, same) = self.size(i), self.beta, self.rest
-        if n * beta.denominator.bit_length() > _LARGEST_SUM or (self.definition == "standard" and rest != same):
+        rational = self.definition == "probabilistic" or rest == same or n == i  # the one weight of n = i is 1
+        if not rational or n * beta.denominator.bit_length() > _LARGEST_SUM:
             return None
         value, scale = Fraction(0), Fraction(beta.denominator) ** n
         for j in range(i, n + 1):

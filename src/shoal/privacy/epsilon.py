@@ -114,7 +114,7 @@ class Epsilon:
     def exponential(self, digits: int = 30) -> Bounds:
         """e^ε itself if it is rational, else enclosed to so many significant digits."""
         if self.bounds(5)[1] > _LARGEST_EXPONENT:
-            raise ParameterError(f"epsilon={self} promises nothing, so large it is; give one of at most {_LARGEST_EXPONENT:,}")
+            raise ParameterError(f"an epsilon of {self} promises nothing; give an `epsilon` of at most {_LARGEST_EXPONENT:,}")
         if self.base is not None and self.factor.denominator == 1:
             exact = self.base**self.factor.numerator
             return exact, exact

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from shoal.errors import ParameterError
 
-__all__ = ["Exact", "fraction", "printed", "whole"]
+__all__ = ["Exact", "fraction", "printed", "short", "whole"]
 
 Exact: TypeAlias = Fraction | int | float | Decimal | str
 """What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one fifth."""
@@ -65,6 +65,16 @@ def printed(number: Fraction) -> str:
     digits = next(digits for digits in count() if 10**digits % number.denominator == 0)
     text = str(abs(number.numerator) * 10**digits // number.denominator).rjust(digits + 1, "0")
     return "-" * (number < 0) + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)
+
+
+def short(number: Fraction) -> str:
+    """As `printed`, with an exponent where a small number gets shorter by it; `fraction` reads that back too.
+
+    >>> short(Fraction(1, 10**6)), short(Fraction(1, 100)), short(Fraction(1, 3))
+    ('1e-6', '0.01', '1/3')
+    """
+    text = printed(number)
+    return text if "/" in text or abs(number) >= 1 else min(text, f"{Decimal(text):e}", key=len)
 
 
 def _read(text: str) -> Fraction:

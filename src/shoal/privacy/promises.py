@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from shoal.errors import ParameterError, listed
 from shoal.privacy.calculus import Definition, definition_of, delta_of
 from shoal.privacy.epsilon import Epsilon, rounded_up, total
-from shoal.privacy.exact import Exact, fraction, printed
+from shoal.privacy.exact import Exact, fraction, printed, short
 
 __all__ = ["DifferentialPrivacy", "Promise", "Sampled", "Syntactic", "composed"]
 
@@ -38,8 +38,8 @@ class DifferentialPrivacy:
     `unit` is "row", or the name of the column that tells whose rows belong together.
 
     >>> print(DifferentialPrivacy("ln(2)", "1e-6", "standard").statement)
-    (ln(2), 0.000001)-differential privacy, standard definition, unit one row: whichever single row is added or removed, and \
-whatever else is known, no set of possible releases becomes more than e^ln(2) (at most 2) times as likely plus 0.000001
+    (ln(2), 1e-6)-differential privacy, standard definition, unit one row: whichever single row is added or removed, and \
+whatever else is known, no set of possible releases becomes more than e^ln(2) (at most 2) times as likely plus 1e-6
     """
 
     epsilon: Epsilon | Exact
@@ -58,7 +58,7 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
 
     @property
     def statement(self) -> str:
-        epsilon, delta = Epsilon.of(self.epsilon), printed(Fraction(self.delta))
+        epsilon, delta = Epsilon.of(self.epsilon), short(Fraction(self.delta))
         unit = "one row" if self.unit == "row" else f"all rows with one value of {self.unit!r}"
         change = "whichever single row is" if self.unit == "row" else "whoever's rows are"
         factor = f"e^{epsilon} (at most {float(rounded_up(epsilon.exponential()[1], 3)):g}) times as likely"
@@ -76,7 +76,7 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
         return {
             "promise": self.name,
             "epsilon": str(self.epsilon),
-            "delta": printed(Fraction(self.delta)),
+            "delta": short(Fraction(self.delta)),
             "definition": self.definition,
             "unit": self.unit,
             "neighbours": "add or remove one",
@@ -90,14 +90,14 @@ def composed(*promises: DifferentialPrivacy) -> DifferentialPrivacy:
 
     >>> both = composed(DifferentialPrivacy(1, "1e-6", "probabilistic"), DifferentialPrivacy("0.5", "1e-6", "standard"))
     >>> both.to_dict()["epsilon"], both.to_dict()["delta"], both.definition
-    ('1.5', '0.000002', 'standard')
+    ('1.5', '2e-6', 'standard')
     """
     units = {promise.unit for promise in promises}
     if len(units) != 1:
         raise ParameterError(f"promises to {listed(sorted(units))} do not add up; compose one or more with the same unit")
     delta = sum((Fraction(promise.delta) for promise in promises), Fraction(0))
     if delta >= 1:
-        raise ParameterError(f"the deltas add up to {printed(delta)}: together these releases promise nothing")
+        raise ParameterError(f"the deltas add up to {short(delta)}: together these releases promise nothing")
     strong = all(promise.definition == "probabilistic" for promise in promises)
     return DifferentialPrivacy(
         total(Epsilon.of(promise.epsilon) for promise in promises),
