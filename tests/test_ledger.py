@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
@@ -255,7 +255,7 @@ def test_a_release_beyond_the_budget_leaves_no_trace(ledger: Ledger, tmp_path: P
     ledger.release(Private(1.5), people(), tmp_path / "first")
     before = tree(tmp_path)
     for asking in (Private(0.6), Private(0.5, "9.1e-6")):
-        with pytest.raises(BudgetError, match=r"needs ε .* spent are ε 1.5, δ 1e-6 of a budget of ε 2, δ 1e-5"):
+        with pytest.raises(BudgetError, match=r"needs ε .* has spent ε 1.5, δ 1e-6 of a budget of ε 2, δ 1e-5"):
             ledger.release(asking, people(), tmp_path / "a" / "b", chance=NoCoins())
     assert tree(tmp_path) == before
     ledger.release(Private(0.5, "9e-6"), people(), tmp_path / "a" / "b")
@@ -363,6 +363,7 @@ def test_sums_are_exact(tmp_path: Path) -> None:
         logarithm.release(Private("1e-30"), people())
 
 
+@settings(max_examples=30)
 @given(
     asked=st.lists(
         st.tuples(st.sampled_from(["0.1", "1/3", "ln(2)", "0.5*ln(3)", "1"]), st.sampled_from(["1e-6", "1/300000"])), max_size=8
@@ -395,7 +396,7 @@ def test_whatever_is_asked_for_the_budget_is_kept_and_nothing_is_refused_that_fi
 
 def test_what_has_no_bound_fits_no_budget(ledger: Ledger, tmp_path: Path) -> None:
     before = tree(tmp_path)
-    with pytest.raises(BudgetError, match="by sampling fits no budget"):
+    with pytest.raises(BudgetError, match="has a budget, and a release by sampling fits none"):
         ledger.release(RandomSample("1/2"), people(), tmp_path / "out", chance=NoCoins())
     with pytest.raises(BudgetError, match="seed"):
         ledger.release(Private(), people(), tmp_path / "out", chance=Seeded(1))
@@ -433,7 +434,7 @@ def test_a_budget_changes_only_by_an_entry_and_never_below_what_is_spent(ledger:
     assert (entry.number, entry.what, entry.facts["epsilon"], entry.facts["delta"]) == (4, "budget", "2.5", "1e-5")
     ledger.release(Private(), people())
     for wrong in ({"epsilon": "2.4"}, {"delta": "1e-6"}, {"epsilon": 3, "delta": 0}):
-        with pytest.raises(BudgetError, match="already spent are"):
+        with pytest.raises(BudgetError, match="has already spent"):
             ledger.set_budget(**wrong)
     for nothing in ({}, {"epsilon": 0}, {"delta": 1}):
         with pytest.raises(ParameterError):
@@ -588,7 +589,9 @@ def test_what_others_do_to_the_file_is_found(tmp_path: Path, change: str) -> Non
     other = sqlite3.connect(ledger.path)
     other.executescript(change)
     other.close()
+    before = tree(tmp_path)
     assert ledger.verify()
+    assert tree(tmp_path) == before
     assert run("ledger", "verify", str(ledger.path)).exit_code == 1
     if "entries SET" in change or "DELETE" in change:  # a broken chain takes no further entry
         with pytest.raises(FileError, match="shoal ledger verify"):
@@ -622,7 +625,7 @@ def test_a_file_with_pages_of_pages_is_accounted_for(tmp_path: Path, unsynced: N
     with store.writing(ledger.path) as connection:
         chain = store.links(connection, ledger.path)
     dice = random.Random(1)
-    for _ in range(1000):  # most take a page of their own; the root has room for about 500 pages
+    for _ in range(700):  # most take a page of their own; the root has room for about 500 pages
         with store.writing(ledger.path) as connection:
             long = "x" * dice.choice([3800, 3800, 3800, 100, 9000])
             chain.append(store.append(connection, chain, {"what": "budget", "time": "", "long": long}))
@@ -888,7 +891,7 @@ def test_killed_at_any_line_nothing_is_lost_and_nothing_overspent(nursery_: Nurs
 @pytest.mark.parametrize("twin", ["writes first", "forgets"])
 def test_the_kills_would_find_a_ledger_that_enters_too_late(nursery_: Nursery, twin: str) -> None:
     _, whole = nursery_(point="none", ledger=twin)
-    points = [point for point in whole["points"] if point.startswith(("store", "disk"))]
+    points = [point for point in whole["points"] if point.startswith(("store", "disk"))][::-2]
 
     def kill_at_all() -> None:
         for point in points:
@@ -1030,7 +1033,7 @@ def test_a_release_that_the_budget_does_not_allow_writes_nothing(folder: Path) -
     before = tree(folder)
     result = run("release", "recipe.toml", "--out", "out")
     assert result.exit_code == 2
-    assert "fits no budget" in result.stderr
+    assert "fits none" in result.stderr
     assert run("release", "recipe.toml", "--out", ".").exit_code == 2
     assert tree(folder) == before
 

@@ -2,7 +2,6 @@
 
 import os
 import stat
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,9 +22,6 @@ Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 2 or ln(2).", show_default=False)
 ]
 Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False)]
-
-_LONG = 40  # characters: a sum that is longer is rounded for people
-_DIGITS = 6  # significant ones of numbers that are rounded for people
 
 
 @app.command(cls=options.Command)
@@ -71,7 +67,7 @@ def show_(path: Book, json: options.Json = False) -> None:
         figures(
             ("budget", _limit(account) or "none"),
             ("spent", _spent(account)),
-            *([("left", _rounded(left, up=False))] if left else []),
+            *([("left", left.rounded(up=False))] if left else []),
             ("releases", f"{len(account.reserved)}, of which {len(account.completed)} completed"),
             ("head", account.entries[-1].digest),
         ),
@@ -141,21 +137,7 @@ def _limit(account: "Account") -> str:
 
 
 def _spent(account: "Account") -> str:
-    from shoal.ledger.account import amount
-
-    exact = amount(account.epsilon, account.delta)
-    sums = exact if len(exact) < _LONG else _rounded(account.spent, up=True)
-    return sums if account.unit is None else f"{sums} ({account.definition} definition, unit {account.unit})"
-
-
-def _rounded(some: "Budget", *, up: bool) -> str:
-    """So many digits as people read, to the safe side."""
-    from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-
-    from shoal.ledger.account import amount
-
-    to = Context(prec=_DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-    return amount(*(Fraction(to.divide(number.numerator, number.denominator)) for number in some))
+    return account.told if account.unit is None else f"{account.told} ({account.definition} definition, unit {account.unit})"
 
 
 def _as_json(account: "Account") -> dict[str, Any]:

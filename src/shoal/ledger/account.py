@@ -6,8 +6,10 @@ probabilistic definition, also where the data changed in between. A release with
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from shoal.errors import BudgetError
@@ -17,12 +19,19 @@ from shoal.privacy.exact import short
 
 __all__ = ["Account", "Budget", "Entry", "amount"]
 
+_LONG = 40  # characters of a sum that people still read
+
 
 class Budget(NamedTuple):
     """So much ε and so much δ, as exact numbers. A δ of 1 promises nothing: a release without a bound was entered."""
 
     epsilon: Fraction
     delta: Fraction
+
+    def rounded(self, *, up: bool) -> str:
+        """For people, with six digits."""
+        to = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+        return amount(*(Fraction(to.divide(number.numerator, number.denominator)) for number in self))
 
 
 @dataclass(frozen=True)
@@ -104,25 +113,31 @@ class Account:
             return None
         return Budget(max(self.limit[0].bounds()[0] - self.spent.epsilon, Fraction(0)), self.limit[1] - self.delta)
 
-    def require(self, wanted: Mapping[str, Any], method: str) -> None:
+    @property
+    def told(self) -> str:
+        """What is spent, for people; a long ε is rounded up."""
+        exact = amount(self.epsilon, self.delta)
+        return exact if len(exact) < _LONG else self.spent.rounded(up=True)
+
+    def require(self, wanted: Mapping[str, Any], method: str, path: Path) -> None:
         """BudgetError unless one more release may be made; `wanted` are its epsilon, delta and unit as an entry has them."""
         if wanted["unit"] is not None and self.unit not in (None, wanted["unit"]):
             raise BudgetError(
-                f"earlier releases protect the unit {self.unit!r} and this one {wanted['unit']!r}; what they spend does not "
-                "add up, so give the same unit, or use another ledger"
+                f"the releases in {path} protect the unit {self.unit!r} and this one {wanted['unit']!r}; what they spend "
+                "does not add up, so give the same unit, or use another ledger"
             )
         if self.limit is None:
             return
         if wanted["epsilon"] is None:
             raise BudgetError(
-                f"a release by {method} fits no budget: its promise has no ε, or its draws come from a seed; "
+                f"{path} has a budget, and a release by {method} fits none: its promise has no ε, or its draws come from a seed; "
                 "use a method that promises differential privacy, or a ledger without a budget"
             )
         epsilon, delta = Epsilon.of(wanted["epsilon"]), Fraction(wanted["delta"])
         if self.limit[0] < (total([self.epsilon, epsilon]) if self.epsilon else epsilon) or self.limit[1] < self.delta + delta:
             raise BudgetError(
-                f"the release needs {amount(epsilon, delta)}; spent are {amount(self.epsilon, self.delta)} of a budget of "
-                f"{amount(*self.limit)}. Ask for less, or raise the budget knowingly with shoal ledger budget"
+                f"the release needs {amount(epsilon, delta)}, and {path} has spent {self.told} of a budget of "
+                f"{amount(*self.limit)}; ask for less, or raise the budget knowingly with shoal ledger budget"
             )
 
 

@@ -14,7 +14,7 @@ from shoal import __version__
 from shoal.chance import Chance
 from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
 from shoal.ledger import store
-from shoal.ledger.account import Account, Budget, Entry, amount
+from shoal.ledger.account import Account, Budget, Entry
 from shoal.ledger.fingerprint import fingerprint
 from shoal.methods import Method, Progress, Schema
 from shoal.privacy.epsilon import Epsilon
@@ -89,16 +89,16 @@ class Ledger:
     def set_budget(self, *, epsilon: Epsilon | Exact | None = None, delta: Exact | None = None) -> Entry:
         """Set a budget, or raise or lower it; what is not given stays. The change is an entry of its own."""
         with self._turn() as (account, append):
-            old, spent = account.limit, account.epsilon
+            old = account.limit
             if (epsilon is None and delta is None) or (old is None and (epsilon is None or delta is None)):
                 raise ParameterError(
                     f"{self.path} has {'a' if old else 'no'} budget; give epsilon {'or' if old else 'and'} delta"
                 )
             new = _limits(old[0] if old and epsilon is None else epsilon, old[1] if old and delta is None else delta)
             if account.delta >= 1:
-                raise BudgetError("a release was entered that nothing bounds, so no budget can be kept; start a new ledger")
-            if (spent and Epsilon.of(new["epsilon"]) < spent) or Fraction(new["delta"]) < account.delta:
-                raise BudgetError(f"already spent are {amount(spent, account.delta)}; no budget can be below that")
+                raise BudgetError(f"{self.path} has a release that nothing bounds, so no budget can be kept; start a new ledger")
+            if (account.epsilon and Epsilon.of(new["epsilon"]) < account.epsilon) or Fraction(new["delta"]) < account.delta:
+                raise BudgetError(f"{self.path} has already spent {account.told}; no budget can be below that")
             return append({**_said("budget"), **new})
 
     def release(
@@ -143,7 +143,7 @@ class Ledger:
         bounded = private and isinstance(promise, DifferentialPrivacy)
         stated = plain(promise.to_dict())
         wanted = {part: stated[part] if bounded else None for part in ("epsilon", "delta", "definition", "unit")}
-        self.account().require(wanted, method)  # before the work on a large table
+        self.account().require(wanted, method, self.path)  # before the work on a large table
         if bounded:
             for name in table.quasi:  # a method would refuse it too, but later, when it counts as spent
                 table.leaf_of(name)
@@ -153,7 +153,7 @@ class Ledger:
             "fingerprint": fingerprint(table, self._key()),
         }
         with self._turn() as (account, append):
-            account.require(wanted, method)  # others may have been faster
+            account.require(wanted, method, self.path)  # others may have been faster
             before = [entry.facts["fingerprint"] for entry in account.reserved]
             other = bool(before) and before[-1] != table_used["fingerprint"]
             return append({**_said("reserved"), "method": method, **wanted, **table_used, "other_data": other})
@@ -176,10 +176,7 @@ class Ledger:
         """The ledger while nobody else may write, and how to append to it, once."""
         with store.writing(self.path) as connection:
             chain = store.links(connection, self.path)
-            try:
-                yield _account(chain), lambda content: Entry.of(store.append(connection, chain, content))
-            except BudgetError as error:
-                raise BudgetError(f"{self.path}: {error}") from None
+            yield _account(chain), lambda content: Entry.of(store.append(connection, chain, content))
 
     def _key(self) -> bytes:
         with store.reading(self.path) as connection:

@@ -57,6 +57,7 @@ def create(path: Path, content: Mapping[str, Any]) -> None:
     with _told(path), closing(_connect(path)) as connection:
         for pragma in ("PRAGMA page_size = 4096", "PRAGMA encoding = 'UTF-8'", "PRAGMA auto_vacuum = NONE"):
             connection.execute(pragma)
+        _prepare(connection)
         with _transaction(connection, "IMMEDIATE"):
             if os.stat(path).st_size:  # nothing is written before the commit
                 raise FileError(f"{path} exists already; a ledger is never overwritten, so give another path")
@@ -78,8 +79,10 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
     """The ledger for this process alone; what was appended is on the disk when the block ends well, else nothing is."""
-    with _opened(path) as connection, _transaction(connection, "IMMEDIATE"):
-        yield connection
+    with _opened(path) as connection:
+        _prepare(connection)
+        with _transaction(connection, "IMMEDIATE"):
+            yield connection
 
 
 def links(connection: sqlite3.Connection, path: Path) -> list[Link]:
@@ -178,13 +181,13 @@ def _connect(path: Path) -> sqlite3.Connection:
         f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )
     connection.text_factory = lambda text: text.decode(errors="surrogateescape")  # a damaged text is told, not refused
-    try:
-        for pragma in _PRAGMAS:
-            connection.execute(pragma)
-    except BaseException:
-        connection.close()
-        raise
     return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """What writing needs, and reading must not do: it might change the file."""
+    for pragma in _PRAGMAS:
+        connection.execute(pragma)
 
 
 @contextmanager
