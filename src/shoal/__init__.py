@@ -29,6 +29,7 @@ _ROOMS = {
     "DeltaPresence": "privacy",
     "BetaLikeness": "privacy",
     "DeltaDisclosure": "privacy",
+    "SafePub": "methods.safepub",
     "Optimal": "methods.optimal",
     "Mondrian": "methods.mondrian",
     "RandomSample": "methods.sampling",
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from shoal.measure import assess as assess
     from shoal.methods.mondrian import Mondrian as Mondrian
     from shoal.methods.optimal import Optimal as Optimal
+    from shoal.methods.safepub import SafePub as SafePub
     from shoal.methods.sampling import RandomSample as RandomSample
     from shoal.privacy import BetaLikeness as BetaLikeness
     from shoal.privacy import DeltaDisclosure as DeltaDisclosure

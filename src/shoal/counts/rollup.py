@@ -467,7 +467,7 @@ class Rollup:
             risen = max((p for p in range(inner) if node[p] > levels[first + p]), default=None)
             if risen is not None:
                 arrays[risen + 1 :] = [self._add(arrays[risen + 1], risen, first + risen, node[risen])] * (inner - risen)
-            yield Cells(self, (*levels[:first], *node), arrays[inner].reshape(-1), outer=outer)
+            yield Cells(self, (*levels[:first], *node, *levels[first + inner :]), arrays[inner].reshape(-1), outer=outer)
 
     def _add(self, array: Sizes, dimension: int, axis: int, level: int) -> Sizes:
         """The array with one axis a level higher: values are in tree order, so those that merge are slices."""

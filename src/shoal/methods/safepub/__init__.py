@@ -1,0 +1,264 @@
+"""SafePub: truthful tables with differential privacy, by sampling, generalising and suppressing. The main way to release.
+
+A node of the lattice is chosen on a sample of its own (`search`, `scores`), then a fresh sample is generalised to it, and
+groups of at least k sampled records leave, in an order that their values alone decide. Nothing else leaves. The proof
+that this keeps (ε, δ): docs/proofs/safepub.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Counts, Node
+from shoal.counts.counts import group
+from shoal.errors import HierarchyError, ParameterError, listed
+from shoal.hierarchy.tree import Hierarchy
+from shoal.methods import Progress, Schema
+from shoal.methods.safepub.scores import SCORES, Space, space_of
+from shoal.methods.safepub.search import COUNTING, STEPS, sampled_k, select, walk
+from shoal.privacy.calculus import (
+    Definition,
+    SafePubParameters,
+    definition_of,
+    delta_of,
+    per_row,
+    safepub_parameters,
+    search_epsilon,
+)
+from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.exact import Exact, fraction, whole
+from shoal.privacy.promises import DifferentialPrivacy
+from shoal.release import Release, certify, lay_out
+from shoal.tables import Role, Table
+
+__all__ = ["SafePub"]
+
+
+@dataclass(frozen=True)
+class SafePub:
+    """Sampling, generalisation and suppression that keep (ε, δ)-differential privacy.
+
+    Every released column counts when groups are told apart. Those with a hierarchy are generalised, whatever their role;
+    the others are released as they are.
+
+    epsilon, delta: the promise; ε may be "ln(2)"
+    definition: "probabilistic", as in the paper, or "standard", which keeps more records
+    split: the share of ε for the anonymisation; the rest is for the search
+    score: what a good release is: granularity, intensity, discernibility, entropy, groups or classification
+    importance: how much columns count in the score; 1 if not named
+    floor, ceiling: bounds on the levels of columns
+    classes: columns to be predicted, for the score "classification"
+    search: "select", one choice among all nodes, or "walk", the paper's walk, repaired
+    levels: the level of every column with a hierarchy, where they are given: then nothing is spent on a search
+    unit: the identifying column that tells whose rows belong together; each person gives at most `rows` of them
+
+    >>> from shoal import demo
+    >>> people = demo.table()
+    >>> release = SafePub(epsilon=2, delta="1e-4").release(people)
+    >>> release.certificate.promise["epsilon"], len(release.table) < people.rows
+    ('2', True)
+    """
+
+    epsilon: Epsilon | Exact
+    delta: Exact
+    definition: Definition = "probabilistic"
+    split: Exact = Fraction(9, 10)
+    score: str = "granularity"
+    importance: Mapping[str, Exact] = field(default_factory=dict)
+    floor: Mapping[str, int] = field(default_factory=dict)
+    ceiling: Mapping[str, int] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+    search: Literal["select", "walk"] = "select"
+    steps: int = STEPS
+    levels: Mapping[str, int] | None = None
+    unit: str | None = None
+    rows: int = 1
+
+    name: ClassVar[str] = "safepub"
+
+    def __post_init__(self) -> None:
+        given: dict[str, Any] = {
+            "epsilon": Epsilon.of(self.epsilon),
+            "delta": delta_of(self.delta),
+            "definition": definition_of(self.definition),
+            "split": fraction(self.split, "split", 0, 1, above=True),
+            "importance": {name: fraction(weight, f"importance of {name!r}", 0) for name, weight in self.importance.items()},
+            "classes": (self.classes,) if isinstance(self.classes, str) else tuple(self.classes),
+            "steps": whole(self.steps, "steps"),
+            "rows": whole(self.rows, "rows"),
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        if self.score not in SCORES:
+            raise ParameterError(f"`score` is {self.score!r}; known are {listed(SCORES)}")
+        if (self.score == "classification") != bool(self.classes):
+            raise ParameterError("`classes` names the columns to be predicted, and goes with the score 'classification' only")
+        if self.search not in ("select", "walk"):
+            raise ParameterError(f"`search` is {self.search!r}; it takes 'select' or 'walk'")
+        if self.rows > 1 and self.unit is None:
+            raise ParameterError("`rows` bounds how many rows each person gives; say with `unit` which column tells people apart")
+        if self.unit is not None and self.definition == "probabilistic":
+            raise ParameterError(
+                "the probabilistic definition is not kept where people have several rows and some are chosen at random; "
+                "ask for `definition` 'standard'"
+            )
+        if self.levels is None and self.split == 1:
+            raise ParameterError("a `split` of 1 leaves nothing for a search; give the `levels` to release, or a smaller `split`")
+
+    def promise(self, schema: Schema) -> DifferentialPrivacy:
+        """(ε, δ) under the definition, for one row or one person."""
+        self._space(schema)
+        if self.unit is not None and schema.roles.get(self.unit) is not Role.IDENTIFYING:
+            raise ParameterError(f"`unit` {self.unit!r} is no identifying column; give the column of people that role")
+        return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
+
+    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+        """Groups of at least k records of a fresh sample, generalised to the levels chosen on another."""
+        schema = Schema.of(table)
+        promise, space = self.promise(schema), self._space(schema)
+        chance, said = chance or Chance(), progress or _silent
+        said(0, 3, "counting rows")
+        counts = self._count(table, space, chance)
+        parameters, searching = self._parameters(space)
+        if searching is None:
+            node = space.low
+        else:
+            said(1, 3, "searching the lattice")
+            node = self._search(counts, space, parameters, searching, chance, said)
+        said(2, 3, "drawing records")
+        sample = drawn(counts, parameters.beta, chance)
+        rows = released_groups(sample, space, node, parameters.k)
+        labels = {
+            name: (space.hierarchies[name].labels[level], codes)
+            for name, level, codes in zip(space.names, node, rows.codes, strict=True)
+            if name in space.hierarchies
+        }
+        certificate = certify(
+            table,
+            self,
+            promise,
+            chance,
+            levels={name: level for name, level in zip(space.names, node, strict=True) if name in space.hierarchies},
+            derived=self._derived(parameters, searching),
+        )
+        result = lay_out(table, labels, rows=rows)
+        said(3, 3, "drawing records")
+        facts = {"records": table.rows, "kept": rows.total, "groups": len(rows.count)}
+        return Release(result, certificate, table.rows - rows.total, facts)
+
+    def _space(self, schema: Schema) -> Space:
+        """The candidates, from the schema alone."""
+        hierarchies: dict[str, Hierarchy] = {}
+        names = [name for name, role in schema.roles.items() if role is not Role.IDENTIFYING]
+        for name in names:
+            if name not in schema.hierarchies:
+                if schema.roles[name] is not Role.QUASI:
+                    continue
+                raise HierarchyError(f"column {name!r} has no hierarchy; give it one, or another role if it may leave as it is")
+            if schema.hierarchies[name].derived:
+                raise HierarchyError(
+                    f"the hierarchy of column {name!r} was derived from the rows: its values and levels tell about them, and no "
+                    "budget pays for that; build it from a declared domain"
+                )
+            hierarchies[name] = schema.hierarchies[name]
+        if not hierarchies:
+            raise ParameterError("the table has no column with a hierarchy to generalise along; give one a hierarchy")
+        floor, ceiling = dict(self.floor), dict(self.ceiling)
+        if self.levels is not None:
+            missing = [name for name in hierarchies if name not in self.levels]
+            if missing:
+                raise ParameterError(f"`levels` is to name every column that has a hierarchy; missing are {listed(missing)}")
+            if floor or ceiling:
+                raise ParameterError("`levels` fixes every level; leave out `floor` and `ceiling`")
+            floor = ceiling = dict(self.levels)
+        importance = {name: Fraction(weight) for name, weight in self.importance.items()}
+        return space_of(names, hierarchies, floor, ceiling, importance, self.classes)
+
+    def _parameters(self, space: Space) -> tuple[SafePubParameters, Epsilon | None]:
+        """k and β of the anonymisation, and the search's ε, if there is anything to search."""
+        epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
+        if space.size == 1:
+            return safepub_parameters(epsilon, delta, self.definition), None
+        split = Fraction(self.split)
+        return safepub_parameters(epsilon * split, delta, self.definition), epsilon * (1 - split)
+
+    def _derived(self, parameters: SafePubParameters, searching: Epsilon | None) -> dict[str, Any]:
+        return {
+            "k": parameters.k,
+            "beta": parameters.beta,
+            "epsilon_anonymisation": parameters.epsilon,
+            "epsilon_search": searching,
+            "delta": parameters.delta,
+            "definition": parameters.definition,
+            "rows": self.rows,
+        }
+
+    def _count(self, table: Table, space: Space, chance: Chance) -> Counts:
+        """Distinct rows of the released columns: leaves of those that have a hierarchy, values of the others."""
+        chosen = None if self.unit is None else first_rows(table.column(self.unit).codes, self.rows, chance)
+        codes, cards = [], []
+        table.columns(space.names)
+        for name in space.names:
+            tree = space.hierarchies.get(name)
+            column = table.leaves(name) if tree else table.column(name).codes
+            codes.append(column if chosen is None else column[chosen])
+            cards.append(tree.cardinality(0) if tree else max(len(table.column(name).keys), 1))
+        return group(space.names, codes, cards)
+
+    def _search(
+        self, counts: Counts, space: Space, parameters: SafePubParameters, epsilon: Epsilon, chance: Chance, progress: Progress
+    ) -> Node:
+        """The node to release. The budget pays for a noisy number of records, which sizes the sample, and for the choice."""
+        scale = 1 / (epsilon * COUNTING).bounds()[0]
+        k = sampled_k(parameters.k, parameters.beta, counts.total + chance.discrete_laplace(scale))
+        share = parameters.beta * k / parameters.k
+        spent = search_epsilon(epsilon * (1 - COUNTING), share)
+        sample = drawn(counts, share, chance)
+
+        def searching(done: int, total: int) -> None:
+            progress(done, total, "searching the lattice")
+
+        score = SCORES[self.score]
+        if self.search == "walk":
+            return walk(space, score, sample, k, spent, chance, searching, self.steps)
+        return select(space, score, sample, k, spent, chance, searching)
+
+
+def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
+    """A sample: every record with this chance, independently of all others."""
+    count = chance.binomial(counts.count, share)
+    some = np.flatnonzero(count)
+    return replace(counts, codes=tuple(codes[some] for codes in counts.codes), count=count[some])
+
+
+def released_groups(sample: Counts, space: Space, node: Node, k: int) -> Counts:
+    """The groups that leave: those of at least k sampled records, over all released columns, by their codes at the node's levels.
+
+    Where every column is at its root a row tells nothing, and none leaves.
+    """
+    trees = [space.hierarchies.get(name) for name in space.names]
+    codes = [tree.maps[level][codes] if tree else codes for tree, level, codes in zip(trees, node, sample.codes, strict=True)]
+    cards = [tree.cardinality(level) if tree else card for tree, level, card in zip(trees, node, sample.cards, strict=True)]
+    groups = group(sample.names, codes, cards, sample.count)
+    suppressed = all(tree is not None and level == tree.height for tree, level in zip(trees, node, strict=True))
+    kept = np.flatnonzero((groups.count >= k) & (not suppressed))
+    return replace(groups, codes=tuple(codes[kept] for codes in groups.codes), count=groups.count[kept])
+
+
+def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
+    """At most so many rows of each person, a uniform choice, independent between people."""
+    order = chance.permutation(len(people))
+    order = order[np.argsort(people[order], kind="stable")]
+    sorted_people = people[order]
+    starts = np.flatnonzero(np.concatenate(([True], sorted_people[1:] != sorted_people[:-1]))) if len(order) else order
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    return np.sort(order[place < rows])
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    pass

@@ -1,0 +1,85 @@
+"""Which node SafePub releases: chosen on a sample of its own, so that the choice has a price in ε. Uses `scores` and `chance`.
+
+`select` is one permute-and-flip over the whole lattice; `walk` the paper's walk from the top, repaired. Both spend an ε on the
+sample they are given. `sampling` decides how large that sample is.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.chance import Chance
+from shoal.counts import Counts, Node
+from shoal.methods.safepub.scores import Score, Space
+
+__all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "sampled_k", "select", "walk"]
+
+COUNTING = Fraction(1, 20)  # of the search's ε goes into knowing about how many records there are
+WANTED = 1 << 15  # records that a search looks at: more cost time and choose hardly better (measured, docs/benchmarks.md)
+LEAST = 5  # the smallest k of a search: below, a sample's groups say little about those of the release
+
+LARGEST = 1_000_000
+"""Nodes of the largest lattice that is searched as a whole."""
+
+PART = 5_000
+"""Nodes of a larger lattice that are searched, drawn at random."""
+
+STEPS = 300
+"""Steps of the walk, as in the paper."""
+
+
+def sampled_k(k: int, beta: Fraction, about: int) -> int:
+    """The group size to search with, given the release's and about how many records there are.
+
+    The sample of a search is drawn with the chance β · k_s / k, so that its groups stand to k_s as those of the release to k.
+    """
+    return min(k, max(LEAST, int(k * WANTED / (beta * max(about, 1)))))
+
+
+def select(
+    space: Space, score: Score, sample: Counts, k: int, epsilon: Fraction, chance: Chance, progress: Callable[[int, int], None]
+) -> Node:
+    """The node that permute-and-flip selects, of all or of a random part of a large lattice; costs ε on the sample."""
+    rate = epsilon / score.spread(space, k)
+    scores = score.on(space, sample, k)
+    if space.size <= LARGEST:
+        return scores.permute_and_flip(chance, rate)
+    part = [space.node(int(number)) for number in chance.choice(space.size, PART)]
+    found = []
+    for done, node in enumerate(part):
+        progress(done, len(part))
+        found.append(scores.of(node))
+    return part[chance.permute_and_flip(np.array(found, dtype=np.int64), rate * scores.unit)]
+
+
+def walk(
+    space: Space,
+    score: Score,
+    sample: Counts,
+    k: int,
+    epsilon: Fraction,
+    chance: Chance,
+    progress: Callable[[int, int], None],
+    steps: int = STEPS,
+) -> Node:
+    """The paper's walk: from the top to the next pivot by exponential mechanisms, steps times; costs ε on the sample.
+
+    In the paper the best of all pivots is taken by its true score, which no budget pays for. Here half of ε goes into the
+    steps and half into one permute-and-flip over the pivots. A pivot is never visited twice.
+    """
+    scores, spread = score.on(space, sample, k), score.spread(space, k)
+    rate = epsilon / spread / 2 * scores.unit
+    known: dict[Node, int] = {space.high: scores.of(space.high)}
+    pivots, pivot, open_ = [space.high], space.high, list[Node]()
+    for step in range(steps):
+        progress(step, steps)
+        for node in space.finer(pivot):
+            if node not in known:
+                known[node] = scores.of(node)
+                open_.append(node)
+        if not open_:
+            break
+        pivot = open_.pop(chance.exponential(np.array([known[node] for node in open_], dtype=np.int64), rate / steps))
+        pivots.append(pivot)
+    return pivots[chance.permute_and_flip(np.array([known[node] for node in pivots], dtype=np.int64), rate)]
