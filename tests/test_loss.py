@@ -52,6 +52,25 @@ def test_every_loss_is_what_it_is_by_hand(name: str) -> None:
     assert normalised(LOSSES[name], groups, kept) == pytest.approx((raw - low) / (high - low))
 
 
+# The same node when two of the three people (ab, x) are sampled, and the one (cd, y).
+SAMPLED = {
+    "granularity": 3 * (2 / 4 + 1 / 2) + 2,
+    "intensity": 3 * (1 / 2 + 0) + 2,
+    "discernibility": 2**2 + 1**2 + 1 * 4,
+    "entropy": 2 * (log2(3) + log2(3)) + 0 + 2 + 2 - 2 * log2(2) - 3 * log2(3),
+    "group_size": 4 / 3,
+    "ambiguity": (2 * 2 + 1 * 2 + 4 * 2) / 4,
+    "divergence": 0.5 * log2((1 / 2) / (9 / 32)) + 0.25 * log2((1 / 4) / (9 / 32)) + 0.25 * log2((1 / 4) / (5 / 32)),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_of_a_sample_is_what_it_is_by_hand(name: str) -> None:
+    groups = four_people().groups((1, 0))
+    assert LOSSES[name].of(groups, np.minimum(groups.sizes, 2)) == pytest.approx(SAMPLED[name])
+    assert LOSSES[name].of(groups, groups.sizes) == pytest.approx(LOSSES[name].of(groups, groups.sizes > 0))
+
+
 def test_losses_are_listed_by_their_own_names() -> None:
     assert list(GOLDENS) == ["granularity", "intensity", "discernibility", "entropy", "group_size", "ambiguity", "divergence"]
     assert {name: loss.name for name, loss in LOSSES.items()} == {name: name for name in GOLDENS}
@@ -93,6 +112,13 @@ def test_an_empty_table_has_lost_nothing() -> None:
     groups = lattice.groups((1,))
     for loss in LOSSES.values():
         assert normalised(loss, groups, np.ones(0, dtype=np.bool_)) == 0
+
+
+@pytest.mark.parametrize("people", [7, 11])
+def test_rounding_is_no_loss(people: int) -> None:
+    trees = {name: SEX for name in ("a", "b", "c")}
+    lattice = Lattice(group(list(trees), [np.zeros(people, dtype=np.uint8)] * 3, [2] * 3), trees)
+    assert normalised(LOSSES["entropy"], lattice.groups((0, 0, 0)), np.array([True])) == 0
 
 
 def test_missing_values_do_not_make_the_divergence_negative() -> None:
@@ -239,3 +265,19 @@ def test_losses_of_many_nodes_share_what_depends_on_the_lattice() -> None:
     lattice = four_people()
     assert Granularity().weights(lattice) is Granularity().weights(lattice)
     assert Granularity({"age": 2}).weights(lattice) is not Granularity().weights(lattice)
+
+
+@given(released())
+def test_keeping_groups_is_keeping_all_their_records(given: Any) -> None:
+    _, groups, kept = given
+    for loss in LOSSES.values():
+        assert loss.of(groups, np.where(kept, groups.sizes, 0)) == pytest.approx(loss.of(groups, kept))
+
+
+@given(released(), st.data())
+def test_no_loss_but_that_of_sizes_falls_when_a_record_is_lost(given: Any, data: st.DataObject) -> None:
+    _, groups, kept = given
+    numbers = np.where(kept, groups.sizes, 0)
+    fewer = np.array([data.draw(st.integers(0, int(number))) for number in numbers], dtype=np.int64)
+    for name in ("granularity", "intensity", "entropy", "ambiguity"):
+        assert LOSSES[name].of(groups, fewer) >= LOSSES[name].of(groups, numbers) - 1e-9

@@ -1,9 +1,9 @@
 """How much a generalised table has lost: one frozen dataclass a loss model. Uses `counts`; methods and reports use it.
 
-Every model gives a raw loss of a node's groups when only some of them are kept and all other records are suppressed,
-and the two ends of its scale: the input itself, and nothing left. `normalised` puts the raw loss on that scale, 0 to 1.
-Models that are sums over records and columns (`Columnwise`) also give their summands, which is what a search needs to
-bound a node without grouping anything. Definitions, ranges and other tools' names for them: docs/measures.md.
+Every model gives a raw loss of a node's groups when only some of them (or of their records, as in a sample) are kept and
+all others are lost, and the two ends of its scale: the input itself, and nothing left. `normalised` puts the raw loss on
+that scale, 0 to 1. Models that are sums over records and columns (`Columnwise`) also give their summands, which is what a
+search needs to bound a node without grouping anything. Definitions, ranges and other tools' names: docs/measures.md.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,9 +34,13 @@ __all__ = [
     "normalised",
 ]
 
-Kept = npt.NDArray[np.bool_]
+Kept = npt.NDArray[np.bool_] | npt.NDArray[np.integer]
+"""Which groups are kept; or, where a group may be kept in part, how many records of each."""
+
 Floats = npt.NDArray[np.float64]
 Made = TypeVar("Made")
+
+_ROUNDING = 1e-13  # of a sum of floats, a record: the ends of a scale that differ by less are the same
 
 
 class Loss(Protocol):
@@ -56,7 +60,7 @@ class Loss(Protocol):
 def normalised(loss: Loss, groups: Groups, kept: Kept) -> float:
     """The loss on a scale from 0 (the input) to 1 (nothing left)."""
     low, high = loss.span(groups.lattice)
-    if high <= low:  # the input has nothing this model could lose
+    if high - low <= _ROUNDING * groups.lattice.total:  # the input has nothing this model could lose
         return float(len(kept) > 0 and not kept.any())
     return min(max((loss.of(groups, kept) - low) / (high - low), 0.0), 1.0)
 
@@ -103,11 +107,10 @@ class Columnwise:
         """The raw loss when the `kept` groups are released and all other records are suppressed."""
         weights = self.weights(groups.lattice)
         level = [by_level[at] for by_level, at in zip(weights.level, groups.node, strict=True)]
-        if kept.all():
+        if kept.dtype == np.bool_ and kept.all():
             return weights.constant + groups.weigh(level)
-        sizes = np.where(kept, groups.sizes, 0)
-        suppressed = int(groups.sizes.sum()) - int(sizes.sum())
-        return weights.constant + groups.weigh(level, sizes) + suppressed * sum(weights.suppressed)
+        released, suppressed = _released(groups, kept)
+        return weights.constant + groups.weigh(level, released) + suppressed * sum(weights.suppressed)
 
     def limited(self, groups: Groups, k: int) -> float:
         """The raw loss when groups with fewer than k records are suppressed: `of`, for those who score whole lattices."""
@@ -190,8 +193,9 @@ class Discernibility:
 
     def of(self, groups: Groups, kept: Kept) -> float:
         """The raw loss when the `kept` groups are released and all other records are suppressed."""
-        sizes = groups.sizes.astype(np.float64)
-        return float(sizes @ np.where(kept, sizes, sizes.sum()))
+        released, suppressed = _released(groups, kept)
+        sizes = released.astype(np.float64)
+        return float(sizes @ sizes) + suppressed * float(sizes.sum() + suppressed)
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
@@ -207,7 +211,8 @@ class GroupSize:
 
     def of(self, groups: Groups, kept: Kept) -> float:
         """The raw loss when the `kept` groups are released and all other records are suppressed."""
-        number = int(kept.sum()) + (not kept.all())
+        released, suppressed = _released(groups, kept)
+        number = int((released > 0).sum()) + (suppressed > 0)
         return float(groups.sizes.sum()) / max(number, 1)
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
@@ -228,7 +233,8 @@ class Ambiguity:
         for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
             possible *= h.cover(level)[groups.codes(j)]
         _, everything = self.span(groups.lattice)
-        return float(groups.sizes @ np.where(kept, possible, everything)) / max(int(groups.sizes.sum()), 1)
+        released, suppressed = _released(groups, kept)
+        return (float(released @ possible) + suppressed * everything) / max(int(groups.sizes.sum()), 1)
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
@@ -255,12 +261,11 @@ class Divergence:
         for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
             cells += np.log2(np.bincount(h.maps[level], minlength=h.cardinality(level)))[groups.codes(j)]
             whole += float(np.log2(len(h.maps[0])))
-        share = groups.sizes / records
-        suppressed = float(share[~kept].sum())
-        estimate = np.where(kept, np.log2(share) - cells, -np.inf)
+        released, suppressed = _released(groups, kept)
+        estimate = np.where(released > 0, np.log2(np.maximum(released, 1) / records) - cells, -np.inf)
         if suppressed:
-            estimate = np.logaddexp2(estimate, np.log2(suppressed) - whole)
-        return max(-self._entropy(groups.lattice) - float(share @ estimate), 0.0)
+            estimate = np.logaddexp2(estimate, np.log2(suppressed / records) - whole)
+        return max(-self._entropy(groups.lattice) - float(groups.sizes / records @ estimate), 0.0)
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
@@ -279,6 +284,12 @@ LOSSES: dict[str, Loss] = {
     loss.name: loss for loss in (Granularity(), Intensity(), Discernibility(), Entropy(), GroupSize(), Ambiguity(), Divergence())
 }
 """Every loss model by its name, columns weighing the same."""
+
+
+def _released(groups: Groups, kept: Kept) -> tuple[npt.NDArray[np.int64], int]:
+    """How many records of every group are released, and how many of all are not."""
+    released = np.where(kept, groups.sizes, 0) if kept.dtype == np.bool_ else kept.astype(np.int64)
+    return released, int(groups.sizes.sum() - released.sum())
 
 
 def _input(lattice: Lattice) -> Floats:
