@@ -116,7 +116,7 @@ def test_an_empty_table_has_lost_nothing() -> None:
 
 @pytest.mark.parametrize("people", [7, 11])
 def test_rounding_is_no_loss(people: int) -> None:
-    trees = {name: SEX for name in ("a", "b", "c")}
+    trees = dict.fromkeys(("a", "b", "c"), SEX)
     lattice = Lattice(group(list(trees), [np.zeros(people, dtype=np.uint8)] * 3, [2] * 3), trees)
     assert normalised(LOSSES["entropy"], lattice.groups((0, 0, 0)), np.array([True])) == 0
 

@@ -85,6 +85,8 @@ def test_a_released_number_stands_for_the_leaves_it_covers(label: str, ages: set
         ("{Ely, Bath}", {"Ely", "Bath"}),
         ("{Kew, old, east}", {"Kew, old", "Ely", "Hull"}),
         ("{Ely, Bath} or missing", {"Ely", "Bath", ""}),
+        ("east or missing", {"Ely", "Hull", ""}),
+        ("{missing, east}", {"Ely", "Hull", ""}),
         ("", {""}),
     ],
 )
@@ -146,6 +148,23 @@ def test_queries_are_answered_as_if_groups_were_uniform() -> None:
     assert found.median == 0
 
 
+def test_answers_of_a_sample_are_divided_by_its_rate() -> None:
+    table = patients()
+    half = at_levels(table, {"age": 0, "town": 0})
+    twice = shoal.table(pl.concat([table.frame.to_native()] * 2), quasi=["age", "town"], hierarchies=table.hierarchies)
+    assert queries(twice, half, columns=2, selectivity=0.2, rate="1/2").mean == 0
+    assert queries(twice, half, columns=2, selectivity=0.2).mean > 0
+
+
+def test_every_released_value_is_spread_over_its_leaves() -> None:
+    table = shoal.table(
+        pl.DataFrame({"town": ["Ely"] * 6 + ["Hull"] * 2}), quasi=["town"], hierarchies={"town": TOWN}, missing="refuse"
+    )
+    before, after = utility.spread(table, shoal.table(pl.DataFrame({"town": ["east"] * 6 + ["Hull"] * 2})), "town")
+    there = dict(zip(TOWN.labels[0], zip(before.tolist(), after.tolist(), strict=True), strict=True))
+    assert {town: counts for town, counts in there.items() if any(counts)} == {"Ely": (6, 3.0), "Hull": (2, 5.0)}
+
+
 def test_numbers_are_asked_for_in_ranges() -> None:
     table = shoal.table(pl.DataFrame({"age": [30]}), hierarchies={"age": AGE}, missing="refuse")
     reading = utility._Reading.of(table, shoal.table(pl.DataFrame({"age": ["*"]})), "age")
@@ -191,7 +210,7 @@ def test_the_same_seed_asks_the_same_queries() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"columns": 0}, {"columns": 3}, {"count": 0}, {"selectivity": 0}, {"selectivity": 2}, {"bound": -1}]
+    "options", [{"columns": 0}, {"columns": 3}, {"count": 0}, {"selectivity": 0}, {"selectivity": 2}, {"bound": -1}, {"rate": 0}]
 )
 def test_options_of_queries_have_ranges(options: dict[str, Any]) -> None:
     table = patients(20)

@@ -36,6 +36,7 @@ _ROOMS = {
     "Release": "release",
     "Certificate": "release",
     "verify": "verification",
+    "judge": "judgement",
     "Ledger": "ledger",
     "Recipe": "recipe",
     "ShoalError": "errors",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from shoal.files import read as read
     from shoal.files import write as write
     from shoal.hierarchy import Hierarchy as Hierarchy
+    from shoal.judgement import judge as judge
     from shoal.kinds import Kind as Kind
     from shoal.ledger import Ledger as Ledger
     from shoal.measure import assess as assess

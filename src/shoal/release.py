@@ -140,6 +140,26 @@ class Release:
     suppressed: int = 0
     facts: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, directory: str | os.PathLike[str]) -> "Release":
+        """The release that was written into a directory: what its files show, and nothing about the input."""
+        from shoal.files import read
+
+        folder = Path(directory)
+        try:
+            certificate = Certificate.from_json((folder / "certificate.json").read_bytes().decode("utf-8"))
+            file = certificate.file or {}
+            target = folder / Path(file["name"]).name
+            with open(target, "rb") as content:
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+        except (OSError, UnicodeDecodeError, KeyError):
+            raise FileError(f"{folder} has no certificate.json with its table; give the directory of a release") from None
+        if digest != file["sha256"]:
+            raise FileError(f"{target} is not the table that its certificate was written for: their digests differ")
+        if file["format"] == "csv":
+            return cls(read(target, separator=",", quote='"', encoding="utf-8").frame.to_native(), certificate)
+        return cls(read(target).frame.to_native(), certificate)
+
     def write(self, directory: str | os.PathLike[str], format: str = "csv") -> Path:
         """Write release.<format> and certificate.json into a directory, both or none; gives the released file's path."""
         from shoal.files import Format, serialise

@@ -32,6 +32,7 @@ __all__ = [
     "Loss",
     "Weights",
     "normalised",
+    "placed",
 ]
 
 Kept = npt.NDArray[np.bool_] | npt.NDArray[np.integer]
@@ -59,10 +60,15 @@ class Loss(Protocol):
 
 def normalised(loss: Loss, groups: Groups, kept: Kept) -> float:
     """The loss on a scale from 0 (the input) to 1 (nothing left)."""
-    low, high = loss.span(groups.lattice)
-    if high - low <= _ROUNDING * groups.lattice.total:  # the input has nothing this model could lose
-        return float(len(kept) > 0 and not kept.any())
-    return min(max((loss.of(groups, kept) - low) / (high - low), 0.0), 1.0)
+    return placed(loss, groups.lattice, loss.of(groups, kept), not kept.any())
+
+
+def placed(loss: Loss, lattice: Lattice, raw: float, nothing_left: bool) -> float:
+    """The place of a raw loss on that scale."""
+    low, high = loss.span(lattice)
+    if high - low <= _ROUNDING * lattice.total:  # the input has nothing this model could lose, but for its records
+        return float(nothing_left and lattice.total > 0)
+    return min(max((raw - low) / (high - low), 0.0), 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from shoal.privacy.exact import fraction as exact
 from shoal.tables import Column, Role, Table
 from shoal.tables import table as as_table
 
-__all__ = ["Accuracy", "Classifier", "QueryError", "classification", "queries"]
+__all__ = ["Accuracy", "Classifier", "QueryError", "classification", "queries", "spread"]
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -119,6 +119,7 @@ def queries(
     columns: int = 3,
     selectivity: Exact = 0.01,
     bound: Exact = 0.001,
+    rate: Exact = 1,
     seed: int = 0,
 ) -> QueryError:
     """How far off count queries are on a release that is read as uniform within its values.
@@ -126,10 +127,12 @@ def queries(
     Each query asks for the records whose values in `columns` random columns lie in random sets, which together select a
     share `selectivity` of the domain: neighbouring values of numbers and dates, any values of text. `names` are the
     columns to draw from, by default the quasi-identifying ones. `bound` is a share of the records, so that queries with
-    hardly any answer do not decide everything.
+    hardly any answer do not decide everything. `rate` is the chance with which each record was drawn, if the release is
+    a sample: answers are divided by it.
     """
     release = released if isinstance(released, Table) else as_table(released)
     share, least = exact(selectivity, "selectivity", 0, 1, above=True), exact(bound, "bound", 0, 1)
+    drawn = float(exact(rate, "rate", 0, 1, above=True))
     drawn_from = tuple(original.quasi if names is None else names)
     if count < 1 or not 1 <= columns <= len(drawn_from):
         raise ParameterError(
@@ -147,9 +150,16 @@ def queries(
         wanted = [readings[j].some(float(share) ** (1 / columns), chance) for j in picked]
         truth = truths.sum(picked, [leaves.astype(np.float64) for leaves in wanted])
         answer = answers.sum(picked, [readings[j].share(leaves) for j, leaves in zip(picked, wanted, strict=True)])
-        gap, scale = abs(answer - truth), max(truth, floor)
+        gap, scale = abs(answer / drawn - truth), max(truth, floor)
         errors[i] = gap / scale if scale else float(gap > 0)
     return QueryError(count, columns, float(share), floor, float(errors.mean()), float(np.median(errors)))
+
+
+def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
+    """How many records have each leaf of a column: of the input, and of a release read as uniform within its values."""
+    reading = _Reading.of(original, released, name)
+    rows = np.bincount(reading.codes, minlength=len(reading.may_be)) / np.maximum(reading.may_be.sum(axis=1), 1)
+    return np.bincount(reading.leaf, minlength=reading.leaves), rows @ reading.may_be
 
 
 class _Answers:
@@ -265,7 +275,9 @@ def _leaves(text: str, domain: Hierarchy, places: dict[str, Bools], keys: Sequen
     if one >= 0:
         return np.asarray(np.arange(size) == one)
     if text.endswith(" or missing"):
-        some, missing = _leaves(text.removesuffix(" or missing"), domain, places, keys), _place("", domain)
+        known, missing = text.removesuffix(" or missing"), _place("", domain)
+        some = _leaves(known, domain, places, keys)
+        some = _union([known], domain) if some is None else some  # a value of some level that has not been released by itself
         return some if some is None or missing < 0 else np.asarray(some | (np.arange(size) == missing))
     if text.startswith("{") and text.endswith("}"):
         return _union(text[1:-1].split(", "), domain)
@@ -295,7 +307,7 @@ def _place(text: str, domain: Hierarchy) -> int:
 def _union(parts: list[str], domain: Hierarchy) -> Bools | None:
     """The leaves of a list of values of any level; a value may itself contain the separator."""
     levels = list(zip(domain.labels, domain.maps, strict=True))
-    known = {text: codes == code for labels, codes in levels for code, text in enumerate(labels)}
+    known = {text or "missing": codes == code for labels, codes in levels for code, text in enumerate(labels)}
     found = np.zeros(len(domain.maps[0]), dtype=np.bool_)
     while parts:
         for stop in range(len(parts), 0, -1):

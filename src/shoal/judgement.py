@@ -1,0 +1,383 @@
+"""`judge`: how good a release is, told to the owner. Uses `measure`, `counts`, `engine` and `release`; the command line uses it.
+
+Everything here is a comparison with the input, and so tells about it: no promise covers it. A judgement is marked as not for
+release, in every form it takes, and cannot be written beside one. What the figures mean: docs/judging.md.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.counts import Groups, Lattice
+from shoal.counts.counts import group
+from shoal.disk import replacing
+from shoal.engine import Embedded
+from shoal.errors import ColumnError, FileError, HierarchyError, InputError, listed, plural
+from shoal.hierarchy.cover import covers
+from shoal.kinds import Kind
+from shoal.measure.loss import LOSSES, normalised, placed
+from shoal.measure.utility import EVERYTHING, Accuracy, QueryError, classification, spread
+from shoal.measure.utility import queries as count_queries
+from shoal.release import Certificate, Release
+from shoal.tables import Role, Table
+from shoal.tables import table as as_table
+
+__all__ = ["NOTICE", "ColumnCounts", "Judgement", "Lost", "ValueCount", "judge", "refuse_beside_a_release"]
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+NOTICE = "not for release: this report tells about the input"
+"""The first and the last line of a judgement for people."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A loss as its model gives it, and on the scale from 0 (the input) to 1 (nothing left)."""
+
+    raw: float
+    normalised: float
+
+
+@dataclass(frozen=True)
+class ValueCount:
+    """How many records have a value: of the input, of the release, and of the release divided by the sampling rate."""
+
+    value: str
+    before: int
+    after: float
+    scaled: float | None
+
+
+@dataclass(frozen=True)
+class ColumnCounts:
+    """The values of a column at the level it was released at, those that no record has left out.
+
+    Where a column has values of several levels side by side, `level` is None: the values are then the leaves, and `after`
+    is what one gets by taking every released value for any of its leaves with equal chance.
+    """
+
+    column: str
+    level: int | None
+    values: tuple[ValueCount, ...]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the owner should know about a release. It tells about the input: keep it.
+
+    `records` are those of the input, `kept` those of them that are in the release and not suppressed, in `groups`.
+    `rate` is the chance with which a record was drawn, where the certificate tells it. In `losses` every record that is not
+    kept is lost entirely. `unknown` says for what could not be measured why.
+    """
+
+    release: str | None
+    method: str | None
+    records: int
+    kept: int
+    share: float
+    groups: int
+    rate: float | None
+    losses: Mapping[str, Lost]
+    accuracies: tuple[Accuracy, ...]
+    queries: QueryError | None
+    columns: tuple[ColumnCounts, ...] = field(repr=False)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, `not_for_release` first."""
+        return {"not_for_release": True, "notice": NOTICE, **asdict(self)}
+
+    def to_json(self) -> str:
+        """One JSON object; what is infinite is null, for JSON has no such number."""
+        return json.dumps(_finite(self.to_dict()), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the JSON form into a file; FileError where that would be in the directory of a release."""
+        refuse_beside_a_release(path)
+        with replacing(path) as file:
+            file.write(self.to_json().encode())
+
+
+def judge(
+    table: Table,
+    release: Any,
+    *,
+    levels: Mapping[str, int] | None = None,
+    classes: str | Iterable[str] = (),
+    queries: int = 0,
+    seed: int = 0,
+) -> Judgement:
+    """How good a release of a table is: records kept, losses, what can still be learnt, and counts before and after.
+
+    release: a `Release`, or a released dataframe
+    levels: of the generalised columns; else those of the certificate, else found by the released values
+    classes: columns to predict from all others by classifiers, which takes seconds and needs scikit-learn
+    queries: how many count queries are asked
+    seed: of the folds and queries, which decide what is measured and nothing else
+
+    >>> from shoal import KAnonymity, Optimal, demo
+    >>> people = demo.table()
+    >>> found = judge(people, Optimal([KAnonymity(5)]).release(people))
+    >>> found.kept == found.records, found.losses["granularity"].normalised < 1
+    (True, True)
+    """
+    certificate = release.certificate if isinstance(release, Release) else None
+    chosen = levels if levels is not None else certificate.levels if certificate else {}
+    shown = _shown(table, release.table if isinstance(release, Release) else release, chosen)
+    columns = [_read(table, shown, name, chosen) for name in shown.names]
+    generalised = [column for column in columns if column.name in chosen or table.roles.get(column.name) is Role.QUASI]
+    keep = ~_suppressed(shown, generalised)
+    if not keep.all():
+        shown = as_table(shown.frame.filter(keep.tolist()).to_native(), types=shown.types)
+    columns = [column.only(keep, column.name in chosen) for column in columns]
+    generalised = [column for column in columns if column.name in {one.name for one in generalised}]
+    if shown.rows > table.rows:
+        raise _foreign()
+    rate = _rate(certificate)
+    losses, unknown = _losses(table, shown, generalised)
+    accuracies, unpredicted = _accuracies(table, shown, classes, seed)
+    return Judgement(
+        release=certificate.number if certificate else None,
+        method=certificate.method if certificate else None,
+        records=table.rows,
+        kept=shown.rows,
+        share=shown.rows / max(table.rows, 1),
+        groups=len(_cells(shown, [column.name for column in generalised] or list(shown.names))),
+        rate=None if rate is None else float(rate),
+        losses=losses,
+        accuracies=accuracies,
+        queries=_queries(table, shown, queries, rate, seed) if queries else None,
+        columns=tuple(_counted(table, shown, column, rate) for column in columns),
+        unknown=unknown | unpredicted,
+    )
+
+
+def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
+    """FileError where a path leads into the directory of a release, or into a folder of it: whoever gets that gets all of it."""
+    for way in (os.path.abspath(path), os.path.realpath(path)):
+        for folder in Path(way).parents:
+            if os.path.lexists(folder / "certificate.json"):
+                raise FileError(
+                    f"{os.fspath(path)} is in {folder}, where a release is, and the report tells about the input; "
+                    "write it somewhere else"
+                )
+
+
+def _finite(value: object) -> object:
+    match value:
+        case Mapping():
+            return {key: _finite(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_finite(inner) for inner in value]
+        case float() if not isfinite(value):
+            return None
+    return value
+
+
+# Reading the release
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A released column: its level, the values there, how many input records have each, and every released row's code."""
+
+    name: str
+    level: int | None
+    labels: Sequence[str]
+    before: Ints
+    codes: Ints  # -1 for "*" where that is no value of the level
+
+    def only(self, keep: Bools, fixed: bool) -> "_Column":
+        """The rows that are not suppressed; a "*" that is left there is of another level than the other values."""
+        codes = self.codes[keep]
+        if (codes >= 0).all():
+            return replace(self, codes=codes)
+        if fixed:
+            raise HierarchyError(f"column {self.name!r} has '*' in rows that are not suppressed, which is no value of its level")
+        return replace(self, level=None, codes=codes)
+
+
+def _foreign() -> InputError:
+    return InputError("the release has records that the input does not have; judge it by the table it was made from")
+
+
+def _shown(table: Table, frame: Any, levels: Mapping[str, int]) -> Table:
+    """The released dataframe as a table: generalised values as texts, others by the types of the input."""
+    shown = as_table(frame)
+    if extra := [name for name in shown.names if name not in table.names]:
+        raise ColumnError(f"the input has no column {listed(extra)}; judge the release by the table it was made from")
+    if lacking := [name for name in (*table.quasi, *levels) if name not in shown.names]:
+        raise ColumnError(f"the release has no column {listed(dict.fromkeys(lacking))}; judge it by the roles it was made with")
+    texts = {*table.quasi, *levels}
+    return as_table(frame, types={name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names})
+
+
+def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
+    """A released column by the level it has, or by the first one that has all its values."""
+    there, own, kind = shown.column(name), table.column(name), table.kind(name)
+    records = np.bincount(own.codes, minlength=len(own.keys))
+    quasi = table.roles.get(name) is Role.QUASI
+
+    def canonical(text: str) -> str:
+        try:
+            return kind.text(kind.key(text))
+        except (ValueError, TypeError, OverflowError):
+            return text
+
+    possible: Iterable[tuple[int, Sequence[str], npt.NDArray[Any]]] = [(0, own.labels, np.arange(len(own.keys)))]
+    if name in table.hierarchies and (quasi or name in levels):
+        tree = table.hierarchy(name)
+        at = [levels[name]] if name in levels else range(tree.height + 1)
+        if not all(0 <= level <= tree.height for level in at):
+            raise HierarchyError(f"column {name!r} has levels 0 to {tree.height}, and the release has {at[0]}")
+        possible = [(level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at]
+    for level, labels, code_of in possible:
+        place = {canonical(label): code for code, label in enumerate(labels)}
+        place |= {label: code for code, label in enumerate(labels)}
+        codes = np.array([place.get(text, place.get(canonical(text), -1)) for text in there.labels], dtype=np.int64)
+        if all(code >= 0 or text == EVERYTHING for code, text in zip(codes, there.labels, strict=True)):
+            before = np.bincount(code_of, records, len(labels)).astype(np.int64)
+            return _Column(name, level, labels, before, codes[there.codes])
+    if quasi and name not in levels:
+        return _Column(name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64))
+    strange = plural(int((codes < 0).sum()), "released value")
+    if name in levels:
+        raise HierarchyError(f"column {name!r}: {strange} not at level {level} of its hierarchy; give the one it was released by")
+    raise ColumnError(f"column {name!r}: {strange} not in the input; judge the release by the table it was made from")
+
+
+def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
+    """Which rows say '*' in every generalised column, unless that is what the level of each, or the one group there is, says."""
+    silent = np.ones(shown.rows, dtype=np.bool_)
+    for column in generalised:
+        own = shown.column(column.name)
+        silent &= np.array([text == EVERYTHING for text in own.labels], dtype=np.bool_)[own.codes]
+    if any(column.level is None for column in generalised):
+        meant = bool(silent.all())
+    else:
+        meant = all(EVERYTHING in column.labels for column in generalised)
+    return np.zeros_like(silent) if meant else silent
+
+
+def _rate(certificate: Certificate | None) -> Fraction | None:
+    """The chance with which each record was drawn, as far as the certificate tells it."""
+    if certificate is None:
+        return None
+    told = certificate.derived.get("beta", certificate.promise.get("share"))
+    return None if told is None or not Fraction(told) else Fraction(told)
+
+
+def _cells(shown: Table, names: Sequence[str]) -> Ints:
+    """The sizes of the groups over some columns."""
+    columns = shown.columns(names)
+    return group(names, [column.codes for column in columns], [max(len(column.keys), 1) for column in columns]).count
+
+
+# Losses
+
+
+def _losses(table: Table, shown: Table, columns: Sequence[_Column]) -> tuple[dict[str, Lost], dict[str, str]]:
+    """The loss by every model, and why there is none where there is none."""
+    bare = [column.name for column in columns if column.name not in table.hierarchies]
+    if bare or not columns:
+        reason = f"column {bare[0]!r} has no hierarchy" if bare else "no column is quasi-identifying"
+        return {}, {f"loss by {name}": reason for name in LOSSES}
+    names = [column.name for column in columns]
+    lattice = Lattice(Embedded().count(table, names), {name: table.hierarchy(name) for name in names})
+    if any(column.level is None for column in columns):
+        return _losses_of_texts(table, shown, lattice)
+    groups = lattice.groups(tuple(column.level or 0 for column in columns))
+    kept = _kept(groups, columns)
+    return {name: Lost(loss.of(groups, kept), normalised(loss, groups, kept)) for name, loss in LOSSES.items()}, {}
+
+
+def _kept(groups: Groups, columns: Sequence[_Column]) -> Ints:
+    """How many records of each group of the input are in the release."""
+    if any((column.before[column.codes] == 0).any() for column in columns):
+        raise _foreign()
+    if not len(columns[0].codes):
+        return np.zeros(len(groups.sizes), dtype=np.int64)
+    # A combination that no record has leads anywhere: whether it is that of the group is looked at afterwards.
+    found = groups.find([column.codes.astype(np.uint64) for column in columns]).clip(0, len(groups.sizes) - 1)
+    same = all((groups.codes(j)[found] == column.codes).all() for j, column in enumerate(columns))
+    kept = np.bincount(found, minlength=len(groups.sizes))
+    if not same or (kept > groups.sizes).any():
+        raise _foreign()
+    return kept
+
+
+def _losses_of_texts(table: Table, shown: Table, lattice: Lattice) -> tuple[dict[str, Lost], dict[str, str]]:
+    """The losses of a release whose groups have ranges or sets of their own: those that need no levels."""
+    unknown = {f"loss by {name}": "the release has values of several levels side by side" for name in LOSSES}
+    lost = table.rows - shown.rows
+    shares, possible = 0.0, np.ones(shown.rows)
+    for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
+        column = shown.column(name)
+        covered = [*map(covers(tree), column.labels)]
+        if strange := covered.count(None):
+            reason = f"column {name!r}: {plural(strange, 'released value')} not in its hierarchy, of any level"
+            return {}, dict.fromkeys(unknown, reason)
+        number = np.array(covered, dtype=np.float64)[column.codes]
+        shares += float(number.sum()) / tree.leaves
+        possible *= number
+    sizes = _cells(shown, lattice.names).astype(np.float64)
+    _, everything = LOSSES["ambiguity"].span(lattice)
+    raw = {
+        "granularity": shares + lost * len(lattice.names),
+        "discernibility": float(sizes @ sizes) + lost * table.rows,
+        "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
+        "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
+    }
+    losses = {name: Lost(value, placed(LOSSES[name], lattice, value, not shown.rows)) for name, value in raw.items()}
+    return losses, {f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw}
+
+
+# What can still be learnt
+
+
+def _accuracies(
+    table: Table, shown: Table, classes: str | Iterable[str], seed: int
+) -> tuple[tuple[Accuracy, ...], dict[str, str]]:
+    """The accuracies of classifiers for every class column, and why there are none for some."""
+    found: list[Accuracy] = []
+    unknown = {}
+    wanted = [classes] if isinstance(classes, str) else list(classes)
+    if strange := [name for name in wanted if name not in shown.names]:
+        raise ColumnError(f"no column {listed(strange)} to predict; the release has {listed(shown.names)}")
+    for name in wanted:
+        try:
+            found += classification(table, shown, name, seed=seed)
+        except ColumnError as error:  # it was generalised, which is no mistake of whoever asks
+            unknown[f"classification of {name}"] = str(error)
+    return tuple(found), unknown
+
+
+def _queries(table: Table, shown: Table, number: int, rate: Fraction | None, seed: int) -> QueryError:
+    """The errors of count queries over the quasi-identifying columns, or over all where there are none."""
+    names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(shown.names)
+    return count_queries(table, shown, names=names, count=number, columns=min(3, len(names)), rate=rate or 1, seed=seed)
+
+
+def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None) -> ColumnCounts:
+    """How many records have each value, before and after."""
+    labels, before = column.labels, column.before
+    after: npt.NDArray[Any] = np.bincount(column.codes, minlength=len(labels))
+    if column.level is None:
+        tree = table.hierarchies.get(column.name)
+        labels = table.column(column.name).labels if tree is None else table.hierarchy(column.name).labels[0]
+        before, after = spread(table, shown, column.name)
+    values = tuple(
+        ValueCount(text, int(was), now, None if rate is None else float(now / rate))
+        for text, was, now in zip(labels, before.tolist(), after.tolist(), strict=True)
+        if was or now
+    )
+    return ColumnCounts(column.name, column.level, values)
