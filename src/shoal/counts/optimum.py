@@ -21,7 +21,7 @@ from shoal.counts.rollup import Ask, Cells, Floats, Index, Levels, Rollup, Sizes
 __all__ = ["Evaluation", "Optimum"]
 
 TIE = 1e-9  # losses closer than this share of the whole are equal; of equal nodes the first in the columns' order is taken
-PARALLEL = 100_000  # rows times nodes from which a second thread gains more than it costs (measured)
+PARALLEL = 100_000  # rows from which a second thread gains more than it costs (measured)
 THREADS = 2
 
 
@@ -161,7 +161,7 @@ class Optimum:
                 if not len(nodes):
                     return
                 nodes, box, asks = self._corners(nodes, box, known)
-                helpers = THREADS if self.rollup.rows * len(asks) >= PARALLEL else 1
+                helpers = THREADS if self.rollup.rows >= PARALLEL else 1
                 found = threads.map(self._evaluate, [asks[part::helpers] for part in range(helpers)])
                 self._learn([self._take(*each) for each in chain.from_iterable(found)], nodes)
 

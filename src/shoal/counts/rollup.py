@@ -9,11 +9,11 @@ have a code. Codes keep the order of the tree, so a coarser code never decreases
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import exp, expm1, inf, prod
 from threading import Lock, local
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -166,7 +166,7 @@ class Cells:
             split = self.outer.axes
             lines, places = self.rollup.outer(weights[split:]), self.outer.weigh(self.rollup, weights[:split], cards)
         else:
-            split = _middle(cards)
+            split = _middle(tuple(cards))
             lines, places = self.rollup.outer(weights[:split]), self.rollup.outer(weights[split:])
         block = kept.reshape(len(lines), len(places))
         return float((lines * block.sum(axis=1)).sum() + (places * block.sum(axis=0)).sum())
@@ -290,7 +290,7 @@ class Rollup:
     def weigh_keys(self, keys: Index, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
         """The sum of the weights of every key's codes; `weights` may be of the first axes only, and then so are the keys."""
         cards = cards[: len(weights)]
-        split = _middle(cards)
+        split = _middle(tuple(cards))
         if len(cards) > 2 and prod(cards) > HALF * HALF:  # the halves would be large themselves: halve them again
             left, right = np.divmod(keys, prod(cards[split:]))
             return self.weigh_keys(left, weights[:split], cards[:split]) + self.weigh_keys(right, weights[split:], cards[split:])
@@ -357,17 +357,18 @@ class Rollup:
         keys = self._scratch("keys", len(nodes) * rows, kind).reshape(len(nodes), rows)
         other = self._scratch("other", rows, kind)
         keys[:] = table.clipped(k, kind)
+        own = next((axes for axes, _ in table.packs if axis in axes), None)
+        along = None if axis is None or own is None else (self._along(own, axis, table.levels, nodes[0]) << bits).astype(kind)
         for key, levels in zip(keys, nodes, strict=True):
-            cards = self.cards_at(levels)
-            stride = (1 if axis is None else cards[axis]) << bits
+            stride = (1 if axis is None else self._cards[axis][levels[axis]]) << bits
             for axes, codes in reversed(table.packs):
-                values = prod(cards[each] for each in axes if each != axis)
-                if values > 1 or (axis is not None and axis in axes):
-                    look_up = self._look_up(axes, table.levels, levels, cards, stride, axis).astype(kind)
-                    if axis is not None and axis in axes:
-                        look_up += (self._along(axes, axis, table.levels, levels) << bits).astype(kind)
-                    key += look_up.take(codes, out=other, mode="clip")
-                stride *= values
+                look_up, values = self._look_up(axes, table.levels, levels, kind, axis if axes is own else None)
+                if values > 1 or axes is own:
+                    added = look_up * kind(stride)
+                    if axes is own:
+                        added += along
+                    key += added.take(codes, out=other, mode="clip")
+                    stride *= values
         keys.sort(axis=1)
         cell = np.right_shift(keys, kind(bits), out=self._scratch("cell", keys.size, kind).reshape(keys.shape))
         keys &= kind((1 << bits) - 1)
@@ -500,8 +501,8 @@ class Rollup:
             return Cells(self, levels, np.array([table.sizes.sum()]))
         key, other = (self._scratch(name, len(table.sizes), np.intp) for name in ("key", "other"))
         for place, (axes, codes) in enumerate(told):
-            look_up = self._look_up(axes, table.levels, levels, cards, prod(cards[axes.stop :]))
-            look_up.take(codes, out=other if place else key, mode="clip")
+            look_up, _ = self._look_up(axes, table.levels, levels)
+            (look_up * prod(cards[axes.stop :])).take(codes, out=other if place else key, mode="clip")
             if place:
                 key += other
         if cells <= max(SPARSE * len(table.sizes), PACK):
@@ -510,7 +511,7 @@ class Rollup:
 
     def _roll_wide(self, table: _Table, levels: Levels, cards: Sequence[int]) -> Cells:
         packs = [
-            (axes, self._look_up(axes, table.levels, levels, cards, 1).astype(np.uint32).take(packed))
+            (axes, self._look_up(axes, table.levels, levels, np.uint32)[0].take(packed))
             for axes, packed in table.packs
         ]
         ranks = _ranks([packed for _, packed in packs], [prod(cards[axis] for axis in axes) for axes, _ in packs])
@@ -520,19 +521,24 @@ class Rollup:
         return Cells(self, levels, sizes, wide=tuple((axes, packed.take(one)) for axes, packed in packs))
 
     def _look_up(
-        self, axes: range, fine: Levels, coarse: Levels, cards: Sequence[int], stride: int, left_out: int | None = None
-    ) -> Index:
-        """For every value of a pack at the fine levels, what it adds to a key at the coarse ones; one axis may be left out."""
-        asked = (axes.start, fine[axes.start : axes.stop], coarse[axes.start : axes.stop], left_out if left_out in axes else None)
+        self, axes: range, fine: Levels, coarse: Levels, kind: type[np.integer] = np.intp, left_out: int | None = None
+    ) -> tuple[npt.NDArray[Any], int]:
+        """For every value of a pack at the fine levels its number at the coarse ones, and how many numbers there are.
+
+        One axis may be left out.
+        """
+        asked = (axes.start, fine[axes.start : axes.stop], coarse[axes.start : axes.stop], kind, left_out)
         known = self._looked_up.get(asked)
         if known is not None:
-            return known[1] * stride
-        found, step = np.zeros(1, dtype=np.intp), 1
+            return known[1], cast(int, known[0])
+        found, values = np.zeros(1, dtype=np.intp), 1
         for axis in reversed(axes):
-            codes = self._to(axis, fine[axis], coarse[axis]) * (0 if axis == left_out else step)
-            found = (codes[:, None] + found).ravel()
-            step *= 1 if axis == left_out else cards[axis]
-        return self._looked_up.put(asked, None, found) * stride
+            if axis == left_out:
+                found = np.tile(found, self._cards[axis][fine[axis]])
+            else:
+                found = (self._to(axis, fine[axis], coarse[axis])[:, None] * values + found).ravel()
+                values *= self._cards[axis][coarse[axis]]
+        return self._looked_up.put(asked, values, found.astype(kind)), values
 
     def _along(self, axes: range, axis: int, fine: Levels, coarse: Levels) -> Index:
         """For every value of a pack at the fine levels the code of one axis at the coarse ones."""
@@ -612,6 +618,8 @@ class Rollup:
 
     def _intermediate(self, fine: Levels, coarse: Levels, rows: float) -> Levels | None:
         """The node between two estimated at no more than `rows` groups, by the steps that merge most; None if there is none."""
+        if self._estimate(self._log_cells(coarse)) > rows:
+            return None
         levels = list(fine)
         cells = self._log_cells(fine)
         while self._estimate(cells) > rows:
@@ -705,7 +713,8 @@ def _ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> 
     return np.unique(rank, return_inverse=True)[1]
 
 
-def _middle(cards: Sequence[int]) -> int:
+@lru_cache(maxsize=4096)
+def _middle(cards: tuple[int, ...]) -> int:
     """Where to split the axes so that both parts together have the fewest cells."""
     left, right, best, place = 1, prod(cards), inf, 0
     for axis, card in enumerate((*cards, 1)):
