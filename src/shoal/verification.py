@@ -1,66 +1,89 @@
-"""`verify`: does a written release keep what its certificate says? Uses `tables`, `hierarchy` and the certificate, nothing else.
+"""`verify`: does a written release keep what its certificate says? Uses `tables`, `hierarchy` and the certificate.
 
-It shares no code with methods or models on purpose: every property is computed again, plainly, from the released file. So a
-mistake there does not hide itself here. The doors use it.
+It shares no code with methods, models or the calculus on purpose: every property is computed again, plainly, from the two
+files. So a mistake there does not hide itself here. Only how a promise is put into words comes from `privacy`. The doors use it.
 """
 
 import hashlib
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from shoal.errors import FileError, ShoalError, listed
+from shoal import __version__
+from shoal.errors import FileError, ShoalError, listed, plural
 from shoal.hierarchy.tree import Hierarchy
-from shoal.kinds import Kind
-from shoal.release import Certificate
+from shoal.kinds import Key, Kind
+from shoal.privacy.models import MODELS
+from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, Syntactic
+from shoal.release import Certificate, plain
 from shoal.tables import Table, table
 
 __all__ = ["unchecked", "verify"]
 
 _SLACK = 1e-9  # relative; logarithms are floats, and a group is only faulted where it clearly fails
 _OF_THE_INPUT = ("t-closeness", "beta-likeness", "delta-disclosure")  # these compare groups with the whole input
+_NONE_OF_SHOAL = "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError, RecursionError)
 
 
-def verify(certificate: str | os.PathLike[str], released: str | os.PathLike[str]) -> list[str]:
+def verify(
+    certificate: str | os.PathLike[str],
+    released: str | os.PathLike[str],
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+) -> list[str]:
     """What does not hold about a certificate and its table, one line each; empty if nothing is wrong.
 
-    What the files alone cannot show is passed over: `unchecked` names it.
+    With `hierarchies` of generalised columns, released values are also looked up among the labels of their levels. What the
+    files alone cannot show is passed over: `unchecked` names it.
     """
+    found: list[str] = []
     try:
-        paper = Certificate.from_json(_read(Path(certificate)).decode("utf-8"))
-        content = _read(Path(released))
-    except UnicodeDecodeError:
-        return ["the certificate is no text in UTF-8"]
+        paper = _certificate(Path(certificate))
+        for fault in _failures(paper, _read(Path(released)), hierarchies or {}):
+            found.append(fault)  # noqa: PERF402  # those found before an error stay
     except ShoalError as error:
-        return [str(error)]
-    try:
-        return list(_failures(paper, content))
-    except ShoalError as error:
-        return [str(error)]
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError):
-        return ["the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"]
+        found.append(str(error))
+    except _MALFORMED:
+        found.append(_NONE_OF_SHOAL)
+    return found
 
 
-def _failures(paper: Certificate, content: bytes) -> Iterator[str]:
+def _failures(paper: Certificate, content: bytes, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
     if paper.file is None:
         raise FileError("the certificate belongs to no file; write the release with Release.write")
+    if paper.private is not True:
+        yield "the release was made with a seed, as a test: nothing is promised"
+    yield from _words(paper)
+    if paper.promise["promise"] == "differential privacy" and paper.method not in _DIFFERENTIAL:
+        yield f"differential privacy is promised by the method {paper.method!r}, of which that is not known"
+    if paper.method in _DIFFERENTIAL:
+        yield from _derivation(paper)
     if hashlib.sha256(content).hexdigest() != paper.file["sha256"]:
         yield "the table is not the one that the certificate was written for: their digests differ"
-    try:
-        found = _table(content, paper)
-    except ShoalError as error:
-        yield str(error)
         return
+    found = _table(content, paper)
     if list(found.names) != [column["name"] for column in paper.columns]:
         yield "the table has other columns than the certificate says"
         return
+    if any(column["role"] not in ("quasi", "sensitive", "insensitive") for column in paper.columns):
+        yield "a column has a role with which no column is released"
+    trees = _trees(paper, hierarchies)
+    yield from _labels(found, paper, trees)
+    if not _ordered(found, paper, trees):
+        yield "the rows are not in the order of their values: what decides their order instead may tell more than they do"
+    if paper.method in _DIFFERENTIAL:
+        yield from _released(found, paper, trees)
     groups = _groups(found, paper)
     for model in paper.parameters.get("models", ()):
         if model["is"] in _CHECKS and _checkable(model, paper):
@@ -69,11 +92,16 @@ def _failures(paper: Certificate, content: bytes) -> Iterator[str]:
                 yield f"{failing:,} of {len(groups.sizes):,} groups do not satisfy {_called(model)}"
 
 
-def unchecked(certificate: Certificate | str | os.PathLike[str]) -> list[str]:
-    """The models on a certificate (or in its file) that the released files alone cannot show, and `verify` passes over."""
-    if not isinstance(certificate, Certificate):
-        certificate = Certificate.from_json(_read(Path(certificate)).decode("utf-8", errors="replace"))
-    return [_called(model) for model in certificate.parameters.get("models", ()) if not _checkable(model, certificate)]
+def unchecked(certificate: Certificate | str | os.PathLike[str], hierarchies: Mapping[str, Hierarchy] | None = None) -> list[str]:
+    """What a certificate (or its file) says that the released files alone cannot show, and `verify` passes over."""
+    paper = certificate if isinstance(certificate, Certificate) else _certificate(Path(certificate))
+    try:
+        return [
+            *(_called(model) for model in paper.parameters.get("models", ()) if not _checkable(model, paper)),
+            *(_taken_on_trust(paper, hierarchies or {}) if paper.method in _DIFFERENTIAL else ()),
+        ]
+    except _MALFORMED:
+        raise FileError(_NONE_OF_SHOAL) from None
 
 
 def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
@@ -94,6 +122,15 @@ def _read(path: Path) -> bytes:
         raise FileError(f"cannot read {path}: {error.strerror}") from None
 
 
+def _certificate(path: Path) -> Certificate:
+    try:
+        return Certificate.from_json(_read(path).decode("utf-8"))
+    except UnicodeDecodeError:
+        raise FileError("the certificate is no text in UTF-8") from None
+    except _MALFORMED:
+        raise FileError(_NONE_OF_SHOAL) from None
+
+
 def _table(content: bytes, certificate: Certificate) -> Table:
     import polars as pl
 
@@ -107,14 +144,333 @@ def _table(content: bytes, certificate: Certificate) -> Table:
         raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
     try:
         frame = readers[form](content)
-    except (pl.exceptions.PolarsError, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise FileError(f"the table is no readable {form} file") from None
     declared = {
-        column["name"]: Kind.TEXT if column["role"] == "quasi" else Kind(column["type"])
+        column["name"]: Kind.TEXT if _generalised(column, certificate) else Kind(column["type"])
         for column in certificate.columns
         if column["name"] in frame.columns
     }
     return table(frame, types=declared)
+
+
+def _generalised(column: Mapping[str, Any], certificate: Certificate) -> bool:
+    return column["role"] == "quasi" or column["name"] in certificate.levels
+
+
+# The certificate's own words
+
+
+_PROMISES: dict[str, Callable[..., Promise]] = {made.name: made for made in (DifferentialPrivacy, Sampled, Syntactic)}
+
+
+def _words(paper: Certificate) -> Iterator[str]:
+    """Whether the statement is that of the promise, and a syntactic promise that of the models."""
+    made = _PROMISES[paper.promise["promise"]]
+    promise = made(**{field.name: paper.promise[field.name] for field in fields(made)})  # type: ignore[arg-type]
+    if plain(promise.to_dict()) != paper.promise or (paper.version == __version__ and promise.statement != paper.statement):
+        yield "the certificate's statement is not what its promise says"
+    if isinstance(promise, Syntactic):
+        known = _model_names(paper.parameters["models"])
+        yield from (f"{model} is promised, which is not among the parameters" for model in promise.models if model not in known)
+
+
+def _model_names(models: Sequence[Mapping[str, Any]]) -> set[str]:
+    given = ((model["is"], {key: model[key] for key in model if key not in ("is", "hierarchy")}) for model in models)
+    return {str(MODELS[name](**parameters)) for name, parameters in given}
+
+
+# Labels and order
+
+
+def _trees(paper: Certificate, given: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
+    """The hierarchies at hand of columns with a level: those given, and those on the certificate."""
+    found = {}
+    for column in paper.columns:
+        name, kind = column["name"], Kind(column["type"])
+        if name in paper.levels and (name in given or column.get("hierarchy")):
+            tree = given[name].of_kind(kind) if name in given else Hierarchy.from_lines(column["hierarchy"], kind)
+            found[name] = tree.with_missing()
+    return found
+
+
+def _labels(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    for name, tree in trees.items():
+        level = paper.levels[name]
+        if level > tree.height:
+            yield f"column {name!r} is at level {level}, and its hierarchy ends at level {tree.height}"
+        elif wrong := sum(place < 0 for place in _places(found, paper, name, tree)):
+            yield f"column {name!r} has {plural(wrong, 'value')} that level {level} of its hierarchy has not"
+        if tree.derived and paper.method in _DIFFERENTIAL:
+            yield f"the hierarchy of column {name!r} was made from rows of a table, and no budget pays for what it tells"
+
+
+def _places(found: Table, paper: Certificate, name: str, tree: Hierarchy) -> list[int]:
+    """Of every key of a released column its place among the labels of its level, -1 if it is none."""
+    kind = next(Kind(column["type"]) for column in paper.columns if column["name"] == name)
+
+    def canonical(text: Key | None) -> str:
+        try:
+            return kind.text(kind.key(text))  # the leaf "039" of whole numbers is released as the number 39
+        except (ValueError, TypeError):
+            return str(text)
+
+    places = {canonical(label): place for place, label in enumerate(tree.labels[paper.levels[name]])}
+    return [places.get(canonical(key), -1) for key in found.column(name).keys]
+
+
+def _ordered(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> bool:
+    """Whether rows are sorted by their values over all columns.
+
+    Values that were not generalised have an order of their own, labels that of their hierarchy. Without it some order will
+    do, which there is unless neighbouring rows go round in a circle.
+    """
+    same = np.ones(max(found.rows - 1, 0), dtype=np.bool_)  # as the row before, as far as columns were looked at
+    for column in paper.columns:
+        name = column["name"]
+        codes = found.column(name).codes.astype(np.int64)
+        if name in trees and paper.levels[name] <= trees[name].height:
+            codes = np.array(_places(found, paper, name, trees[name]), dtype=np.int64)[codes] if found.rows else codes
+        parted = same & (codes[1:] != codes[:-1])
+        if name in trees or not _generalised(column, paper):
+            if (codes[1:] < codes[:-1])[parted].any():
+                return False
+        elif not _acyclic(np.unique(np.stack([codes[:-1][parted], codes[1:][parted]]), axis=1)):
+            return False
+        same &= ~parted
+    return True
+
+
+def _acyclic(steps: npt.NDArray[np.int64]) -> bool:
+    graph: TopologicalSorter[int] = TopologicalSorter()
+    for before, after in steps.T.tolist():
+        graph.add(after, before)
+    try:
+        graph.prepare()
+    except CycleError:
+        return False
+    return True
+
+
+# Differential privacy: is k large enough, do the parts add up, has the table only what may leave
+
+
+_DIFFERENTIAL = ("safepub",)
+_TOLD = {  # what a certificate may tell: chosen before any data was seen, or derived from that
+    "parameters": "epsilon delta definition split score importance floor ceiling classes search steps levels unit rows",
+    "derived": "k beta epsilon_anonymisation epsilon_search delta definition rows",
+}
+_STEPS = 400_000  # of the sum that k is checked by: about a second
+_LARGEST = 1000  # the largest ε that says anything
+_CLEARLY = Fraction(1, 10**30)  # relative; sums have far more digits
+_NUMBER = r"[0-9]{1,400}(?:/[0-9]{1,400}|(?:\.[0-9]{1,400})?(?:e-[0-9]{1,3})?)"  # so long that it cannot fill the memory
+_EPSILON = re.compile(rf"(?P<factor>{_NUMBER})|(?:(?P<times>{_NUMBER})\*)?ln\((?P<base>{_NUMBER})\)")
+
+
+def _number(given: object) -> Fraction:
+    text = str(given)
+    if not re.fullmatch(_NUMBER, text):
+        raise ValueError("no number that Shoal writes")
+    return Fraction(text)
+
+
+@dataclass(frozen=True)
+class _Epsilon:
+    """factor, or factor · ln(base)."""
+
+    factor: Fraction
+    base: Fraction | None
+
+    @classmethod
+    def of(cls, given: object) -> "_Epsilon":
+        found = _EPSILON.fullmatch(str(given))
+        if not found:
+            raise ValueError("no epsilon that Shoal writes")
+        if found["factor"]:
+            made = cls(_number(found["factor"]), None)
+        else:
+            made = cls(_number(found["times"] or 1), _number(found["base"]))
+        if made.base is not None and (made.base <= 1 or max(made.base.as_integer_ratio()) > 10**18):
+            raise ValueError("no base that Shoal writes")
+        if not 0 < made.value(10) <= _LARGEST:
+            raise ValueError("no epsilon that promises anything")
+        return made
+
+    def times(self, share: Fraction) -> "_Epsilon":
+        return _Epsilon(self.factor * share, self.base)
+
+    def value(self, digits: int) -> Decimal:
+        """To so many digits."""
+        with _precision(digits + 40):  # of which up to 18 are lost where a base is close to 1
+            return _decimal(self.factor) * (1 if self.base is None else _decimal(self.base).ln())
+
+    def power(self, digits: int) -> tuple[Fraction, Fraction]:
+        """e^ε itself if it is rational, else enclosed to so many digits."""
+        if self.base is not None and self.factor.denominator == 1 and self.factor <= _LARGEST:
+            return self.base**self.factor.numerator, self.base**self.factor.numerator
+        with _precision(digits + 40):
+            about, error = Fraction(self.value(digits + 10).exp()), Fraction(1, 10**digits)
+        return about * (1 - error), about * (1 + error)
+
+
+def _precision(digits: int) -> Any:
+    return localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def _derivation(paper: Certificate) -> Iterator[str]:
+    """Whether everything on the certificate follows from the parameters, and k is large enough."""
+    promise, given, derived = paper.promise, paper.parameters, paper.derived
+    if promise["promise"] != "differential privacy":
+        yield f"the method {paper.method!r} promises differential privacy, the certificate something else"
+        return
+    if unknown := [name for part, known in _TOLD.items() for name in getattr(paper, part) if name not in known.split()]:
+        yield f"the certificate tells {listed(unknown)}, and what that says about the rows is not known"
+    if paper.whole:
+        yield "the certificate says that no record was left out, though records are sampled"
+    epsilon, delta, definition = _Epsilon.of(promise["epsilon"]), _number(promise["delta"]), promise["definition"]
+    if _Epsilon.of(given["epsilon"]) != epsilon or _number(given["delta"]) != delta:
+        yield "epsilon or delta of the promise are not those of the parameters"
+    if not given["definition"] == derived["definition"] == definition or definition not in ("probabilistic", "standard"):
+        yield "the promise, the parameters and what was derived from them do not name one definition"
+        return
+    if promise["unit"] != (given["unit"] or "row"):
+        yield "the unit of the promise is not that of the parameters"
+    if given["unit"] and definition != "standard":
+        yield "people are bounded to a number of rows, which keeps the standard definition only"
+    if given["unit"] in [column["name"] for column in paper.columns]:
+        yield f"column {given['unit']!r}, which tells people apart, is released"
+    rows, k, beta, row_delta = given["rows"], derived["k"], _number(derived["beta"]), _number(derived["delta"])
+    if type(rows) is not int or type(k) is not int or min(rows, k) < 1:
+        raise ValueError("no number of rows")
+    if derived["rows"] != rows or (rows > 1 and not given["unit"]):
+        yield "how many rows a person may have differs between the parameters, what was derived from them, and the unit"
+    yield from _levels_allowed(paper)
+    row = epsilon.times(Fraction(1, rows))
+    split = _number(given["split"]) if derived["epsilon_search"] is not None else Fraction(1)
+    anonymisation = _Epsilon.of(derived["epsilon_anonymisation"])
+    searching = None if derived["epsilon_search"] is None else _Epsilon.of(derived["epsilon_search"])
+    if anonymisation != row.times(split) or (searching and searching != row.times(1 - split)):
+        yield f"the parts of epsilon do not add up to {promise['epsilon']}" + (f" over {rows} rows" if rows > 1 else "")
+    if not _grouped(epsilon, row, row_delta, delta):
+        yield f"the delta of a row is too large for {plural(rows, 'row')}"
+    if not 0 < beta <= 1 - 1 / anonymisation.power(_digits(anonymisation, row_delta))[0]:
+        yield "beta is above 1 - e^-epsilon: records were drawn too often"
+    elif _last(beta, anonymisation, row_delta) - k <= _STEPS and not _enough(k, beta, anonymisation, row_delta, definition):
+        yield f"k = {k} is too small for this epsilon, delta and beta"
+
+
+def _levels_allowed(paper: Certificate) -> Iterator[str]:
+    given, levels = paper.parameters, paper.levels
+    absent = [one["name"] for one in paper.columns if one["role"] == "quasi" and one["name"] not in levels]
+    if absent or not set(levels) <= {column["name"] for column in paper.columns}:
+        yield "the certificate does not give a level for every generalised column, and for no other"
+    if any(type(level) is not int or level < 0 for level in levels.values()):
+        raise ValueError("no level")
+    if given["levels"] is not None:
+        if given["levels"] != levels or paper.derived["epsilon_search"] is not None:
+            yield "the levels are not those that the parameters fix, or a search is paid for that there was not"
+        return
+    for name, level in levels.items():
+        if not given["floor"].get(name, 0) <= level <= given["ceiling"].get(name, level):
+            yield f"column {name!r} is at level {level}, which the parameters do not allow"
+
+
+def _grouped(epsilon: _Epsilon, row: _Epsilon, row_delta: Fraction, delta: Fraction) -> bool:
+    """Whether rows that keep (row, row_delta) keep (epsilon, delta) together: δ of each grows by e^ε of those after it."""
+    if epsilon == row:
+        return row_delta == delta
+    digits = _digits(row, row_delta)
+    return row_delta * (epsilon.power(digits)[1] - 1) <= delta * (row.power(digits)[0] - 1)
+
+
+def _digits(epsilon: _Epsilon, delta: Fraction) -> int:
+    """So many that neither e^ε − 1 nor what is above δ gets lost."""
+    return 60 + len(str(int(1 / delta))) + len(str(int(1 / Fraction(epsilon.value(10))))) + int(epsilon.value(10))
+
+
+def _last(beta: Fraction, epsilon: _Epsilon, delta: Fraction) -> int:
+    """A size of groups from which on nothing that tells too much has a probability above δ.
+
+    That is at most e^(−nD) in a group of n, with D = γ ln(γ/β) − (1 − γ)ε: theorem 3 of docs/proofs/safepub.md.
+    """
+    digits = _digits(epsilon, delta)
+    rest = (1 - beta) / epsilon.power(digits)[0]
+    with _precision(digits):
+        gamma = _decimal(1 - rest)
+        divergence = gamma * (gamma / _decimal(beta)).ln() - _decimal(rest) * epsilon.value(digits)
+        return int(-_decimal(delta).ln() / divergence * (1 + Decimal("1e-20"))) + 1
+
+
+def _enough(k: int, beta: Fraction, epsilon: _Epsilon, delta: Fraction, definition: str) -> bool:
+    """Whether sampling with β and suppressing groups below k keeps (ε, δ).
+
+    Of a group of n records X are drawn. A count j tells too much if j > γn, γ = 1 − (1 − β)e^−ε, and is seen if j ≥ k. With i
+    the first such j, the probabilistic definition asks for P[X_n ≥ i] ≤ δ, the standard one for P[X_n ≥ i] − e^ε P[X_n−1 ≥ i]
+    ≤ δ, for every n: lemma 2 of docs/proofs/safepub.md. Both go from n to n + 1 and from i to i + 1 by one term.
+    """
+    digits, last = _digits(epsilon, delta), _last(beta, epsilon, delta)
+    low, high = epsilon.power(digits)
+    over, under = ((1 - beta) / low).as_integer_ratio()  # 1 − γ, rounded up where it is irrational
+    with _precision(digits):
+        drawn, left, growth, limit = (_decimal(one) for one in (beta, 1 - beta, high, delta * (1 + _CLEARLY)))
+        i = k
+        term = tail = drawn**k  # P[X_n = i] and P[X_n ≥ i], for n = i = k
+        for n in range(k, last):
+            while i < n - -(-over * n // under) + 1:  # ⌊γn⌋ + 1
+                tail -= term
+                term *= drawn * (n - i) / (left * (i + 1))
+                i += 1
+            if (tail if definition == "probabilistic" else tail - growth * (tail - term * i / n)) > limit:
+                return False
+            tail += term * i * left / (n + 1 - i)
+            term *= left * (n + 1) / (n + 1 - i)
+    return True
+
+
+def _released(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether the table has only what may leave."""
+    k, columns = paper.derived["k"], [found.column(name) for name in found.names]
+    rows = np.zeros(found.rows, dtype=np.int64)
+    for column in columns:
+        _, rows = np.unique(rows * len(column.keys) + column.codes, return_inverse=True)
+    sizes = np.bincount(rows)
+    if small := int((sizes < k).sum()):
+        yield f"{small:,} of {plural(len(sizes), 'group')} over all columns have fewer than k = {k} rows"
+    if found.rows and all(
+        name in paper.levels and (paper.levels[name] == trees[name].height if name in trees else column.keys == ("*",))
+        for name, column in zip(found.names, columns, strict=True)
+    ):
+        yield "every column is at its root: such rows tell nothing and count as suppressed, yet there are some"
+    if paper.derived["epsilon_search"] is None and paper.parameters["levels"] is None:
+        given = paper.parameters
+        for name, level in paper.levels.items():
+            root = trees[name].height if name in trees else level if len(found.column(name).keys) <= 1 else -1
+            if given["floor"].get(name, 0) != given["ceiling"].get(name, root):
+                yield f"nothing is paid for a search, though the level of column {name!r} had to be chosen"
+
+
+def _taken_on_trust(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """What nobody can see in the files of a release with differential privacy."""
+    given, derived = paper.parameters, paper.derived
+    yield "that every record was drawn by chance, with the probability beta, and that nobody knows the draws"
+    if derived["epsilon_search"] is not None:
+        yield "that the levels were chosen by the search that is paid for, on a sample of its own"
+    if given["unit"]:
+        yield f"that each value of {given['unit']!r} gave at most {plural(given['rows'], 'row')}, chosen by chance"
+    bare = [name for name in paper.levels if name not in _trees(paper, hierarchies)]
+    if bare:
+        yield f"that released values of {listed(bare)} are labels of their levels: the hierarchies were not given"
+    yield "that the hierarchies were public, and not made from the rows"
+    parts = _number(derived["beta"]), _Epsilon.of(derived["epsilon_anonymisation"]), _number(derived["delta"])
+    if _last(*parts) - derived["k"] > _STEPS:
+        yield "that k is large enough: for so small an epsilon the sum is too long"
+
+
+# Models
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The app: its commands, and the one place where errors become exit codes.
 
-0: done. 1: a threshold is violated. 2: bad input. 70: a bug in Shoal. 130: stopped by Ctrl-C. 141: nobody reads the output.
+0: done. 1: a threshold is violated, or a check found something wrong. 2: bad input. 70: a bug in Shoal. 130: stopped by Ctrl-C.
+141: nobody reads the output.
 """
 
 import os
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import assess, compare, explain, hierarchy, ledger, options, preview, recipe, release
+from shoal.cli import assess, compare, explain, hierarchy, judge, ledger, options, preview, recipe, release, verify
 from shoal.cli.terminal import complain
 from shoal.errors import ShoalError, Stopped
 
@@ -90,7 +91,9 @@ def shoal(
 app.command("assess", cls=options.Command)(assess.assess)
 app.command("preview", cls=options.Command)(preview.preview)
 app.command("release", cls=options.Command)(release.release)
+app.command("verify", cls=options.Command)(verify.verify)
 app.command("compare", cls=options.Command)(compare.compare)
+app.command("judge", cls=options.Command)(judge.judge)
 app.command("explain", cls=options.Command)(explain.explain)
 app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")

@@ -1,0 +1,83 @@
+"""`shoal verify`: does a released table keep what its certificate says?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.terminal import complain, figures, print_json, show
+from shoal.errors import FileError, ParameterError, listed
+
+if TYPE_CHECKING:
+    from shoal.hierarchy import Hierarchy
+
+__all__ = ["verify"]
+
+
+def verify(
+    certificate: Annotated[
+        Path, typer.Argument(metavar="CERTIFICATE", help="The certificate.json of a release.", show_default=False)
+    ],
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="The released table it came with.", show_default=False)],
+    recipe: Annotated[
+        Path | None, typer.Option(metavar="RECIPE", help="A recipe, to take hierarchies from.", show_default=False)
+    ] = None,
+    hierarchy: options.Hierarchies = [],  # noqa: B006  typer wants a list, and nobody changes it
+    root: options.Root = None,
+    add_root: options.AddRoot = None,
+    json: options.Json = False,
+) -> None:
+    """Does a released table keep what its certificate says?
+
+    Exit code 1 if either file was changed or something does not hold, one line each. What files cannot show is listed.
+    With hierarchies, released values are looked up in them too. A seal is no signature: get both files from someone you trust.
+    """
+    from shoal.release import Certificate
+    from shoal.verification import unchecked
+    from shoal.verification import verify as failures
+
+    for path in (certificate, table):
+        _require(path)
+    given = options.hierarchies(hierarchy, [], root, add_root)
+    trees = {**_of_recipe(recipe), **given}
+    found = failures(certificate, table, trees)
+    paper = None if found else Certificate.from_json(certificate.read_text(encoding="utf-8"))
+    if paper and (unknown := [name for name in given if name not in paper.levels]):
+        raise ParameterError(f"--hierarchy {listed(unknown)}: the certificate has levels for {listed(paper.levels)} only")
+    open_ends = unchecked(paper, trees) if paper else []
+    if json:
+        print_json(
+            {
+                "holds": not found,
+                "failures": found,
+                "unchecked": open_ends,
+                "release": paper and paper.number,
+                "promise": paper and dict(paper.promise),
+            }
+        )
+    for fault in found:
+        complain(f"{certificate}: {fault}")
+    if found:
+        raise typer.Exit(1)
+    if paper and not json:
+        told = (("release", paper.number), ("promise", paper.statement), ("holds", "as far as the files show"))
+        show(figures(*told, *(("not checked", what) for what in open_ends)))
+
+
+def _require(path: Path) -> None:
+    """What is no readable file is a mistake in the command, not a changed release."""
+    try:
+        with open(path, "rb"):
+            pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no path"
+        raise FileError(f"cannot read {path}: {reason}; give the certificate.json of a release, and its table") from None
+
+
+def _of_recipe(path: Path | None) -> "dict[str, Hierarchy]":
+    if path is None:
+        return {}
+    from shoal.recipe import Recipe
+
+    return Recipe.load(path).hierarchies
