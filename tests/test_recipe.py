@@ -1,7 +1,9 @@
 """A recipe is checked as a whole, every mistake is named by its key, and what it makes is what the library makes."""
 
+import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import polars as pl
@@ -135,8 +137,8 @@ def test_a_hierarchy_file_takes_the_declared_type_of_its_column(write: Write) ->
         ('name = "optimal"', 'nmae = "optimal"', "method.nmae: unknown key; did you mean 'name'?"),
         ('build = "intervals"', 'buidl = "intervals"', "hierarchies.age.buidl: unknown key; did you mean 'build'?"),
         ('model = "k-anonymity"', 'modle = "k-anonymity"', "method.models[0].modle: unknown key; did you mean 'model'?"),
-        ('name = "optimal"', "", "method.name: missing; it takes 'optimal'"),
-        ('name = "optimal"', 'name = "x"', "method.name is 'x'; it takes 'optimal', 'mondrian', 'sampling'"),
+        ('name = "optimal"', "", "method.name: missing; it takes 'safepub', 'optimal'"),
+        ('name = "optimal"', 'name = "x"', "method.name is 'x'; it takes 'safepub', 'optimal', 'mondrian', 'sampling'"),
         ("suppression = 0.5", "supression = 0.5", "method.supression: unknown key; did you mean 'suppression'?"),
         ("suppression = 0.5", "suppression = true", "method.suppression should be a number such as 0.05"),
         ("suppression = 0.5", 'loss = "granular"', "method.loss is 'granular'; did you mean 'granularity'?"),
@@ -334,8 +336,8 @@ def test_a_draft_decides_nothing_silently(people: pl.DataFrame, tmp_path: Path) 
         "roles.diagnosis",
         "roles.note",
         "roles.ward",
-        "method.models[0].k",
-        "method.suppression",
+        "method.epsilon",
+        "method.delta",
         "roles.insurance",
     ):
         assert key in str(caught.value)
@@ -366,38 +368,199 @@ def _filled(people: pl.DataFrame, folder: Path) -> str:
     text = draft(table(people), folder / "people.csv", folder=folder)
     text = re.sub(r'^(age +)= "\?"', r'\1= "quasi"', text, flags=re.MULTILINE)
     text = re.sub(r'^(diagnosis +)= "\?"', r'\1= "sensitive"', text, flags=re.MULTILINE)
-    text = text.replace('suppression = "?"', "suppression = 0.1").replace('k = "?"', "k = 2")
-    text = re.sub(r'^([^#\n]*)= "\?"', r'\1= "insensitive"', text, flags=re.MULTILINE)
-    text = re.sub(r"^# (\[hierarchies.age\]|build = \"intervals\"|widths.*)$", r"\1", text, flags=re.MULTILINE)
-    return text.replace('# low = "?"', "low = 0").replace('# high = "?"', "high = 99")
+    text = text.replace('epsilon = "?"', "epsilon = 2").replace('delta = "?"', "delta = 0.5")
+    text = re.sub(r'^([^#\n]*)= "\?"', r'\1= "identifying"', text, flags=re.MULTILINE)
+    first, ages, rest = re.split(r"^(# \[hierarchies\.age\]\n(?:# .*\n)+)", text, flags=re.MULTILINE)
+    ages = re.sub(r"^# ", "", ages, flags=re.MULTILINE).replace('low = "?"', "low = 0").replace('high = "?"', "high = 99")
+    return first + ages + rest
 
 
-def test_the_second_model_of_a_draft_needs_only_its_number(people: pl.DataFrame, tmp_path: Path) -> None:
-    text = _filled(people, tmp_path)
-    second = text[text.index("# [[method.models]]") : text.index("# Other methods")]
-    assert 'column = "diagnosis"' in second
-    uncommented = second.replace("# ", "", 1).replace("\n# ", "\n").replace('l = "?"', "l = 2")
-    (tmp_path / "recipe.toml").write_text(text.replace(second, uncommented))
-    method = Recipe.load(tmp_path / "recipe.toml").method()
-    assert method == Optimal((KAnonymity(2), DistinctDiversity("diagnosis", 2)), suppression="0.1")
-
-
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "optimal"])
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "safepub"])
 def test_every_other_method_of_a_draft_can_take_the_place_of_the_first(people: pl.DataFrame, tmp_path: Path, name: str) -> None:
-    text = _filled(people, tmp_path)
-    head, _, rest = text.partition("[method]\n")
-    models = rest[rest.index("[[method.models]]") : rest.index("# A second")]
+    head, _, rest = _filled(people, tmp_path).partition("[method]\n")
     (section,) = [part for part in rest.split("# [method]\n")[1:] if part.startswith(f'# name = "{name}"')]
     lines = [line.removeprefix("# ") for line in section.splitlines() if line.startswith("# ")]
-    chosen = "\n".join(["[method]", *lines, "", "" if "takes no models" in section else models])
-    (tmp_path / "recipe.toml").write_text(head + re.sub(r'= "\?"', "= 0.5", chosen))
-    assert Recipe.load(tmp_path / "recipe.toml").method().name == name
+    chosen = "\n".join(["[method]", *lines]).replace('["?"]', '["2-anonymity"]').replace('"?"', "0.5")
+    (tmp_path / "recipe.toml").write_text(head + chosen)
+    recipe = Recipe.load(tmp_path / "recipe.toml")
+    assert recipe.method().name == name
+    assert recipe.run().certificate.method == name
 
 
-def test_a_filled_draft_is_a_recipe(people: pl.DataFrame, tmp_path: Path) -> None:
+def test_a_filled_draft_is_a_recipe_with_differential_privacy(people: pl.DataFrame, tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(_filled(people, tmp_path))
     recipe = Recipe.load(tmp_path / "recipe.toml")
-    assert recipe.run().certificate.levels["age"] > 0
+    assert recipe.method() == shoal.SafePub(epsilon=2, delta="0.5")
+    assert recipe.run().certificate.promise["epsilon"] == "2"
+
+
+def test_what_a_draft_offers_besides_is_understood(people: pl.DataFrame, tmp_path: Path) -> None:
+    text = _filled(people, tmp_path)
+    for line in ("importance", "ceiling", "unit"):
+        text = re.sub(rf"^# ({line} = .*)$", r"\1", text, flags=re.MULTILINE)
+    text = text.replace('unit = "NAME"', 'unit = "patient id"').replace("NAME", "age").replace('"probabilistic"', '"standard"')
+    (tmp_path / "recipe.toml").write_text(text)
+    wanted = shoal.SafePub(2, "0.5", "standard", importance={"age": 3}, ceiling={"age": 2}, unit="patient id")
+    recipe = Recipe.load(tmp_path / "recipe.toml")
+    assert recipe.method() == wanted
+    assert recipe.run().certificate.promise["unit"] == "patient id"
+
+
+# SafePub
+
+SAFEPUB = """
+[method]
+name = "safepub"
+epsilon = "ln(2)"
+delta = 1e-6
+"""
+
+
+@pytest.fixture
+def safe(write: Write) -> Callable[..., Path]:
+    """Writes the recipe with SafePub for a method, with options below its ε and δ."""
+    start, end = RECIPE.index("[method]"), RECIPE.index("[output]")
+
+    def make(*options: str, edit: tuple[str, str] = ("", "")) -> Path:
+        return write((RECIPE[start:end], "\n".join([SAFEPUB, *options, "\n"])), edit)
+
+    return make
+
+
+def test_epsilon_may_be_a_logarithm_and_delta_is_exact(safe: Callable[..., Path]) -> None:
+    method = Recipe.load(safe()).method()
+    assert method == shoal.SafePub(epsilon="ln(2)", delta="1/1000000")
+
+
+def test_every_option_of_safepub_reaches_it(safe: Callable[..., Path]) -> None:
+    options = (
+        'definition = "standard"',
+        "split = 0.8",
+        'score = "classification"',
+        'importance = { age = 2, sex = "1/3" }',
+        "floor = { age = 1 }",
+        "ceiling = { age = 2 }",
+        'classes = ["diagnosis"]',
+        'search = "walk"',
+        "steps = 7",
+        'unit = "name"',
+        "rows = 2",
+    )
+    wanted = shoal.SafePub(
+        "ln(2)",
+        "1e-6",
+        "standard",
+        split="4/5",
+        score="classification",
+        importance={"age": 2, "sex": "1/3"},
+        floor={"age": 1},
+        ceiling={"age": 2},
+        classes=("diagnosis",),
+        search="walk",
+        steps=7,
+        unit="name",
+        rows=2,
+    )
+    recipe = Recipe.load(safe(*options))
+    assert recipe.method() == wanted
+    given = {option.split(" = ")[0] for option in options} | {"epsilon", "delta", "levels"}
+    assert given == {field.name for field in fields(shoal.SafePub)}
+    fixed = Recipe.load(safe("levels = { age = 1, sex = 0 }"))
+    assert fixed.method() == shoal.SafePub("ln(2)", "1e-6", levels={"age": 1, "sex": 0})
+    for one in (recipe, fixed):
+        assert one.run().certificate.parameters["delta"] == "1/1000000"
+
+
+def test_the_lattice_of_safepub_has_every_released_column_with_a_hierarchy(safe: Callable[..., Path]) -> None:
+    tree = ("[output]", '[hierarchies.diagnosis]\nbuild = "suppress"\nvalues = ["flu", "cold"]\n[output]')
+    assert Recipe.load(safe()).nodes() == 4 * 2
+    assert Recipe.load(safe(edit=tree)).nodes() == 4 * 2 * 2
+    assert Recipe.load(safe("floor = { age = 1 }", "ceiling = { diagnosis = 0 }", edit=tree)).nodes() == 3 * 2
+    predicted = safe('score = "classification"', 'classes = ["diagnosis"]', edit=tree)
+    assert Recipe.load(predicted).nodes() == 4 * 2
+    assert Recipe.load(safe("levels = { age = 1, sex = 0, diagnosis = 1 }", edit=tree)).nodes() is None
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("epsilonn = 1", "method.epsilonn: unknown key; did you mean 'epsilon'?"),
+        ("split = true", "method.split should be a number"),
+        ('definition = "standart"', "method.definition is 'standart'; did you mean 'standard'?"),
+        ('search = "wlak"', "method.search is 'wlak'; did you mean 'walk'?"),
+        ("importance = { agee = 2 }", "method.importance.agee: no released column with a hierarchy; did you mean 'age'?"),
+        ("importance = { age = true }", "method.importance.age should be a number"),
+        ("floor = { name = 1 }", "method.floor.name: no released column with a hierarchy; it takes 'age', 'sex'"),
+        ("ceiling = { visits = 1 }", "method.ceiling.visits: no released column with a hierarchy"),
+        ("levels = { age = 1.5 }", "method.levels.age should be a valid integer, not 1.5"),
+        ("levels = { aeg = 1 }", "method.levels.aeg: no released column with a hierarchy; did you mean 'age'?"),
+        ('classes = "diagnosis"', "method.classes should be a valid list"),
+        ('classes = ["diagnoses"]', "method.classes[0]: 'diagnoses' is no released column; did you mean 'diagnosis'?"),
+        ('classes = ["name"]', "method.classes[0]: 'name' is no released column"),
+        ('unit = "age"', "method.unit: 'age' is no identifying column; give it that role"),
+        ('unit = "nam"', "method.unit: 'nam' is no identifying column; did you mean 'name'?"),
+        ("models = []", "method.models: unknown key"),
+        # What SafePub itself refuses, by its key
+        ('score = "granular"', "method.score is 'granular'; known are 'granularity', 'intensity'"),
+        ('score = "classification"', "method.classes names the columns to be predicted"),
+        ("split = 1", "method: a `split` of 1 leaves nothing for a search"),
+        ("split = 0", "method: split=0 is out of range"),
+        ('unit = "name"', "method: the probabilistic definition is not kept where people have several rows"),
+        ("rows = 2", "method.rows bounds how many rows each person gives; say with `unit`"),
+        ("steps = 0", "method: steps=0 is out of range"),
+    ],
+)
+def test_nonsense_is_named_by_its_key_and_its_fix(safe: Callable[..., Path], option: str, said: str) -> None:
+    with pytest.raises(RecipeError, match=re.escape(said)):
+        Recipe.load(safe(option)).method()
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (('epsilon = "ln(2)"', "epsilon = 0"), "method: epsilon=0 is out of range; it takes a number above 0"),
+        (('epsilon = "ln(2)"', "epsilon = nan"), "method: epsilon=nan is no finite number"),
+        (('epsilon = "ln(2)"', "epsilon = true"), 'method.epsilon should be a number such as 0.5, or a text such as "ln(2)"'),
+        (('epsilon = "ln(2)"', ""), "method.epsilon: missing; add it"),
+        (("delta = 1e-6", "delta = 1"), "method: delta=1"),
+        (("delta = 1e-6", ""), "method.delta: missing; add it"),
+        (('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', ""), "hierarchies.sex: missing, and the column is quasi"),
+    ],
+)
+def test_a_promise_that_makes_no_sense_is_refused(safe: Callable[..., Path], edit: tuple[str, str], said: str) -> None:
+    with pytest.raises(RecipeError, match=re.escape(said)):
+        Recipe.load(safe(edit=edit)).method()
+
+
+def test_a_table_without_anything_to_generalise_is_refused(safe: Callable[..., Path]) -> None:
+    path = safe()
+    text = re.sub(r"\[hierarchies(.|\n)*?\[method\]", "[method]", path.read_text()).replace('"quasi"', '"insensitive"')
+    path.write_text(text)
+    with pytest.raises(RecipeError, match="no released column has one to be generalised along"):
+        Recipe.load(path)
+
+
+# The recipe's digest
+
+
+@pytest.mark.parametrize("ledger", [False, True])
+def test_the_certificate_has_the_digest_of_the_recipe_and_nothing_else_of_it(safe: Callable[..., Path], ledger: bool) -> None:
+    path = safe(edit=("[output]", '[ledger]\npath = "book.ledger"\n[output]') if ledger else ("", ""))
+    if ledger:
+        shoal.Ledger.create(path.with_name("book.ledger"))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    recipe = Recipe.load(path)
+    made = recipe.run()
+    assert made.certificate.recipe == digest
+    text = made.certificate.to_json()
+    assert "people.csv" not in text
+    assert str(path.parent) not in text
+    if ledger:
+        entry = shoal.Ledger(path.with_name("book.ledger")).entries()[-1]
+        assert entry.facts["certificate"]["recipe"] == digest
+    assert recipe.method().release(recipe.table()).certificate.recipe is None
+    path.write_text(path.read_text() + "# changed\n")
+    assert Recipe.load(path).run().certificate.recipe != digest
 
 
 def test_a_value_outside_its_hierarchy_is_counted_and_not_shown(write: Write) -> None:

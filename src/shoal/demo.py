@@ -28,6 +28,7 @@ QUASI = ("age", "sex", "postcode", "admitted", "ward", "insurance")
 
 FIRST, LAST = dt.date(2024, 1, 1), dt.date(2025, 12, 31)
 OLDEST = 105
+LONGEST = 365
 
 
 class _Illness(NamedTuple):
@@ -89,6 +90,7 @@ _WARDS = {
 }
 _SEXES = ("female", "male", "diverse")
 _INSURANCES = ("statutory", "private", "self-paid")
+_OUTCOMES = {"home": ["home"], "elsewhere": ["rehabilitation", "transferred"], "died": ["died"]}
 
 # A town, its suburbs and the villages around it: codes, and how many of a thousand patients come from each. Three codes of
 # villages are so small that a patient from there is soon alone.
@@ -143,13 +145,23 @@ def _stay(illness: _Illness, draw: Random) -> tuple[object, ...]:
     youngest = {"obstetrics": 16, "paediatrics": 0}.get(illness.ward, 18 if illness.spread < 20 else 5)
     age = min(max(round(draw.gauss(illness.age, illness.spread)), youngest), 17 if illness.ward == "paediatrics" else OLDEST)
     postcode = draw.choices(list(_POSTCODES), [*_POSTCODES.values()])[0] if draw.random() > 0.008 else None
-    days = max(1, round(draw.expovariate(1 / illness.stay) * 0.6 + illness.stay * 0.4 + max(age - 75, 0) * 0.08))
+    days = round(draw.expovariate(1 / illness.stay) * 0.6 + illness.stay * 0.4 + max(age - 75, 0) * 0.08)
     private = 0.05 + 0.09 * (postcode is not None and postcode.startswith("072")) + 0.05 * (age > 60)
     insurance = draw.choices(_INSURANCES, [1 - private, private, 0.03 if postcode is None else 0.004])[0]
     died = draw.random() < illness.deaths * (0.4 + age / 60)
     nursed = draw.random() < (0.3 if age > 80 else 0.04) + 0.3 * (illness.name in ("hip fracture", "stroke", "worn knee"))
     outcome = "died" if died else "rehabilitation" if nursed else "transferred" if draw.random() < 0.03 else "home"
-    return age, sex, postcode, _admitted(illness, draw), illness.ward, illness.name, days, insurance, outcome
+    return (
+        age,
+        sex,
+        postcode,
+        _admitted(illness, draw),
+        illness.ward,
+        illness.name,
+        min(max(days, 1), LONGEST),
+        insurance,
+        outcome,
+    )
 
 
 def _admitted(illness: _Illness, draw: Random) -> dt.date:
@@ -162,18 +174,20 @@ def _admitted(illness: _Illness, draw: Random) -> dt.date:
 
 
 def hierarchies() -> dict[str, Hierarchy]:
-    """Public hierarchies for the quasi-identifying columns, and for the diagnosis; none depends on the rows."""
+    """Public hierarchies for all columns but the patient's number; none depends on the rows."""
     chapters: dict[str, list[str]] = {}
     for illness in (*_ILLNESSES, _RARE):
         chapters.setdefault(illness.chapter, []).append(illness.name)
     return {
-        "age": hierarchy.intervals(0, OLDEST, widths=[5, 10, 20], top=90),
+        "age": hierarchy.intervals(0, OLDEST, widths=[5, 10, 20, 40], top=90),
         "sex": hierarchy.suppress(_SEXES),
-        "postcode": hierarchy.mask(_POSTCODES, steps=[1, 2, 3]),
+        "postcode": hierarchy.mask(_POSTCODES, steps=[1, 2]),
         "admitted": hierarchy.dates(FIRST, LAST, ["month", "quarter", "year"]),
         "ward": hierarchy.groups(_WARDS),
         "insurance": hierarchy.suppress(_INSURANCES),
         "diagnosis": hierarchy.groups(chapters),
+        "stay": hierarchy.intervals(1, LONGEST, cuts=[[4, 8, 15, 29], [8]]),
+        "outcome": hierarchy.groups(_OUTCOMES),
     }
 
 
@@ -211,8 +225,8 @@ def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
 
 
 _RECIPE = """\
-# A made-up hospital. Every released row shares what others may know about a stay with at least four more,
-# and every such group has at least three diagnoses; a twentieth of the rows may be left out for that.
+# A made-up hospital, released with differential privacy: whether a stay is in the table or not makes hardly any difference
+# to what is released, and that also holds against someone who knows this recipe and the program.
 # Try: shoal release hospital.toml --out released
 
 missing = "category"  # a postal code that is not known is a value of its own
@@ -233,6 +247,7 @@ diagnosis = "sensitive"
 stay = "insensitive"
 outcome = "insensitive"
 
+# Public: from what anybody knows about ages, wards and the calendar, not from the rows.
 [hierarchies]
 age = { file = "hierarchies/age.csv" }
 sex = { file = "hierarchies/sex.csv" }
@@ -241,12 +256,15 @@ admitted = { file = "hierarchies/admitted.csv" }
 ward = { file = "hierarchies/ward.csv" }
 insurance = { file = "hierarchies/insurance.csv" }
 diagnosis = { file = "hierarchies/diagnosis.csv" }
+stay = { file = "hierarchies/stay.csv" }
+outcome = { file = "hierarchies/outcome.csv" }
 
 [method]
-name = "optimal"
-models = ["5-anonymity", "distinct 3-diversity of diagnosis"]
-loss = "granularity"
-suppression = 0.05
+name = "safepub"
+epsilon = 1
+delta = 1e-6
+score = "granularity"
+importance = { age = 3, diagnosis = 3, stay = 2 }  # what those who use the release asked for; 1 for the others
 
 [output]
 format = "csv"

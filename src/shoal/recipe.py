@@ -6,12 +6,14 @@ A recipe holds nothing of the table, so messages name its keys and the values gi
 """
 
 import datetime as dt
+import hashlib
 import inspect
 import json
 import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, cached_property
 from importlib import import_module
@@ -40,16 +42,19 @@ from shoal.hierarchy import read as read_hierarchy
 from shoal.kinds import Kind, KindName
 from shoal.measure.loss import LOSSES, Loss
 from shoal.privacy import models
+from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact
 from shoal.tables import Role, Table, headless
 
 if TYPE_CHECKING:
+    from shoal.ledger import Ledger
     from shoal.methods import Method, Progress
     from shoal.release import Release
 
 __all__ = ["BUILDERS", "METHODS", "MODELS", "Recipe", "draft"]
 
 METHODS = {
+    "safepub": "methods.safepub.SafePub",
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
     "sampling": "methods.sampling.RandomSample",
@@ -159,11 +164,15 @@ AnyBuilder = Annotated[Choice, _one_of(BUILDERS, "build"), BeforeValidator(_file
 
 _WRITTEN: dict[object, Any] = {
     Exact: Number,
+    Epsilon | Exact: Annotated[Any, _written_as(int | float | str, 'a number such as 0.5, or a text such as "ln(2)"')],
+    Mapping[str, Exact]: dict[str, Number],
     Loss | str: Literal[*LOSSES],
     Counts: str,  # the path of a population
     Hierarchy | None: None,  # no option: the column's own is taken
     tuple[models.Model, ...]: list[AnyModel],
     Mapping[str, int]: dict[str, int],
+    Mapping[str, int] | None: dict[str, int] | None,
+    tuple[str, ...]: list[str],
     Kind | str: KindName,
     build.Number: Number,
     build.Number | None: Number | None,
@@ -232,9 +241,10 @@ class Content(Section):
 class Recipe:
     """A recipe that was read and found to be whole; paths in it are seen from its own folder."""
 
-    def __init__(self, path: Path, content: Content) -> None:
+    def __init__(self, path: Path, content: Content, digest: str) -> None:
         self.path = path
         self.content = content
+        self.digest = digest  # SHA-256 of the file, which certificates name
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Recipe":
@@ -243,7 +253,8 @@ class Recipe:
         if path.suffix.lower() in (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc") and path.is_file():
             raise RecipeError(f"{path} is no recipe. Is it a table? Then draft a recipe with: shoal recipe new {path}")
         try:
-            raw = tomllib.loads(path.read_text(encoding="utf-8"))
+            written = path.read_bytes()
+            raw = tomllib.loads(written.decode("utf-8"))
         except OSError as error:
             raise FileError(f"cannot read {path}: {error.strerror}; give the path of a recipe") from None
         except UnicodeDecodeError:
@@ -267,7 +278,7 @@ class Recipe:
             raise RecipeError(f"{path}: {wrong[0]}")
         if wrong:
             raise RecipeError("\n  ".join([f"{path} has {len(wrong)} mistakes", *wrong]))
-        return cls(path, content)
+        return cls(path, content, hashlib.sha256(written).hexdigest())
 
     @property
     def source(self) -> Path:
@@ -328,6 +339,10 @@ class Recipe:
 
     def method(self) -> "Method":
         """The method with its options."""
+        return self._method
+
+    @cached_property
+    def _method(self) -> "Method":
         chosen: Any = self.content.method
         options = chosen.given("name")
         if "models" in options:
@@ -351,28 +366,53 @@ class Recipe:
         return Embedded().count(table, table.quasi)
 
     def _make(self, place: str, options: Mapping[str, Any], loc: tuple[int | str, ...]) -> Any:
+        thing = _thing(place)
         try:
-            return _thing(place)(**options)
+            return thing(**options)
         except ShoalError as error:
-            raise RecipeError(f"{self.path}: {_path(loc)}: {error}") from None
+            said = f": {error}"
+            if (about := re.match(r": `(\w+)`", said)) and about[1] in inspect.signature(thing).parameters:
+                loc, said = (*loc, about[1]), said[about.end() :]
+            raise RecipeError(f"{self.path}: {_path(loc)}{said}") from None
 
     def nodes(self) -> int | None:
         """How many nodes the method's lattice has; None for one that searches no lattice."""
         method: Any = self.content.method
-        if "ceiling" not in type(method).model_fields:
+        if "ceiling" not in type(method).model_fields or getattr(method, "levels", None):
             return None
         lowest: dict[str, int] = method.floor or {}
         highest: dict[str, int] = method.ceiling or {}
-        trees = {name: self.hierarchies[name] for name in self.having(Role.QUASI)}
+        names: Iterable[str] = self.having(Role.QUASI)
+        if method.name == "safepub":  # whatever has a hierarchy, but for what is to be predicted
+            names = self.hierarchies.keys() - {*self.having(Role.IDENTIFYING), *(method.classes or ())}
+        trees = {name: self.hierarchies[name] for name in names}
         return prod(highest.get(name, tree.height) - lowest.get(name, 0) + 1 for name, tree in trees.items())
 
     def run(self, *, progress: "Progress | None" = None) -> "Release":
         """Read the source and release it; where the recipe names a ledger, the release is entered there and counts as spent."""
         if self.ledger is None:
-            return self.method().release(self.table(), progress=progress)
+            return self.release(self.table(), progress=progress)
         from shoal.ledger import Ledger
 
-        return Ledger(self.ledger).release(self.method(), self.table(), progress=progress)
+        return self.release(self.table(), ledger=Ledger(self.ledger), progress=progress)
+
+    def release(
+        self,
+        table: Table,
+        directory: str | os.PathLike[str] | None = None,
+        *,
+        ledger: "Ledger | None" = None,
+        progress: "Progress | None" = None,
+    ) -> "Release":
+        """Release the table as the recipe says, enter it in a ledger, and write it into a directory, if they are given."""
+        method = self.method()
+        if ledger is not None:
+            return ledger.release(method, table, directory, format=self.format, recipe=self.digest, progress=progress)
+        made = method.release(table, progress=progress)
+        made = replace(made, certificate=replace(made.certificate, recipe=self.digest))
+        if directory is not None:
+            made.write(directory, self.format)
+        return made
 
 
 # What is wrong with a recipe, in words
@@ -391,16 +431,28 @@ def _contradictions(content: Content) -> Iterator[str]:
         if column is not None and column not in by_role["sensitive"]:
             place = f"method.models[{i}]{'.column' if isinstance(model, Choice) else ''}"
             yield f"{place}: {column!r} is no sensitive column; {_hint(column, by_role['sensitive'])}"
-    for bound in ("floor", "ceiling"):
-        for name in getattr(method, bound, None) or {}:
-            if name not in by_role["quasi"]:
-                yield f"method.{bound}.{_key(name)}: no quasi-identifying column; {_hint(name, by_role['quasi'])}"
-    if method.name == "optimal":
-        if not by_role["quasi"]:
-            yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
-        for name in by_role["quasi"]:
-            if name not in content.hierarchies:
-                yield f"hierarchies.{_key(name)}: missing, and the column is quasi-identifying; add it with file = … or build = …"
+    released = [name for name in content.roles if name not in by_role["identifying"]]
+    kind, generalised = "quasi-identifying column", by_role["quasi"]
+    if method.name == "safepub":
+        kind, generalised = "released column with a hierarchy", [name for name in released if name in content.hierarchies]
+    for option in ("floor", "ceiling", "levels", "importance"):
+        for name in getattr(method, option, None) or {}:
+            if name not in generalised:
+                yield f"method.{option}.{_key(name)}: no {kind}; {_hint(name, generalised)}"
+    for i, name in enumerate(getattr(method, "classes", None) or []):
+        if name not in released:
+            yield f"method.classes[{i}]: {name!r} is no released column; {_hint(name, released)}"
+    unit = getattr(method, "unit", None)
+    if unit is not None and unit not in by_role["identifying"]:
+        fix = "give it that role" if unit in released else _hint(unit, by_role["identifying"])
+        yield f"method.unit: {unit!r} is no identifying column; {fix}"
+    if method.name == "optimal" and not by_role["quasi"]:
+        yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
+    if method.name == "safepub" and not generalised:
+        yield "hierarchies: no released column has one to be generalised along; add it with file = … or build = …"
+    for name in by_role["quasi"] if method.name in ("optimal", "safepub") else ():
+        if name not in content.hierarchies:
+            yield f"hierarchies.{_key(name)}: missing, and the column is quasi-identifying; add it with file = … or build = …"
 
 
 def _line(raw: Mapping[str, Any], error: ErrorDetails) -> str:
@@ -486,17 +538,24 @@ _EXAMPLES = {
     Kind.INTEGER: ['build = "intervals"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
     Kind.FLOAT: ['build = "intervals"', 'kind = "float"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
     Kind.DATE: ['build = "dates"', 'first = "?"', 'last = "?"', 'levels = ["month", "year"]'],
-    Kind.TEXT: ['file = "?"'],
+    Kind.TEXT: ['file = "?"  # or a builder: group, mask, order, suppress'],
 }
 
 _OTHER_METHODS = {
+    "optimal": [
+        'name = "optimal"  # k-anonymity and its like, with the levels that lose least',
+        f'suppression = "{PLACEHOLDER}"  # the share of records that may be left out, such as 0.05',
+        'loss = "granularity"  # what is kept small; others: docs/measures.md',
+        f'models = ["{PLACEHOLDER}"]  # such as "5-anonymity"; all: docs/models.md',
+    ],
     "mondrian": [
-        'name = "mondrian"  # every group has ranges of its own; takes the models above',
+        'name = "mondrian"  # every group has ranges of its own',
+        f'models = ["{PLACEHOLDER}"]',
         "relaxed = false  # true: groups of more even size, whose ranges overlap",
         'ranges = "boundary"  # or observed: only as far as there are values',
     ],
     "sampling": [
-        'name = "sampling"  # every record as it is, or not at all; takes no models',
+        'name = "sampling"  # every record as it is, or not at all',
         f'probability = "{PLACEHOLDER}"  # of a record to be released, such as 0.1',
     ],
 }
@@ -521,7 +580,7 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = Fal
     source = {"path": Path(os.path.relpath(path, folder)).as_posix(), **reading}
     lines = [
         f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then: shoal recipe check,",
-        "# shoal preview, shoal release.",
+        "# shoal release.",
         'missing = "category"  # missing values are a value of their own; or "refuse"',
         "",
         "[source]",
@@ -530,35 +589,34 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = Fal
         "[source.types]  # text, integer, float or date",
         *(f"{_key(name):{wide}} = {_quoted(kind)}" for name, kind in kinds.items()),
         "",
-        "# identifying: is never released.      quasi: others may know it; generalised.",
-        "# sensitive: nobody should learn it.   insensitive: neither; released as it is.",
+        "# identifying: is never released.      quasi: others may know it.",
+        "# sensitive: nobody should learn it.   insensitive: neither.",
         "[roles]",
         *(f'{_key(name):{wide}} = "{PLACEHOLDER}"{guess and f"  # {guess}?"}' for name, guess in guesses.items()),
         "",
-        "# Every quasi column needs a hierarchy: a builder, or a file with one line a",
-        "# value, which shoal hierarchy make writes. For example (take the # away):",
+        "# How values generalise: a builder, or a file with one line a value, which",
+        "# shoal hierarchy make writes. They are public: made from what anybody knows of",
+        "# a column, never from its rows. Every quasi column needs one. A released column",
+        "# without one leaves as it is, and the finer it is, the fewer records are kept.",
+        "# For example (take the # away):",
     ]
-    for name in [name for name, guess in guesses.items() if guess == "quasi"] or list(table.names[:1]):
+    for name in [name for name, guess in guesses.items() if guess != "identifying"] or list(table.names[:1]):
         lines += ["", *(f"# {line}" for line in (f"[hierarchies.{_key(name)}]", *_EXAMPLES[kinds[name]]))]
     lines += [
         "",
         "[method]",
-        'name = "optimal"  # the levels that lose least; other methods stand below',
-        f'suppression = "{PLACEHOLDER}"  # the share of records that may be left out, such as 0.05',
-        'loss = "granularity"  # what is kept small; others: docs/measures.md',
+        'name = "safepub"  # differential privacy; other methods stand below',
+        f'epsilon = "{PLACEHOLDER}"  # how much one row may matter, such as 1 or "ln(2)"',
+        f'delta = "{PLACEHOLDER}"  # the chance that this fails, such as 1e-6; try shoal explain',
+        'definition = "probabilistic"  # or standard: keeps more records',
+        'score = "granularity"  # what a good release is; others: docs/safepub.md',
+        "# importance = { NAME = 3 }  # columns that count more in the score than 1",
+        "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
+        '# unit = "NAME"  # whose rows belong together, by an identifying column; needs',
+        '# definition = "standard". Each person gives one row, or what rows says',
         "",
-        "[[method.models]]",
-        'model = "k-anonymity"',
-        f'k = "{PLACEHOLDER}"  # records in every group, such as 5',
-        "",
-        "# A second model, where a group must not give a sensitive value away:",
-        "#",
-        "# [[method.models]]",
-        '# model = "distinct-diversity"  # or another one of docs/models.md',
-        f"# column = {_quoted(next((name for name, guess in guesses.items() if guess == 'sensitive'), PLACEHOLDER))}",
-        f'# l = "{PLACEHOLDER}"  # different values in every group, such as 3',
-        "",
-        "# Other methods, in place of the section [method] above:",
+        "# Other methods, in place of the section [method] above. They promise less:",
+        "# someone who knows the algorithm may infer more than the table shows.",
         *(f"# {line}".rstrip() for options in _OTHER_METHODS.values() for line in ("", "[method]", *options)),
         "",
         "[output]",

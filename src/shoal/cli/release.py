@@ -1,8 +1,9 @@
 """`shoal release`: from a recipe to the released table and its certificate."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,7 +11,7 @@ from shoal.cli import options
 from shoal.cli.terminal import complain, percent, show, working
 from shoal.errors import FileError, plural
 
-__all__ = ["release"]
+__all__ = ["earlier_release", "kept", "release"]
 
 
 def release(
@@ -26,21 +27,12 @@ def release(
 
     Writes release.csv (or the recipe's format) and certificate.json into DIR: both, or none.
     """
-    from shoal.files import FORMATS
     from shoal.ledger import Ledger
     from shoal.recipe import Recipe
 
-    if os.path.exists(out) and not out.is_dir():  # before the work is done, not after
-        raise FileError(f"{out} is a file; give --out a directory")
-    names = ["certificate.json", *(f"release.{form}" for form in sorted(set(FORMATS.values())))]
-    earlier = [out / name for name in names if os.path.lexists(out / name)]
-    if earlier and not force:
-        raise FileError(
-            f"{' and '.join(map(str, earlier))} {'is' if len(earlier) == 1 else 'are'} there already; "
-            "give --out another directory, or --force to write over an earlier release"
-        )
+    earlier = earlier_release(out, force)  # before the work is done, not after
     chosen = Recipe.load(recipe)
-    method = chosen.method()
+    chosen.method()  # what is wrong with it is told before anything is read
     path = ledger or chosen.ledger
     book = path and Ledger(path)
     if (nodes := chosen.nodes()) is not None:
@@ -49,22 +41,20 @@ def release(
         table = chosen.table()
     try:
         with working("releasing") as report:
-            if book:
-                made = book.release(method, table, out, format=chosen.format, progress=report)
-            else:
-                made = method.release(table, progress=report)
+            made = chosen.release(table, out, ledger=book or None, progress=report)
     except BaseException as error:
         for note in getattr(error, "__notes__", ()):  # that it counts as spent, also where it was stopped
             complain(note)
         raise
-    with working("writing"):
-        written = out / f"release.{chosen.format}" if book else made.write(out, chosen.format)
-        for old in earlier:  # a table of another format would lie beside a certificate that is not its own
-            if old not in (written, written.with_name("certificate.json")):
-                old.unlink()
+    written = out / f"release.{chosen.format}"
+    for old in earlier:  # a table of another format would lie beside a certificate that is not its own
+        if old not in (written, written.with_name("certificate.json")):
+            old.unlink()
     show(str(made.certificate), "")
     complain(f"wrote {written} and {written.with_name('certificate.json')}")
-    if made.suppressed:  # only for the owner's eyes: how many there were is not in the release
+    if "kept" in made.facts:  # only for the owner's eyes: how many there were is not in the release
+        complain(f"for you alone: {kept(made.facts)}")
+    elif made.suppressed:
         complain(f"{plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
     if "loss" in made.facts:
         complain(f"loss {percent(made.facts['loss'])}, from 0 % for the input to 100 % for nothing left")
@@ -73,3 +63,25 @@ def release(
         complain(f"entered in {book.path} as entry {entered['entry']}")
         if entered["other_data"]:
             complain("note: the data is not that of the release before; what both spent is added up")
+
+
+def earlier_release(out: Path, force: bool) -> list[Path]:
+    """The files of an earlier release in a directory; FileError if there are any and nobody said that they may go."""
+    from shoal.files import FORMATS
+
+    if os.path.exists(out) and not out.is_dir():
+        raise FileError(f"{out} is a file; give --out a directory")
+    names = ["certificate.json", *(f"release.{form}" for form in sorted(set(FORMATS.values())))]
+    earlier = [out / name for name in names if os.path.lexists(out / name)]
+    if earlier and not force:
+        raise FileError(
+            f"{' and '.join(map(str, earlier))} {'is' if len(earlier) == 1 else 'are'} there already; "
+            "give --out another directory, or --force to write over an earlier release"
+        )
+    return earlier
+
+
+def kept(facts: Mapping[str, Any]) -> str:
+    """How much of the input a release has, in words. It tells about the input: for its owner only."""
+    share = f" ({percent(facts['kept'] / facts['records'])})" if facts["records"] else ""
+    return f"{facts['kept']:,} of {plural(facts['records'], 'record')} kept{share}, in {plural(facts['groups'], 'group')}"

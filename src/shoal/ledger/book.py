@@ -20,7 +20,7 @@ from shoal.methods import Method, Progress, Schema
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, fraction, short
 from shoal.privacy.promises import DifferentialPrivacy, Promise
-from shoal.release import Certificate, Release, plain
+from shoal.release import Certificate, Release, plain, released
 from shoal.tables import Table
 
 __all__ = ["Ledger"]
@@ -108,11 +108,13 @@ class Ledger:
         directory: str | os.PathLike[str] | None = None,
         *,
         format: str = "csv",
+        recipe: str | None = None,
         chance: Chance | None = None,
         progress: Progress | None = None,
     ) -> Release:
         """Enter a release, make it, and write it into a directory; without one, writing is left to the caller.
 
+        `recipe` is the digest of the recipe that is followed, which the certificate names.
         BudgetError if it does not fit the budget: then no coin was flipped, and nothing is entered or written. Whatever fails
         after it was entered leaves it spent, and the error says so. `facts["ledger"]` of the release has the number of its
         `entry`, and whether it is of `other_data` than the release before it.
@@ -124,6 +126,7 @@ class Ledger:
         spent = f"entry {entry.number} of {self.path} counts as spent all the same"
         try:
             made = method.release(table, chance, progress=progress)
+            made = replace(made, certificate=replace(made.certificate, recipe=recipe))
             self.complete(entry.number, made.certificate)
             if directory is not None:
                 made.write(directory, format)
@@ -145,8 +148,9 @@ class Ledger:
         wanted = {part: stated[part] if bounded else None for part in ("epsilon", "delta", "definition", "unit")}
         self.account().require(wanted, method, self.path)  # before the work on a large table
         if bounded:
-            for name in table.quasi:  # a method would refuse it too, but later, when it counts as spent
-                table.leaf_of(name)
+            for name in released(table):  # a method would refuse it too, but later, when it counts as spent
+                if name in table.hierarchies:
+                    table.leaf_of(name)
         table_used = {
             "promise": stated,
             "columns": {name: role.value for name, role in table.roles.items()},
