@@ -205,7 +205,7 @@ class Granularity:
     name: ClassVar[str] = "granularity"
 
     def spread(self, space: Space, k: int) -> Fraction:
-        return Fraction(2 * sum(max(map(max, weights), default=0) for weights in self._gains(space).values()))
+        return Fraction(2 * sum(int(max(map(max, weights), default=0)) for weights in self._gains(space).values()))
 
     def on(self, space: Space, sample: Counts, k: int) -> Scores:
         gains, rollup = self._gains(space), space.rollup(sample)
