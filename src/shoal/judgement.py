@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,9 @@ Bools = npt.NDArray[np.bool_]
 
 NOTICE = "not for release: this report tells about the input"
 """The first and the last line of a judgement for people."""
+
+FOLDS = 10
+"""Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper."""
 
 
 @dataclass(frozen=True)
@@ -233,26 +237,28 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         except (ValueError, TypeError, OverflowError):
             return text
 
-    possible: Iterable[tuple[int, Sequence[str], npt.NDArray[Any]]] = [(0, own.labels, np.arange(len(own.keys)))]
+    possible: list[tuple[int, Sequence[str], npt.NDArray[Any]]] = [(0, own.labels, np.arange(len(own.keys)))]
     if name in table.hierarchies and (quasi or name in levels):
         tree = table.hierarchy(name)
         at = [levels[name]] if name in levels else range(tree.height + 1)
         if not all(0 <= level <= tree.height for level in at):
             raise HierarchyError(f"column {name!r} has levels 0 to {tree.height}, and the release has {at[0]}")
         possible = [(level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at]
-    for level, labels, code_of in possible:
+    # A level that has all values, "*" too, is better than one beside whose values "*" can only mean a suppressed record.
+    for beside, (level, labels, code_of) in product(((), (EVERYTHING,)), possible):
         place = {canonical(label): code for code, label in enumerate(labels)}
         place |= {label: code for code, label in enumerate(labels)}
         codes = np.array([place.get(text, place.get(canonical(text), -1)) for text in there.labels], dtype=np.int64)
-        if all(code >= 0 or text == EVERYTHING for code, text in zip(codes, there.labels, strict=True)):
+        strange = sum(code < 0 and text not in beside for code, text in zip(codes.tolist(), there.labels, strict=True))
+        if not strange:
             before = np.bincount(code_of, records, len(labels)).astype(np.int64)
             return _Column(name, level, labels, before, codes[there.codes])
     if quasi and name not in levels:
         return _Column(name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64))
-    strange = plural(int((codes < 0).sum()), "released value")
+    values = plural(strange, "released value")
     if name in levels:
-        raise HierarchyError(f"column {name!r}: {strange} not at level {level} of its hierarchy; give the one it was released by")
-    raise ColumnError(f"column {name!r}: {strange} not in the input; judge the release by the table it was made from")
+        raise HierarchyError(f"column {name!r}: {values} not at level {level} of its hierarchy; give the one it was released by")
+    raise ColumnError(f"column {name!r}: {values} not in the input; judge the release by the table it was made from")
 
 
 def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
@@ -354,8 +360,11 @@ def _accuracies(
     if strange := [name for name in wanted if name not in shown.names]:
         raise ColumnError(f"no column {listed(strange)} to predict; the release has {listed(shown.names)}")
     for name in wanted:
+        if table.rows < 2:
+            unknown[f"classification of {name}"] = "it takes two records"
+            continue
         try:
-            found += classification(table, shown, name, seed=seed)
+            found += classification(table, shown, name, folds=min(FOLDS, table.rows), seed=seed)
         except ColumnError as error:  # it was generalised, which is no mistake of whoever asks
             unknown[f"classification of {name}"] = str(error)
     return tuple(found), unknown
@@ -370,8 +379,10 @@ def _queries(table: Table, shown: Table, number: int, rate: Fraction | None, see
 def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None) -> ColumnCounts:
     """How many records have each value, before and after."""
     labels, before = column.labels, column.before
-    after: npt.NDArray[Any] = np.bincount(column.codes, minlength=len(labels))
-    if column.level is None:
+    after: npt.NDArray[Any]
+    if column.level is not None:
+        after = np.bincount(column.codes, minlength=len(labels))
+    else:
         tree = table.hierarchies.get(column.name)
         labels = table.column(column.name).labels if tree is None else table.hierarchy(column.name).labels[0]
         before, after = spread(table, shown, column.name)

@@ -35,8 +35,9 @@ def judge(
 ) -> None:
     """How good is a release, judged by its input?
 
-    Records kept, loss by every model, accuracy of classifiers, counts before and after. It tells about the input, so it is
-    not for release: FILE cannot be in the directory of one.
+    Records kept, loss by every model, accuracy of classifiers, counts before and after.
+
+    The report tells about the input and is not for release: FILE cannot be beside one.
     """
     import shoal
     from shoal.judgement import NOTICE, refuse_beside_a_release
