@@ -41,15 +41,20 @@ def verify(
     certificate: str | os.PathLike[str],
     released: str | os.PathLike[str],
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    *,
+    recipe: str | None = None,
 ) -> list[str]:
     """What does not hold about a certificate and its table, one line each; empty if nothing is wrong.
 
-    With `hierarchies` of generalised columns, released values are also looked up among the labels of their levels. What the
-    files alone cannot show is passed over: `unchecked` names it.
+    With `hierarchies` of generalised columns, released values are also looked up among the labels of their levels. With the
+    digest of a `recipe`, the certificate must not name another. What the files alone cannot show is passed over: `unchecked`
+    names it.
     """
     found: list[str] = []
     try:
         paper = _certificate(Path(certificate))
+        if recipe is not None and paper.recipe not in (None, recipe):
+            found.append("the recipe is not the one that was followed: their digests differ")
         for fault in _failures(paper, _read(Path(released)), hierarchies or {}):
             found.append(fault)  # noqa: PERF402  # those found before an error stay
     except ShoalError as error:
@@ -98,6 +103,11 @@ def unchecked(certificate: Certificate | str | os.PathLike[str], hierarchies: Ma
     try:
         return [
             *(_called(model) for model in paper.parameters.get("models", ()) if not _checkable(model, paper)),
+            *(
+                [f"the words of its statement, which are those of version {paper.version}"]
+                if paper.version != __version__
+                else ()
+            ),
             *(_taken_on_trust(paper, hierarchies or {}) if paper.method in _DIFFERENTIAL else ()),
         ]
     except _MALFORMED:
@@ -296,6 +306,10 @@ class _Epsilon:
             raise ValueError("no epsilon that promises anything")
         return made
 
+    def equals(self, other: "_Epsilon") -> bool:
+        """Whether they are one number; ln(9) / 2 and ln(3) are."""
+        return abs(Fraction(self.value(60)) - Fraction(other.value(60))) <= _CLEARLY * Fraction(self.value(60))
+
     def times(self, share: Fraction) -> "_Epsilon":
         return _Epsilon(self.factor * share, self.base)
 
@@ -332,7 +346,7 @@ def _derivation(paper: Certificate) -> Iterator[str]:
     if paper.whole:
         yield "the certificate says that no record was left out, though records are sampled"
     epsilon, delta, definition = _Epsilon.of(promise["epsilon"]), _number(promise["delta"]), promise["definition"]
-    if _Epsilon.of(given["epsilon"]) != epsilon or _number(given["delta"]) != delta:
+    if not epsilon.equals(_Epsilon.of(given["epsilon"])) or _number(given["delta"]) != delta:
         yield "epsilon or delta of the promise are not those of the parameters"
     if not given["definition"] == derived["definition"] == definition or definition not in ("probabilistic", "standard"):
         yield "the promise, the parameters and what was derived from them do not name one definition"
@@ -353,9 +367,9 @@ def _derivation(paper: Certificate) -> Iterator[str]:
     split = _number(given["split"]) if derived["epsilon_search"] is not None else Fraction(1)
     anonymisation = _Epsilon.of(derived["epsilon_anonymisation"])
     searching = None if derived["epsilon_search"] is None else _Epsilon.of(derived["epsilon_search"])
-    if anonymisation != row.times(split) or (searching and searching != row.times(1 - split)):
+    if not anonymisation.equals(row.times(split)) or (searching and not searching.equals(row.times(1 - split))):
         yield f"the parts of epsilon do not add up to {promise['epsilon']}" + (f" over {rows} rows" if rows > 1 else "")
-    if not _grouped(epsilon, row, row_delta, delta):
+    if row_delta != delta if rows == 1 else not _grouped(epsilon, row, row_delta, delta):
         yield f"the delta of a row is too large for {plural(rows, 'row')}"
     if not 0 < beta <= 1 - 1 / anonymisation.power(_digits(anonymisation, row_delta))[0]:
         yield "beta is above 1 - e^-epsilon: records were drawn too often"
@@ -381,8 +395,6 @@ def _levels_allowed(paper: Certificate) -> Iterator[str]:
 
 def _grouped(epsilon: _Epsilon, row: _Epsilon, row_delta: Fraction, delta: Fraction) -> bool:
     """Whether rows that keep (row, row_delta) keep (epsilon, delta) together: δ of each grows by e^ε of those after it."""
-    if epsilon == row:
-        return row_delta == delta
     digits = _digits(row, row_delta)
     return row_delta * (epsilon.power(digits)[1] - 1) <= delta * (row.power(digits)[0] - 1)
 

@@ -1,16 +1,13 @@
 """`shoal verify`: does a released table keep what its certificate says?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, print_json, show
 from shoal.errors import FileError, ParameterError, listed
-
-if TYPE_CHECKING:
-    from shoal.hierarchy import Hierarchy
 
 __all__ = ["verify"]
 
@@ -21,7 +18,7 @@ def verify(
     ],
     table: Annotated[Path, typer.Argument(metavar="TABLE", help="The released table it came with.", show_default=False)],
     recipe: Annotated[
-        Path | None, typer.Option(metavar="RECIPE", help="A recipe, to take hierarchies from.", show_default=False)
+        Path | None, typer.Option(metavar="RECIPE", help="The recipe that was followed, for its hierarchies.", show_default=False)
     ] = None,
     hierarchy: options.Hierarchies = [],  # noqa: B006  typer wants a list, and nobody changes it
     root: options.Root = None,
@@ -33,6 +30,7 @@ def verify(
     Exit code 1 if either file was changed or something does not hold, one line each. What files cannot show is listed.
     With hierarchies, released values are looked up in them too. A seal is no signature: get both files from someone you trust.
     """
+    from shoal.recipe import Recipe
     from shoal.release import Certificate
     from shoal.verification import unchecked
     from shoal.verification import verify as failures
@@ -40,8 +38,9 @@ def verify(
     for path in (certificate, table):
         _require(path)
     given = options.hierarchies(hierarchy, [], root, add_root)
-    trees = {**_of_recipe(recipe), **given}
-    found = failures(certificate, table, trees)
+    followed = recipe and Recipe.load(recipe)
+    trees = {**(followed.hierarchies if followed else {}), **given}
+    found = failures(certificate, table, trees, recipe=followed.digest if followed else None)
     paper = None if found else Certificate.from_json(certificate.read_text(encoding="utf-8"))
     if paper and (unknown := [name for name in given if name not in paper.levels]):
         raise ParameterError(f"--hierarchy {listed(unknown)}: the certificate has levels for {listed(paper.levels)} only")
@@ -73,11 +72,3 @@ def _require(path: Path) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "no path"
         raise FileError(f"cannot read {path}: {reason}; give the certificate.json of a release, and its table") from None
-
-
-def _of_recipe(path: Path | None) -> "dict[str, Hierarchy]":
-    if path is None:
-        return {}
-    from shoal.recipe import Recipe
-
-    return Recipe.load(path).hierarchies
