@@ -102,6 +102,10 @@ def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(problem:
             codes = list(zip(*(groups.codes(j).tolist() for j in range(len(node))), strict=True))
             assert dict(zip(codes, groups.sizes.tolist(), strict=True)) == {key: bag.total() for key, bag in expected.items()}
             assert groups.cells.sum() == len(rows)
+            marginals = groups._raw.marginals(groups.cells.astype(np.float64))
+            for axis, column in enumerate(lattice.rollup.axes):
+                seen = lattice.rollup.real[axis][node[column]]
+                assert marginals[axis].tolist() == groups.marginal(column)[seen].tolist()
             histogram = groups.histogram("s")
             bags: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
             for at, value, count in zip(histogram.group, histogram.value, histogram.count, strict=True):

@@ -171,6 +171,26 @@ class Cells:
         block = kept.reshape(len(lines), len(places))
         return float((lines * block.sum(axis=1)).sum() + (places * block.sum(axis=0)).sum())
 
+    def marginals(self, kept: Floats) -> list[Floats]:
+        """How many of the kept records have each code, for every axis."""
+        cards = self.rollup.cards_at(self.levels)
+        if self.outer is not None:
+            split, block = self.outer.axes, kept.reshape(-1, len(self.outer.keys))
+            groups = block.sum(axis=0)
+            outer = Cells(self.rollup, self.levels, groups, self.outer.keys * prod(cards[split:]))
+            first = [_sums(outer.codes(axis), groups, cards[axis]) for axis in range(split)]
+            return [*first, *_along_each(block.sum(axis=1), cards[split:])]
+        split = _middle(tuple(cards))
+        low = prod(cards[split:])
+        if self.keys is None and self.wide is None:
+            block = kept.reshape(-1, low)
+            return [*_along_each(block.sum(axis=1), cards[:split]), *_along_each(block.sum(axis=0), cards[split:])]
+        if self.keys is None or self.last_axis is not None or max(prod(cards[:split]), low) > DENSE:
+            return [_sums(self.codes(axis), kept, card) for axis, card in enumerate(cards)]
+        high = self.keys // low
+        upper, lower = _sums(high, kept, prod(cards[:split])), _sums(self.keys - high * low, kept, low)
+        return [*_along_each(upper, cards[:split]), *_along_each(lower, cards[split:])]
+
     def find(self, codes: Sequence[Unsigned]) -> Index:
         """The group of each row, given the rows' real codes by column; of compact cells."""
         places = []
@@ -510,10 +530,7 @@ class Rollup:
         return Cells(self, levels, *_sums_by_key(key, table.sizes, cells))
 
     def _roll_wide(self, table: _Table, levels: Levels, cards: Sequence[int]) -> Cells:
-        packs = [
-            (axes, self._look_up(axes, table.levels, levels, np.uint32)[0].take(packed))
-            for axes, packed in table.packs
-        ]
+        packs = [(axes, self._look_up(axes, table.levels, levels, np.uint32)[0].take(packed)) for axes, packed in table.packs]
         ranks = _ranks([packed for _, packed in packs], [prod(cards[axis] for axis in axes) for axes, _ in packs])
         sizes = _sums(ranks, table.sizes, int(ranks.max()) + 1)
         one = np.empty(len(sizes), dtype=np.intp)
@@ -660,6 +677,13 @@ class Rollup:
             share = share[share > 0]
             logs.append(float(np.log(max(cards, 1)) - (share * np.log(share)).sum()) / 2)
         return logs
+
+
+def _along_each(values: Floats, cards: Sequence[int]) -> Iterator[Floats]:
+    """The sums of an array's values along every axis but one, for each."""
+    array = values.reshape(cards)
+    for axis in range(len(cards)):
+        yield array.sum(axis=tuple(other for other in range(len(cards)) if other != axis), dtype=np.float64)
 
 
 def _finer(levels: Levels, axis: int) -> Levels:

@@ -237,26 +237,6 @@ class Intensity(Granularity):
         }
 
 
-@dataclass(frozen=True)
-class Entropy:
-    """Σ over records and columns of the share of all sampled records that do not have the value: its rarity, as information."""
-
-    name: ClassVar[str] = "entropy"
-
-    def spread(self, space: Space, k: int) -> Fraction:
-        return Fraction(13, 4) * sum(space.importance.values())
-
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
-        rollup = space.rollup(sample)
-        axis_of = {j: axis for axis, j in enumerate(rollup.axes)}
-
-        def gains(j: int, level: int) -> Floats:
-            frequency = rollup.marginal(axis_of[j], level)
-            return (rollup.total - frequency) * space.importance.get(space.names[j], 0)
-
-        return _Columnwise.on(space, rollup, k, Fraction(1, max(int(rollup.total), 1)), gains)
-
-
 def _seen(rollup: Rollup, j: int, level: int, gains: Sequence[npt.NDArray[np.int64]] | None) -> Floats:
     """The gains of those codes that occur."""
     codes = rollup.real[rollup.axes.index(j)][level]
@@ -315,6 +295,30 @@ class Discernibility:
         def score(cells: Cells) -> float:
             kept = ramp(cells.sizes, k)
             return rollup.total * float(kept.sum()) - float((kept * cells.sizes).sum())
+
+        return _NodeByNode(space, Fraction(1, max(int(rollup.total), 1)), rollup, score)
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """How varied columns are: Σ over columns and values of Φ · (1 − Φ / n), with Φ = Σ φ(size) over the value's groups."""
+
+    name: ClassVar[str] = "entropy"
+
+    def spread(self, space: Space, k: int) -> Fraction:
+        return Fraction(4 * sum(space.importance.values()))
+
+    def on(self, space: Space, sample: Counts, k: int) -> Scores:
+        rollup = space.rollup(sample)
+        importance = [space.importance.get(space.names[j], 0) for j in rollup.axes]
+        if rollup.total**2 * sum(importance) >= EXACT:
+            raise TooLargeError("the sample has so many records that scores would not be exact; use another score")
+
+        def score(cells: Cells) -> float:
+            kept = cells.marginals(ramp(cells.sizes, k))
+            return sum(
+                weight * float((values * (rollup.total - values)).sum()) for weight, values in zip(importance, kept, strict=True)
+            )
 
         return _NodeByNode(space, Fraction(1, max(int(rollup.total), 1)), rollup, score)
 
