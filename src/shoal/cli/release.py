@@ -1,15 +1,20 @@
 """`shoal release`: from a recipe to the released table and its certificate."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, percent, show, working
 from shoal.errors import FileError, plural
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+    from shoal.tables import Table
 
 __all__ = ["earlier_release", "kept", "release"]
 
@@ -56,13 +61,23 @@ def release(
         complain(f"for you alone: {kept(made.facts)}")
     elif made.suppressed:
         complain(f"{plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
-    if "loss" in made.facts:
-        complain(f"loss {percent(made.facts['loss'])}, from 0 % for the input to 100 % for nothing left")
+    if (loss := _loss(table, made)) is not None:
+        complain(f"loss {percent(loss)}, from 0 % for the input to 100 % for nothing left")
+    complain(f"how good it is, for you alone: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}")
     if book:
         entered = made.facts["ledger"]
         complain(f"entered in {book.path} as entry {entered['entry']}")
         if entered["other_data"]:
             complain("note: the data is not that of the release before; what both spent is added up")
+
+
+def _loss(table: "Table", made: "Release") -> float | None:
+    """What all records have lost together: as the method found it, or else by granularity, where the release has levels."""
+    from shoal.judgement import judge
+
+    if "loss" in made.facts or not made.certificate.levels:
+        return made.facts.get("loss")
+    return judge(table, made).losses["granularity"].normalised
 
 
 def earlier_release(out: Path, force: bool) -> list[Path]:
