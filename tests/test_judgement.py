@@ -424,6 +424,34 @@ def test_the_report_is_written_as_json_where_no_release_is(folder: Path) -> None
     assert run("judge", "recipe.toml", "--release", "out", "--out", "report.json", "--force").exit_code == 0
 
 
+SAFEPUB = """[method]
+name = "safepub"
+epsilon = 2
+delta = "1e-2"
+
+[output]"""
+
+
+def test_what_a_release_tells_its_owner_is_in_no_released_file(folder: Path) -> None:
+    (folder / "many.csv").write_text(PEOPLE + PEOPLE.partition("\n")[2] * 39)
+    changed = re.sub(r"\[method\].*\[output\]", SAFEPUB, RECIPE, flags=re.DOTALL).replace("people.csv", "many.csv")
+    (folder / "other.toml").write_text(changed.replace('visits = "insensitive"', 'visits = "identifying"'))
+    made = run("release", "other.toml", "--out", "safe")
+    assert made.exit_code == 0, made.output
+    assert re.search(r"for you alone: \d+ of 240 records", made.stderr)
+    assert re.search(r"^loss \S+ %", made.stderr, re.MULTILINE)
+    assert "shoal judge other.toml --release safe" in made.stderr
+    for text in (made.stdout, *(path.read_text() for path in Path("safe").iterdir())):
+        assert not re.search(r"\b240\b|for you alone|\bloss\b", text)
+    judged = run("judge", "other.toml", "--release", "safe")
+    assert judged.exit_code == 0, judged.output
+    assert re.search(r"records +240", judged.stdout)
+    assert "after / chance" in judged.stdout
+    assert judged.stderr == ""
+    (folder / "other.toml").write_text((folder / "other.toml").read_text() + "\n")
+    assert "another recipe" in run("judge", "other.toml", "--release", "safe").stderr
+
+
 def test_classes_and_what_was_not_measured_are_shown(folder: Path) -> None:
     pytest.importorskip("sklearn")
     found = run("judge", "recipe.toml", "--release", "out", "--classes", "diagnosis,age")

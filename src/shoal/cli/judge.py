@@ -48,6 +48,8 @@ def judge(
             raise FileError(f"{out} is there already; give --out another name, or --force to write over it")
     chosen = shoal.Recipe.load(recipe)
     made = shoal.Release.read(release)
+    if made.certificate.recipe not in (None, chosen.digest):
+        complain("note: the release was made by another recipe, or this one has changed since")
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
     with working("judging"):
