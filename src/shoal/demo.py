@@ -30,6 +30,9 @@ FIRST, LAST = dt.date(2024, 1, 1), dt.date(2025, 12, 31)
 OLDEST = 105
 LONGEST = 365
 
+ENOUGH = 20_000
+"""Rows of a hospital so large that a release with ε = 1 and δ = 1e-6, in groups of at least 73, keeps detail and half of them."""
+
 
 class _Illness(NamedTuple):
     """How often women and men are treated for something in 10,000 stays, where, at which age, how long, and how it ends."""

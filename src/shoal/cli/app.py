@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import assess, compare, explain, hierarchy, judge, ledger, options, preview, recipe, release, verify
+from shoal.cli import assess, compare, demo, explain, hierarchy, judge, ledger, options, preview, recipe, release, verify
 from shoal.cli.terminal import complain
 from shoal.errors import ShoalError, Stopped
 
@@ -83,11 +83,12 @@ def shoal(
 ) -> None:
     """Tables about people, released so that the promise holds.
 
-    Start with [bold]shoal assess[/bold]: how risky is a table as it is?
+    Start with [bold]shoal demo[/bold], the main job on made-up data.
     Then [bold]shoal recipe new[/bold], fill in the draft, and [bold]shoal release[/bold].
     """
 
 
+app.command("demo", cls=options.Command)(demo.demo)
 app.command("assess", cls=options.Command)(assess.assess)
 app.command("preview", cls=options.Command)(preview.preview)
 app.command("release", cls=options.Command)(release.release)

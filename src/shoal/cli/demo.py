@@ -1,0 +1,131 @@
+"""`shoal demo`: the main job on made-up data, and what to do next."""
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli.release import earlier_release, kept
+from shoal.cli.terminal import figures, percent, printable, rows_of, show, title, working
+from shoal.errors import FileError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from shoal.hierarchy import Hierarchy
+    from shoal.release import Release
+
+__all__ = ["demo"]
+
+OUT, DATA = Path("shoal-demo", "release"), Path("shoal-demo", "hospital")
+
+LARGEST_GROUPS = 5  # that are shown
+
+
+def demo(
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where the release goes.", show_default=str(OUT))
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the hospital goes; with --out alone nowhere.", show_default=str(DATA)),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over an earlier release in DIR.")] = False,
+) -> None:
+    """Do the main job on a made-up hospital.
+
+    Writes release.csv and certificate.json: a table with differential privacy, and what is promised about it.
+    """
+    from shoal import demo as hospital
+    from shoal.recipe import Recipe
+
+    if out is None:
+        out, data = OUT, data or DATA
+    earlier = earlier_release(out, force)
+    if data is not None:
+        _require_apart(data, out, force)
+    with TemporaryDirectory() if data is None else nullcontext(data) as folder:
+        with working("making up a hospital"):
+            recipe = Recipe.load(hospital.write(folder, hospital.ENOUGH))
+            table = recipe.table()
+        with working("releasing") as report:
+            made = recipe.release(table, out, progress=report)
+        trees = recipe.hierarchies
+    for old in earlier:
+        if old.suffix not in (".csv", ".json"):
+            old.unlink()
+    show(*_pages(made, trees))
+    _files(out, data, made)
+
+
+def _require_apart(data: Path, out: Path, force: bool) -> None:
+    """FileError where the hospital would be published along with its release, or write over a recipe that somebody changed."""
+    if Path(os.path.realpath(data)).is_relative_to(os.path.realpath(out)):
+        raise FileError(f"--data {data} is in {out} and would be published along; give it another directory")
+    if os.path.lexists(data / "hospital.toml") and not force:
+        raise FileError(f"{data / 'hospital.toml'} is there already; give --data another directory, or --force")
+
+
+def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
+    """What was done, for people."""
+    from shoal.privacy import Epsilon
+
+    paper = made.certificate
+    beta, k, delta = float(Fraction(paper.derived["beta"])), paper.derived["k"], paper.promise["delta"]
+    odds = f"{float(Epsilon.of(paper.promise['epsilon']).exponential()[1]):.3g}"
+    words = (
+        "Whatever somebody knows, and whatever they make of the release: with any one stay in the table it is at most "
+        f"{odds} times as likely as without it, and at least 1/{odds} times. The chance of a release that breaks this is "
+        f"at most {delta}."
+    )
+    yield "A made-up hospital, released so that what is promised also holds against someone who knows the program."
+    yield title("Promised")
+    yield figures(
+        ("in words", words),
+        ("in short", paper.statement.partition(":")[0]),
+        ("beta", f"{beta:.3g}: the chance of a stay to be drawn; all others are left out"),
+        ("k", f"{k}: a drawn stay leaves only among at least so many that look the same"),
+    )
+    yield title("Chosen by a search, on a sample and a part of epsilon of its own")
+    levels = []
+    for name, level in paper.levels.items():
+        tree = trees[name]
+        values = f"{len(tree.labels[level]):,}, such as {tree.labels[level][0]}" if level < tree.height else "none: *"
+        levels.append([name, f"{level} of {tree.height}", values])
+    yield rows_of(["column", "level", "values"], *levels)
+    shown = [name for name, level in paper.levels.items() if level < trees[name].height]
+    if len(made.table):
+        groups = Counter(made.table.select(shown).iter_rows()).most_common(LARGEST_GROUPS)
+        yield title("The largest groups of the release")
+        yield rows_of(["records", *shown], *([f"{size:,}", *map(str, values)] for values, size in groups))
+    yield title("Private: for the owner only, for it tells about the input")
+    yield f"{kept(made.facts)}; about {percent(beta)} are drawn"
+
+
+def _files(out: Path, data: Path | None, made: "Release") -> None:
+    """Where everything is, and what to do with it; unwrapped, so that it can be copied."""
+    promise, table, paper = made.certificate.promise, out / "release.csv", out / "certificate.json"
+    recipe = None if data is None else data / "hospital.toml"
+    show(title("Files"))
+    files = {table: "the table", paper: "what is promised about it, and what not"}
+    if data is not None:
+        files[data] = "private: the hospital, its hierarchies and the recipe"
+    for path, what in files.items():
+        print(printable(f"{path}  {what}"))
+    show(title("Next"))
+    steps = {
+        "check the table against its certificate": ["verify", paper, table],
+        "read what the promise means for one person": ["explain", "--epsilon", promise["epsilon"], "--delta", promise["delta"]],
+        "see how good the release is (private)": ["judge", recipe, "--release", out],
+        "draft a recipe for a table of your own": ["recipe", "new", "FILE.csv", "--out", "recipe.toml"],
+    }
+    for step, words in steps.items():
+        if None not in words:
+            print(printable(f"{step}\n  shoal {shlex.join(map(str, words))}"))
