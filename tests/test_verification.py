@@ -138,6 +138,17 @@ def test_a_release_from_a_seed_promises_nothing(tmp_path: Path) -> None:
     assert verify(tmp_path / "certificate.json", path) == ["the release was made with a seed, as a test: nothing is promised"]
 
 
+@pytest.mark.parametrize("suppressed", ["drop", "star"])
+def test_releases_by_other_methods_verify_with_hierarchies(tmp_path: Path, suppressed: Any) -> None:
+    kinds = [("f", 31, "flu")] * 20 + [("m", 45, "flu")] * 20 + [("f", 59, "gout"), ("m", 31, "cold")]
+    frame = pl.DataFrame(kinds, schema=["sex", "age", "ill"], orient="row")
+    table = shoal.table(frame, quasi=["sex", "age"], sensitive=["ill"], hierarchies=TREES)
+    release = shoal.Optimal((shoal.KAnonymity(3),), suppression="1/10", suppressed=suppressed).release(table)
+    assert release.suppressed == 2
+    path = release.write(tmp_path)
+    assert verify(tmp_path / "certificate.json", path, TREES) == []
+
+
 # Accidents
 
 

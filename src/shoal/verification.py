@@ -225,7 +225,10 @@ def _places(found: Table, paper: Certificate, name: str, tree: Hierarchy) -> lis
         except (ValueError, TypeError):
             return str(text)
 
-    places = {canonical(label): place for place, label in enumerate(tree.labels[paper.levels[name]])}
+    labels = tree.labels[paper.levels[name]]
+    if paper.parameters.get("suppressed") == "star" and "*" not in labels:
+        labels = (*labels, "*")  # of suppressed rows, which come last
+    places = {canonical(label): place for place, label in enumerate(labels)}
     return [places.get(canonical(key), -1) for key in found.column(name).keys]
 
 
