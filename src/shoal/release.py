@@ -71,8 +71,8 @@ class Certificate:
     open. `columns` are the released ones in their order, with role, type and, if sensitive, hierarchy; `levels` the chosen
     levels where there are any; `derived` what was computed from the parameters alone, such as the k that an ε needs;
     `recipe` the digest of the recipe, if one was followed. `whole` says that no record of the input was left out, so
-    that shares in the release are those in the input. `private` is False if the draws came from a seed: then nothing is promised. `file` is the name,
-    format and digest once it is written.
+    that shares in the release are those in the input. `private` is False if the draws came from a seed: then nothing is
+    promised. `file` is the name, format and digest once it is written.
     """
 
     promise: Mapping[str, Any]

@@ -20,7 +20,7 @@ from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.methods import Progress, Schema
 from shoal.methods.safepub.scores import SCORES, Space, space_of
-from shoal.methods.safepub.search import COUNTING, STEPS, sampled_k, select, walk
+from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
 from shoal.privacy.calculus import (
     Definition,
     SafePubParameters,
@@ -120,10 +120,15 @@ class SafePub:
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
         """Groups of at least k records of a fresh sample, generalised to the levels chosen on another."""
         schema = Schema.of(table)
-        promise, space = self.promise(schema), self._space(schema)
+        self.promise(schema)  # before anything is counted
         chance, said = chance or Chance(), progress or _silent
         said(0, 3, "counting rows")
-        counts = self._count(table, space, chance)
+        return self.release_counts(table, self.count(table, chance), chance, said)
+
+    def release_counts(self, table: Table, counts: Counts, chance: Chance, said: Progress) -> Release:
+        """The release of a table whose rows were counted by `count`."""
+        schema = Schema.of(table)
+        promise, space = self.promise(schema), self._space(schema)
         parameters, searching = self._parameters(space)
         if searching is None:
             node = space.low
@@ -198,8 +203,9 @@ class SafePub:
             "rows": self.rows,
         }
 
-    def _count(self, table: Table, space: Space, chance: Chance) -> Counts:
+    def count(self, table: Table, chance: Chance) -> Counts:
         """Distinct rows of the released columns: leaves of those that have a hierarchy, values of the others."""
+        space = self._space(Schema.of(table))
         chosen = None if self.unit is None else first_rows(table.column(self.unit).codes, self.rows, chance)
         codes, cards = [], []
         table.columns(space.names)
@@ -225,8 +231,8 @@ class SafePub:
 
         score = SCORES[self.score]
         if self.search == "walk":
-            return walk(space, score, sample, k, spent, chance, searching, self.steps)
-        return select(space, score, sample, k, spent, chance, searching)
+            return walk(space, score, sample, ramped(k), spent, chance, searching, self.steps)
+        return select(space, score, sample, ramped(k), spent, chance, searching)
 
 
 def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:

@@ -13,11 +13,14 @@ from shoal.chance import Chance
 from shoal.counts import Counts, Node
 from shoal.methods.safepub.scores import Score, Space
 
-__all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "sampled_k", "select", "walk"]
+__all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "ramped", "sampled_k", "select", "walk"]
 
 COUNTING = Fraction(1, 20)  # of the search's ε goes into knowing about how many records there are
 WANTED = 1 << 15  # records that a search looks at: more cost time and choose hardly better (measured, docs/benchmarks.md)
 LEAST = 5  # the smallest k of a search: below, a sample's groups say little about those of the release
+
+RAMP = Fraction(4, 3)
+"""Where the ramp of a score ends, in k: it begins at half of that, so that what lies around k counts about right (measured)."""
 
 LARGEST = 1_000_000
 """Nodes of the largest lattice that is searched as a whole."""
@@ -35,6 +38,11 @@ def sampled_k(k: int, beta: Fraction, about: int) -> int:
     The sample of a search is drawn with the chance β · k_s / k, so that its groups stand to k_s as those of the release to k.
     """
     return min(k, max(LEAST, int(k * WANTED / (beta * max(about, 1)))))
+
+
+def ramped(k: int) -> int:
+    """The k of the ramp by which groups are scored that will be released from k on."""
+    return round(RAMP * k)
 
 
 def select(
