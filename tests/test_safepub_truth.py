@@ -525,7 +525,7 @@ def test_the_papers_line_10_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass(frozen=True)
 class Telling:
-    """As many as there are "b" for level 0, "a" for level 1 and a lead of k: one record moves one score by 1."""
+    """As many as there are "b" for level 0, "a" for level 1 and a lead of 3: one record moves one score by 1."""
 
     name: ClassVar[str] = "telling"
     claimed: Fraction = Fraction(1)
@@ -535,7 +535,7 @@ class Telling:
 
     def on(self, space: Space, sample: Counts, k: int) -> Scores:
         a, b = (int(sample.count[sample.codes[0] == code].sum()) for code in (0, 1))
-        return Told([b, a + k, 0])
+        return Told([b, a + 3, 0])
 
 
 @dataclass(frozen=True)
@@ -554,7 +554,7 @@ class Sizing(Telling):
     """Tells how large a group is to be, and so about how many records there are."""
 
     def on(self, space: Space, sample: Counts, k: int) -> Scores:
-        return Told([-100 * (k != 3), -100 * (k != 2), -100 * (k != 1)])
+        return Told([-100 * (k != search.ramped(size)) for size in (3, 2, 1)])
 
 
 @pytest.fixture
