@@ -104,9 +104,10 @@ class Certificate:
             if layout != _LAYOUT:
                 raise FileError(f"the certificate has layout {layout!r}, this version reads {_LAYOUT}; use a newer Shoal")
             found = cls(**content)
+            same = found.to_json() == text and _seal({**content, "certificate": layout}) == seal
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise FileError("this is no certificate of Shoal; give the certificate.json that came with the release") from None
-        if found.to_json() != text or _seal({**content, "certificate": layout}) != seal:
+        if not same:
             raise FileError("the certificate was changed after it was written; get it anew from whoever released the table")
         return found
 

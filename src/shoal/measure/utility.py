@@ -33,7 +33,7 @@ __all__ = ["Accuracy", "Classifier", "QueryError", "classification", "queries", 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Classifier = Literal["tree", "logistic"]
+Classifier = Literal["tree", "logistic", "unpruned"]
 
 EVERYTHING = "*"
 SMALLEST_LEAF = 0.001
@@ -95,7 +95,7 @@ def classification(
     ways = tuple(classifiers)
     for way in ways:
         if way not in get_args(Classifier):
-            raise ParameterError(f"classifier {way!r} is unknown; it takes 'tree' or 'logistic'")
+            raise ParameterError(f"classifier {way!r} is unknown; it takes 'tree', 'logistic' or 'unpruned'")
     given = None if features is None else tuple(features)
     answers: list[Accuracy] = []
     for column in classes:
@@ -503,8 +503,9 @@ def _predict(classifier: Classifier, train: _Features, classes: Ints, test: _Fea
         from sklearn.tree import DecisionTreeClassifier
     except ImportError:
         raise ShoalError("measuring classifiers needs scikit-learn; install it with: pip install 'shoal[utility]'") from None
-    if classifier == "tree":
-        tree = DecisionTreeClassifier(min_weight_fraction_leaf=SMALLEST_LEAF, random_state=0)
+    if classifier != "logistic":
+        smallest = SMALLEST_LEAF if classifier == "tree" else 0.0  # unpruned, as scikit-learn's default, it learns by heart
+        tree = DecisionTreeClassifier(min_weight_fraction_leaf=smallest, random_state=0)
         return np.asarray(tree.fit(train.numbers(), classes, sample_weight=weight).predict(test.numbers()), dtype=np.int64)
     encoder = OneHotEncoder(handle_unknown="ignore", dtype=np.float64).fit(train.codes)
     with warnings.catch_warnings():

@@ -100,6 +100,8 @@ class SafePub:
             raise ParameterError("`classes` names the columns to be predicted, and goes with the score 'classification' only")
         if self.search not in ("select", "walk"):
             raise ParameterError(f"`search` is {self.search!r}; it takes 'select' or 'walk'")
+        if self.unit == "row":
+            raise ParameterError("`unit` 'row' would read like a single row in the promise; rename that column")
         if self.rows > 1 and self.unit is None:
             raise ParameterError("`rows` bounds how many rows each person gives; say with `unit` which column tells people apart")
         if self.unit is not None and self.definition == "probabilistic":
