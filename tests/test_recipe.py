@@ -4,12 +4,15 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli.app import app
 from shoal.errors import FileError, HierarchyError, RecipeError
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
@@ -530,6 +533,33 @@ def test_nonsense_is_named_by_its_key_and_its_fix(safe: Callable[..., Path], opt
 def test_a_promise_that_makes_no_sense_is_refused(safe: Callable[..., Path], edit: tuple[str, str], said: str) -> None:
     with pytest.raises(RecipeError, match=re.escape(said)):
         Recipe.load(safe(edit=edit)).method()
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("ceiling = { age = 9 }", "method: column 'age' can have levels 0 to 3; `floor` and `ceiling` ask for 0 to 9"),
+        ("levels = { age = 1 }", "method.levels is to name every column that has a hierarchy; missing are 'sex'"),
+        ("importance = { age = 0, sex = 0 }", "method.importance takes numbers of at least 0, and one above 0"),
+    ],
+)
+def test_what_the_schema_forbids_is_found_before_anything_is_spent(safe: Callable[..., Path], option: str, said: str) -> None:
+    path = safe(option)
+    ledger = shoal.Ledger.create(path.with_name("book.ledger"))
+    recipe = Recipe.load(path)
+    for attempt in (recipe.promise, recipe.release, partial(recipe.release, ledger=ledger)):
+        with pytest.raises(RecipeError, match=re.escape(said)):
+            attempt(recipe.table())
+    assert len(ledger.entries()) == 1
+    for command in (["recipe", "check", str(path)], ["release", str(path), "--out", str(path.with_name("out"))]):
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 2
+        assert said in result.stderr
+
+
+def test_a_check_names_columns_that_leave_as_they_are(safe: Callable[..., Path]) -> None:
+    checked = CliRunner().invoke(app, ["recipe", "check", str(safe())])
+    assert "no hierarchy  diagnosis, visits: released as they are" in checked.stdout
 
 
 def test_a_table_without_anything_to_generalise_is_refused(safe: Callable[..., Path]) -> None:

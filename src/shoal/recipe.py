@@ -49,6 +49,7 @@ from shoal.tables import Role, Table, headless
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
     from shoal.methods import Method, Progress
+    from shoal.privacy.promises import Promise
     from shoal.release import Release
 
 __all__ = ["BUILDERS", "METHODS", "MODELS", "Recipe", "draft"]
@@ -350,6 +351,15 @@ class Recipe:
         method: Method = self._make(METHODS[chosen.name], options, ("method",))
         return method
 
+    def promise(self, table: Table) -> "Promise":
+        """What a release of the table will guarantee; RecipeError if the method cannot promise it."""
+        from shoal.methods import Schema
+
+        try:
+            return self.method().promise(Schema.of(table))
+        except ParameterError as error:
+            raise self._placed(error, METHODS[self.method().name], ("method",)) from None
+
     def _model(self, i: int, chosen: Choice | models.Model) -> models.Model:
         if not isinstance(chosen, Choice):
             return chosen
@@ -366,14 +376,17 @@ class Recipe:
         return Embedded().count(table, table.quasi)
 
     def _make(self, place: str, options: Mapping[str, Any], loc: tuple[int | str, ...]) -> Any:
-        thing = _thing(place)
         try:
-            return thing(**options)
+            return _thing(place)(**options)
         except ShoalError as error:
-            said = f": {error}"
-            if (about := re.match(r": `(\w+)`", said)) and about[1] in inspect.signature(thing).parameters:
-                loc, said = (*loc, about[1]), said[about.end() :]
-            raise RecipeError(f"{self.path}: {_path(loc)}{said}") from None
+            raise self._placed(error, place, loc) from None
+
+    def _placed(self, error: ShoalError, place: str, loc: tuple[int | str, ...]) -> RecipeError:
+        """What is wrong with a choice, by its key."""
+        said = f": {error}"
+        if (about := re.match(r": `(\w+)`", said)) and about[1] in inspect.signature(_thing(place)).parameters:
+            loc, said = (*loc, about[1]), said[about.end() :]
+        return RecipeError(f"{self.path}: {_path(loc)}{said}")
 
     def nodes(self) -> int | None:
         """How many nodes the method's lattice has; None for one that searches no lattice."""
@@ -405,6 +418,7 @@ class Recipe:
         progress: "Progress | None" = None,
     ) -> "Release":
         """Release the table as the recipe says, enter it in a ledger, and write it into a directory, if they are given."""
+        self.promise(table)
         method = self.method()
         if ledger is not None:
             return ledger.release(method, table, directory, format=self.format, recipe=self.digest, progress=progress)

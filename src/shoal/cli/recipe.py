@@ -56,22 +56,24 @@ def check(recipe: options.RecipeFile) -> None:
 
     Nothing is released. Everything that is wrong is listed.
     """
-    from shoal.methods import Schema
     from shoal.recipe import Recipe
+    from shoal.release import released
     from shoal.tables import Role
 
     chosen = Recipe.load(recipe)
     method = chosen.method()
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
-        promise = method.promise(Schema.of(table))
+        promise = chosen.promise(table)
         for name in table.hierarchies:
             table.leaf_of(name)
     nodes = chosen.nodes()
+    fine = [name for name in released(table) if name not in table.hierarchies] if method.name == "safepub" else []
     show(
         figures(
             ("rows", f"{table.rows:,}"),
             *((role.value, ", ".join(table.having(role)) or "no column") for role in Role),
+            *([("no hierarchy", f"{', '.join(fine)}: released as they are, which makes groups smaller")] if fine else []),
             ("method", method.name),
             *([] if nodes is None else [("lattice", f"{nodes:,} nodes")]),
             ("promise", promise.statement),

@@ -40,10 +40,11 @@ def release(
     chosen.method()  # what is wrong with it is told before anything is read
     path = ledger or chosen.ledger
     book = path and Ledger(path)
-    if (nodes := chosen.nodes()) is not None:
-        complain(f"lattice: {plural(nodes, 'node')}")
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
+        chosen.promise(table)
+    if (nodes := chosen.nodes()) is not None:
+        complain(f"lattice: {plural(nodes, 'node')}")
     try:
         with working("releasing") as report:
             made = chosen.release(table, out, ledger=book or None, progress=report)
