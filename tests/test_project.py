@@ -73,6 +73,13 @@ def test_scripts_can_be_run(script: str) -> None:
     assert subprocess.run(["sh", "-n", path], capture_output=True).returncode == 0
 
 
+def test_the_first_screen_of_the_readme_has_one_command_for_the_main_job_and_one_for_the_tests() -> None:
+    first = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:24]
+    for script in ("./demo", "./test"):
+        assert [line for line in first if line.startswith(script)]
+        assert (ROOT / script).is_file()
+
+
 def test_every_dependency_is_explained() -> None:
     page = (ROOT / "docs" / "dependencies.md").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -583,6 +583,8 @@ def test_the_certificate_has_the_digest_of_the_recipe_and_nothing_else_of_it(saf
     made = recipe.run()
     assert made.certificate.recipe == digest
     text = made.certificate.to_json()
+    assert f"SHA-256 {digest}" in str(made.certificate)
+    assert f"k = {made.certificate.derived['k']}" in str(made.certificate)
     assert "people.csv" not in text
     assert str(path.parent) not in text
     if ledger:

@@ -40,6 +40,7 @@ Suppressed = Literal["drop", "star"]
 
 _LAYOUT = 1  # of certificate.json; a change that older readers cannot read makes it 2
 _STAR = "*"
+_LONG = 20  # characters of a number from which it is rounded for people, and given exactly beside it
 
 _UNPROTECTED = {
     "differential privacy": (
@@ -121,6 +122,12 @@ class Certificate:
             "Not protected": [f"- {what}" for what in self.unprotected],
             "Levels": [_told(self.levels)] if self.levels else [],
             "Parameters": [f"{name} = {_told(value)}" for name, value in self.parameters.items()],
+            "Derived from the parameters": [
+                f"{name.replace('_', ' ')} = {_told(value)}"
+                for name, value in self.derived.items()
+                if self.parameters.get(name) != value
+            ],
+            "Recipe": [f"SHA-256 {self.recipe}"] if self.recipe else [],
             "File": [self.file["name"], f"SHA-256 {self.file['sha256']}"] if self.file else [],
         }
         for title, entries in sections.items():
@@ -251,6 +258,8 @@ def _told(value: object) -> str:
     '5-anonymity, 0.2-closeness of ill'
     >>> _told({"age": 1, "sex": 0}), _told("1/20"), _told({}), _told(True)
     ('age 1, sex 0', '0.05', 'none', 'yes')
+    >>> _told("1/18446744073709551616")
+    '5.42101e-20, exactly 1/18446744073709551616'
     """
     match value:
         case bool():
@@ -258,7 +267,8 @@ def _told(value: object) -> str:
         case None | list() | tuple() | Mapping() | str() if not value:
             return "none"
         case str() if re.fullmatch(r"-?[0-9]+/[1-9][0-9]*", value):
-            return printed(Fraction(value))
+            short = printed(exact := Fraction(value))
+            return short if len(short) <= _LONG else f"{float(exact):.6g}, exactly {value}"
         case list() | tuple():
             return ", ".join(map(_told, value))
         case {"is": name, **given}:
