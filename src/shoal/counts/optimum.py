@@ -39,7 +39,7 @@ class Optimum:
 
     `rule` is a smallest group size, or a function that evaluates a node under any other rule. With a group size, `penalty`
     says how many records count as suppressed for groups below it (by itself all of them); it must be such that a group
-    never counts for more than its parts, and a record in a part for no less than in the whole.
+    never counts for more than its parts, and a record in a part for no less than in the whole; and 0 from that size on.
     """
 
     def __init__(
@@ -59,7 +59,12 @@ class Optimum:
         self.rollup, self.level, self.limit, self.progress = rollup, level, limit, progress
         self.low, self.high = low, high
         self.lost = float(sum(suppressed))
-        self._rule, self._penalty = rule, penalty
+        self._rule = rule
+        self._penalty = penalty or _whole(rule if isinstance(rule, int) else 0)
+        self._least = [
+            [float((worth - weights).min(initial=worth)) for weights in levels]
+            for levels, worth in zip(level, suppressed, strict=True)
+        ]
         self._free = [axis for axis in range(len(level)) if high[axis] > low[axis]]
         self._shape = [high[axis] - low[axis] + 1 for axis in self._free]
         plain, codes = np.zeros(self._shape), np.zeros(self._shape, dtype=np.int64)
@@ -90,7 +95,8 @@ class Optimum:
         self.best, self._here = inf, high
         self.losses: dict[Levels, float] = {}
         """The loss of every evaluated node."""
-        self._known: set[int] = set()  # the codes of the evaluated nodes
+        self.known: set[int] = set()
+        """The codes of the nodes that were bounded or evaluated."""
         self.tie = tie * self.lost * rollup.total
 
     def _plain(self, axis: int, level: int) -> float:
@@ -128,8 +134,8 @@ class Optimum:
 
     def evaluate(self, node: Levels) -> float:
         """The loss of a node; what it tells about finer ones is kept."""
-        if node not in self.evaluated:
-            self._learn([self._take(*found) for found in self._evaluate([(node, None)])], None)
+        if node not in self.losses:
+            self._learn([self._take(node, self._evaluate(node))], None)
         return self.losses[node]
 
     def _descend(self) -> None:
@@ -140,7 +146,7 @@ class Optimum:
             steps = [(*here[:a], here[a] - 1, *here[a + 1 :]) for a in range(len(here)) if here[a] > self.low[a]]
             for step in sorted(steps, key=lambda node: float(self.plain[self.place(node)])):
                 at = self.place(step)
-                if step not in self.evaluated and self.plain[at] + self.excess[at] <= self.best + self.tie:
+                if step not in self.losses and self.plain[at] + self.excess[at] <= self.best + self.tie:
                     self.evaluate(step)
                     if self._here == step:
                         break
@@ -154,16 +160,29 @@ class Optimum:
         box = np.zeros(len(nodes), dtype=np.intp)  # the number of every open node's box, ascending
         with ThreadPoolExecutor(THREADS) as threads:
             while True:
-                known = np.fromiter(self._known, dtype=np.int64)
+                known = np.sort(np.fromiter(self.known, dtype=np.int64))
                 still = self.plain[nodes] + self.excess[nodes] <= self.best + self.tie
-                still &= ~np.isin(self._codes[nodes], known)
+                still &= ~_among(self._codes[nodes], known)
                 nodes, box = nodes[still], box[still]
                 if not len(nodes):
                     return
                 nodes, box, asks = self._corners(nodes, box, known)
                 helpers = THREADS if self.rollup.rows >= PARALLEL else 1
-                found = threads.map(self._evaluate, [asks[part::helpers] for part in range(helpers)])
-                self._learn([self._take(*each) for each in chain.from_iterable(found)], nodes)
+                found = threads.map(self._bound, [asks[part::helpers] for part in range(helpers)])
+                self._bounded(list(chain.from_iterable(found)), nodes)
+
+    def _bounded(self, found: Sequence[tuple[Levels, float | Evaluation]], nodes: Index) -> None:
+        """Keep bounds on nodes, and what they tell about the open ones; those that may be the best are evaluated."""
+        bounds = [self._take(node, bound) if isinstance(bound, Evaluation) else (node, bound) for node, bound in found]
+        self._learn(bounds, nodes)
+        for node, bound in bounds:
+            self.known.add(self._code(node))
+            at = self.place(node)
+            self.excess[at] = max(self.excess[at], bound)
+            if node not in self.losses and self.plain[at] + self.excess[at] <= self.best + self.tie:
+                self.evaluate(node)
+        if self.progress is not None:
+            self.progress(len(self.known), len(self.plain))
 
     def _corners(self, nodes: Index, box: Index, known: npt.NDArray[np.int64]) -> tuple[Index, Index, list[Ask]]:
         """Boxes split until no coarsest corner of one is known; the open nodes in the order of their boxes, and the corners."""
@@ -180,7 +199,7 @@ class Optimum:
                 merged = np.where(top > bottom, self._spread[place][top], -inf)
                 split = np.where(merged > best, place, split)
                 best = np.maximum(best, merged)
-            done = np.isin(corner, known)
+            done = _among(corner, known)
             if not done.any():
                 asked = {
                     int(code): None if gain == -inf else self._free[place]
@@ -194,22 +213,32 @@ class Optimum:
             order = np.argsort(box, kind="stable")
             nodes, box = nodes[order], box[order]
 
-    def _evaluate(self, asks: Sequence[Ask]) -> list[tuple[Levels, Evaluation]]:
-        """Evaluate nodes; and those a level finer on an axis, where that costs little more."""
-        if isinstance(self._rule, int):
-            return [(cells.levels, self._limited(cells)) for cells in self.rollup.below(asks, self._rule)]
-        return [(node, self._rule(node)) for node, _ in asks]
+    def _bound(self, asks: Sequence[Ask]) -> list[tuple[Levels, float | Evaluation]]:
+        """What nodes, and those a level finer on an axis, add to their own loss and to that of finer ones at least.
+
+        With a group size this needs no look at values: every suppressed record costs what the cheapest one would.
+        """
+        if not isinstance(self._rule, int):
+            return [(node, self._rule(node)) for node, _ in asks]
+        masses = self.rollup.masses(asks, self._rule, self._penalty)
+        return [(node, mass * self._cheapest(node) if mass <= self.limit else inf) for node, mass in masses]
+
+    def _cheapest(self, node: Levels) -> float:
+        return sum(weights[level] for weights, level in zip(self._least, node, strict=True))
+
+    def _evaluate(self, node: Levels) -> Evaluation:
+        if not isinstance(self._rule, int):
+            return self._rule(node)
+        return self._limited(next(iter(self.rollup.below([(node, None)], self._rule))))
 
     def _take(self, node: Levels, found: Evaluation) -> tuple[Levels, float]:
         """Note what a node loses; gives what every finer one adds at least."""
         loss = float(self.plain[self.place(node)]) + (found.excess if found.suppressed <= self.limit else inf)
         self.evaluated[node] = found
         self.losses[node] = loss
-        self._known.add(self._code(node))
+        self.known.add(self._code(node))
         if loss < self.best:
             self.best, self._here = loss, node
-        if self.progress is not None:
-            self.progress(len(self.evaluated), len(self.plain))
         return node, found.lasting_excess if found.lasting <= self.limit else inf
 
     def _learn(self, bounds: Sequence[tuple[Levels, float]], nodes: Index | None) -> None:
@@ -217,15 +246,26 @@ class Optimum:
         codes = self._codes if nodes is None else self._codes[nodes]
         excess = self.excess if nodes is None else self.excess[nodes]
         for node, bound in bounds:
-            finer = ((self._code(node) | self._guards) - codes) & self._guards == self._guards
-            np.maximum(excess, bound, out=excess, where=finer)
+            finer = np.subtract(self._code(node) | self._guards, codes)
+            finer &= self._guards
+            np.maximum(excess, bound, out=excess, where=finer == self._guards)
         if nodes is not None:
             self.excess[nodes] = excess
 
     def _limited(self, small: Cells) -> Evaluation:
         """What suppressing these groups adds."""
-        kept = small.sizes if self._penalty is None else self._penalty(small.sizes)
+        kept = self._penalty(small.sizes)
         suppressed = float(kept.sum())
         weights = [levels[number] for levels, number in zip(self.level, small.levels, strict=True)]
         excess = self.lost * suppressed - small.weigh(weights, kept)
         return Evaluation(suppressed, excess, suppressed, excess)
+
+
+def _whole(k: int) -> Callable[[Sizes], Sizes]:
+    return lambda sizes: sizes * (sizes < k)
+
+
+def _among(codes: npt.NDArray[np.int64], known: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which of the codes are among those known, which are ascending and more than none."""
+    found: npt.NDArray[np.bool_] = known.take(np.searchsorted(known, codes), mode="clip") == codes
+    return found

@@ -7,7 +7,7 @@ An *axis* is a column here: they are taken in the order of their cardinality, la
 have a code. Codes keep the order of the tree, so a coarser code never decreases along a finer one.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import product
@@ -23,7 +23,7 @@ from shoal.counts.counts import PACK, last_of_runs, packs_of
 __all__ = ["Ask", "Cells", "Floats", "Index", "Levels", "Rollup", "Sizes"]
 
 Floats = npt.NDArray[np.float64]
-Sizes = npt.NDArray[np.floating]
+Sizes = npt.NDArray[np.floating] | npt.NDArray[np.integer]
 """Numbers of records, exact integers."""
 Index = npt.NDArray[np.intp]
 Unsigned = npt.NDArray[np.unsignedinteger]
@@ -35,7 +35,7 @@ Ask = tuple[Levels, int | None]
 """A node whose small groups are wanted, and perhaps an axis along which those of the next finer node are wanted too."""
 
 SPARSE = 6  # more cells than this times the rows: sorting beats counting into an array (measured)
-SMALL = 3_000  # tables up to this size are not worth an intermediate one (measured)
+SMALL = 12_000  # tables up to this size are not worth an intermediate one (measured)
 STEP = 4  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
 BATCH = 1 << 18  # rows times nodes that are sorted at once: they stay in the cache, and calls cost little (measured)
@@ -79,6 +79,16 @@ class _Table:
         if (k, kind) not in self._clipped:
             self._clipped[k, kind] = np.minimum(self.sizes, k).astype(kind)
         return self._clipped[k, kind]
+
+
+class _Some(NamedTuple):
+    """The cells of several nodes, one node's after the other's, up to its stop; keys may have an axis last."""
+
+    nodes: Sequence[Levels]
+    cells: Index
+    sizes: Index
+    stops: Index
+    last_axis: int | None
 
 
 class _Kept(NamedTuple):
@@ -341,6 +351,30 @@ class Rollup:
         Where an axis is asked for along with a node, the node one level finer on it comes too, for little more than the
         price of one. Nodes come in no order to rely on.
         """
+        for some in self._sizes(asks, k):
+            if isinstance(some, Cells):
+                yield self._below(some.compact, k)
+            else:
+                yield from self._smallest(*some, k)
+
+    def masses(self, asks: Iterable[Ask], k: int, penalty: Callable[[Sizes], Sizes]) -> Iterator[tuple[Levels, float]]:
+        """For every node that `below` would give, a sum over its groups that depends on their sizes only.
+
+        `penalty` gives what groups of these sizes add; from k on it is 0, whatever the size.
+        """
+        for some in self._sizes(asks, k):
+            if isinstance(some, Cells):
+                yield some.levels, float(penalty(some.sizes).sum())
+            else:
+                nodes, _, sizes, stops, _ = some
+                sums = np.add.reduceat(penalty(sizes), np.concatenate(([0], stops[:-1])))
+                yield from zip(nodes, sums.tolist(), strict=True)
+
+    def _sizes(self, asks: Iterable[Ask], k: int) -> Iterator[Cells | _Some]:
+        """The groups of the nodes asked for: one node as it was rolled up, or some, one node's cells after the other's.
+
+        In the latter, sizes from k on are at least k and else not to rely on.
+        """
         alike: dict[tuple[int, type[np.unsignedinteger], int | None, int], tuple[_Table, list[Levels]]] = {}
         for node, axis in asks:
             levels = node if axis is None else _finer(node, axis)
@@ -348,7 +382,7 @@ class Rollup:
             cells = prod(self.cards_at(levels))
             if cells <= len(table.sizes) or cells << k.bit_length() > WIDEST:
                 for each in dict.fromkeys((node, levels)):
-                    yield self._below(each, k)
+                    yield self._roll(self._nearest(each), each)
                 continue
             kind = np.uint32 if cells << k.bit_length() <= 1 << 32 else np.uint64
             place = (id(table), kind, axis, -1 if axis is None else levels[axis])
@@ -358,16 +392,16 @@ class Rollup:
             for start in range(0, len(nodes), at_once):
                 yield from self._sorted(table, nodes[start : start + at_once], axis, k, kind)
 
-    def _below(self, levels: Levels, k: int) -> Cells:
-        whole = self._roll(self._nearest(levels), levels).compact
+    def _below(self, whole: Cells, k: int) -> Cells:
         small = np.flatnonzero(whole.sizes < k)
         wide = None if whole.wide is None else tuple((axes, packed.take(small)) for axes, packed in whole.wide)
-        return Cells(self, levels, whole.sizes.take(small), None if whole.keys is None else whole.keys.take(small), wide)
+        keys = None if whole.keys is None else whole.keys.take(small)
+        return Cells(self, whole.levels, whole.sizes.take(small), keys, wide)
 
     def _sorted(
         self, table: _Table, nodes: Sequence[Levels], axis: int | None, k: int, kind: type[np.unsignedinteger]
-    ) -> Iterator[Cells]:
-        """The groups below k of some nodes that are at the same level on an axis, and of those one level coarser on it.
+    ) -> Iterator[_Some]:
+        """The groups of some nodes that are at the same level on an axis, and of those one level coarser on it.
 
         Sizes from k on are all alike here, so a row's key and its size fit into one 32-bit number for most nodes, and
         sorting those is the cheapest way to find the small groups. With an axis last in the key, groups that merge on it
@@ -402,7 +436,7 @@ class Rollup:
         stops = np.searchsorted(last, np.arange(1, len(nodes) + 1) * rows)
         for levels, groups in zip(nodes, np.diff(stops, prepend=0).tolist(), strict=True):
             self._learn(levels, groups)
-        yield from self._smallest(nodes, cells, size, stops, axis, k)
+        yield _Some(nodes, cells, size, stops, axis)
         if axis is None:
             return
         coarser = [(*levels[:axis], levels[axis] + 1, *levels[axis + 1 :]) for levels in nodes]
@@ -415,7 +449,7 @@ class Rollup:
         last = np.flatnonzero(ends)
         whole = np.cumsum(size).take(last)
         whole[1:] -= whole[:-1].copy()
-        yield from self._smallest(coarser, merged.take(last), whole, np.searchsorted(last, stops), axis, k)
+        yield _Some(coarser, merged.take(last), whole, np.searchsorted(last, stops), axis)
 
     def _smallest(
         self, nodes: Sequence[Levels], cells: Index, sizes: Index, stops: Index, axis: int | None, k: int
@@ -476,7 +510,7 @@ class Rollup:
         place = np.zeros(len(group), dtype=np.intp)
         place[last[:-1] + 1] = 1
         # Integers up to 2^24 are exact in 32 bits, and so is any sum of sizes that is no larger: half the memory to pass.
-        array: Sizes = np.zeros(inner * len(last), dtype=np.float32 if self.total < 1 << 24 else np.float64)
+        array: npt.NDArray[Any] = np.zeros(inner * len(last), dtype=np.float32 if self.total < 1 << 24 else np.float64)
         array[(cells.keys - group * inner) * len(last) + np.cumsum(place)] = cells.sizes
         return array.reshape(*cards[axis:], len(last)), _Outer(axis, group.take(last))
 

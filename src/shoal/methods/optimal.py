@@ -179,7 +179,7 @@ def _bounded(lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit:
         rollup.columns_of(levels),
         optimum.best + weights.constant,
         int(optimum.evaluated[levels].suppressed),
-        len(optimum.evaluated),
+        len(optimum.known),
     )
 
 

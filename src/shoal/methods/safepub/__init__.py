@@ -16,7 +16,7 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.counts import Counts, Node
 from shoal.counts.counts import group
-from shoal.errors import HierarchyError, ParameterError, listed
+from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.methods import Progress, Schema
 from shoal.methods.safepub.scores import SCORES, Space, space_of
@@ -208,7 +208,14 @@ class SafePub:
     def count(self, table: Table, chance: Chance) -> Counts:
         """Distinct rows of the released columns: leaves of those that have a hierarchy, values of the others."""
         space = self._space(Schema.of(table))
-        chosen = None if self.unit is None else first_rows(table.column(self.unit).codes, self.rows, chance)
+        chosen = None
+        if self.unit is not None:
+            people = table.column(self.unit)
+            if None in people.keys:
+                raise ColumnError(
+                    f"`unit` {self.unit!r} is to tell whose rows belong together, and misses values; fill them in or drop those rows"
+                )
+            chosen = first_rows(people.codes, self.rows, chance)
         codes, cards = [], []
         table.columns(space.names)
         for name in space.names:
@@ -229,7 +236,7 @@ class SafePub:
         sample = drawn(counts, share, chance)
 
         def searching(done: int, total: int) -> None:
-            progress(done, total, "searching the lattice")
+            progress(total + done, 3 * total, "searching the lattice")  # the second of three parts
 
         score = SCORES[self.score]
         if self.search == "walk":

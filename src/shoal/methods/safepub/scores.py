@@ -178,7 +178,7 @@ class _Columnwise:
             k,
             low=rollup.levels_of(space.low),
             high=rollup.levels_of(space.high),
-            penalty=lambda sizes: np.minimum(sizes, k - sizes),  # c − φ(c), for c < k
+            penalty=lambda sizes: np.maximum(np.minimum(sizes, k - sizes), 0),  # c − φ(c)
             tie=0,
         )
         return cls(space, unit, optimum)
