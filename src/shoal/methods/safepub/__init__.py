@@ -213,7 +213,7 @@ class SafePub:
             people = table.column(self.unit)
             if None in people.keys:
                 raise ColumnError(
-                    f"`unit` {self.unit!r} is to tell whose rows belong together, and misses values; fill them in or drop those rows"
+                    f"`unit` {self.unit!r} is to tell whose rows belong together, and misses values; fill them or drop those rows"
                 )
             chosen = first_rows(people.codes, self.rows, chance)
         codes, cards = [], []
