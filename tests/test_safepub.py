@@ -2,11 +2,13 @@
 
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -311,6 +313,21 @@ def test_nonsense_is_refused_before_there_is_a_table(wrong: dict[str, Any], said
 def test_what_does_not_fit_the_schema_is_refused_before_any_row_is_seen(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         SafePub(**{"epsilon": 1, "delta": "1e-3", **wrong}).promise(Schema.of(people(0)))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"sex": ["f"] * 9, "x": [datetime(2020, 1, 1)] * 9}),
+        pd.DataFrame({"sex": ["f"] * 9, "x": pd.Series([1] * 9, dtype=object)}),
+    ],
+)
+def test_a_type_that_would_be_read_off_the_values_is_to_be_declared(frame: Any) -> None:
+    """All midnights are dates, and one other time makes them all texts: it would show, even if it is never released."""
+    given: dict[str, Any] = {"quasi": ["sex"], "sensitive": ["x"], "hierarchies": {"sex": SEXES}}
+    with pytest.raises(ColumnError, match=r"'x'.*declare"):
+        SafePub(1, "1e-3").release(shoal.table(frame, **given))
+    assert SafePub(1, "1e-3").release(shoal.table(frame, **given, types={"x": "text"})).certificate.private
 
 
 def test_a_quasi_identifying_column_needs_a_hierarchy() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +19,7 @@ from shoal.counts import Counts, Node
 from shoal.counts.counts import group
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
+from shoal.kinds import Kind
 from shoal.methods import Progress, Schema
 from shoal.methods.safepub.scores import SCORES, Space, space_of
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
@@ -33,7 +35,7 @@ from shoal.privacy.calculus import (
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.promises import DifferentialPrivacy
-from shoal.release import Release, certify, lay_out
+from shoal.release import Release, certify, lay_out, released
 from shoal.tables import Role, Table
 
 __all__ = ["SafePub"]
@@ -123,6 +125,7 @@ class SafePub:
         """Groups of at least k records of a fresh sample, generalised to the levels chosen on another."""
         schema = Schema.of(table)
         self.promise(schema)  # before anything is counted
+        _require_public_types(table)
         chance, said = chance or Chance(), progress or _silent
         said(0, 3, "counting rows")
         return self.release_counts(table, self.count(table, chance), chance, said)
@@ -242,6 +245,18 @@ class SafePub:
         if self.search == "walk":
             return walk(space, score, sample, ramped(k), spent, chance, searching, self.steps)
         return select(space, score, sample, ramped(k), spent, chance, searching)
+
+
+def _require_public_types(table: Table) -> None:
+    """Refuse columns whose type is read off their values: one odd value, released or not, would show in the certificate."""
+    for name in released(table):
+        hierarchy = table.hierarchies.get(name)
+        known = name in table.types or (hierarchy is not None and hierarchy.kind is not Kind.TEXT)
+        if not known and table.frame.schema[name] in (nw.Object, nw.Datetime):
+            raise ColumnError(
+                f"the type of column {name!r} would be read off its values, which tells about them; declare it, as in "
+                f"types={{{name!r}: 'date'}}, or 'text', 'integer', 'float'"
+            )
 
 
 def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
