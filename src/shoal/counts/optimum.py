@@ -59,7 +59,7 @@ class Optimum:
         self.rollup, self.level, self.limit, self.progress = rollup, level, limit, progress
         self.low, self.high = low, high
         self.lost = float(sum(suppressed))
-        self._rule = rule
+        self._rule, self._large = rule, rollup.rows >= PARALLEL
         self._penalty = penalty or _whole(rule if isinstance(rule, int) else 0)
         self._least = [
             [float((worth - weights).min(initial=worth)) for weights in levels]
@@ -167,9 +167,9 @@ class Optimum:
                 if not len(nodes):
                     return
                 nodes, box, asks = self._corners(nodes, box, known)
-                helpers = THREADS if self.rollup.rows >= PARALLEL else 1
-                found = threads.map(self._bound, [asks[part::helpers] for part in range(helpers)])
-                self._bounded(list(chain.from_iterable(found)), nodes)
+                # Where an evaluation takes long, what the last ones told may spare the next; where it does not, many at once do.
+                parts = [[ask] for ask in asks[-THREADS:]] if self._large else [asks]
+                self._bounded(list(chain.from_iterable(threads.map(self._bound, parts))), nodes)
 
     def _bounded(self, found: Sequence[tuple[Levels, float | Evaluation]], nodes: Index) -> None:
         """Keep bounds on nodes, and what they tell about the open ones; those that may be the best are evaluated."""
@@ -216,10 +216,12 @@ class Optimum:
     def _bound(self, asks: Sequence[Ask]) -> list[tuple[Levels, float | Evaluation]]:
         """What nodes, and those a level finer on an axis, add to their own loss and to that of finer ones at least.
 
-        With a group size this needs no look at values: every suppressed record costs what the cheapest one would.
+        With a group size, sizes are enough for a bound: every suppressed record costs what the cheapest one would.
         """
         if not isinstance(self._rule, int):
             return [(node, self._rule(node)) for node, _ in asks]
+        if self._large:
+            return [(cells.levels, self._limited(cells)) for cells in self.rollup.below(asks, self._rule)]
         masses = self.rollup.masses(asks, self._rule, self._penalty)
         return [(node, mass * self._cheapest(node) if mass <= self.limit else inf) for node, mass in masses]
 

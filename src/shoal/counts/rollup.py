@@ -35,7 +35,7 @@ Ask = tuple[Levels, int | None]
 """A node whose small groups are wanted, and perhaps an axis along which those of the next finer node are wanted too."""
 
 SPARSE = 6  # more cells than this times the rows: sorting beats counting into an array (measured)
-SMALL = 12_000  # tables up to this size are not worth an intermediate one (measured)
+SMALL = 1 << 14  # tables up to this size are not worth an intermediate one (measured)
 STEP = 4  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
 BATCH = 1 << 18  # rows times nodes that are sorted at once: they stay in the cache, and calls cost little (measured)
