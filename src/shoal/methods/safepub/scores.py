@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import gcd, prod
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -356,12 +356,17 @@ class Classification:
         cards = [len(real[0]) for real in rollup.real[features:]]
 
         def score(cells: Cells) -> float:
-            cells = cells.compact
-            kept, group = ramp(cells.sizes, k), cells.group_of(features)
+            if cells.keys is not None or cells.wide is not None:
+                group, sizes = cells.group_of(features), ramp(cells.sizes, k)
+                kept = np.zeros((int(group[-1]) + 1 if len(group) else 0, *cards, 1))
+                place: Any = (group, *(cells.codes(features + each) for each in range(len(cards))), 0)
+                kept[place] = sizes
+            else:  # an array of all cells, with the classes behind the features, and perhaps groups of other features behind all
+                kept = ramp(cells.sizes, k).reshape(-1, *cards, 1 if cells.outer is None else len(cells.outer.keys))
             found = 0.0
-            for place, card in enumerate(cards if len(group) else ()):
-                cell = group * card + cells.codes(features + place)
-                found += float(np.bincount(cell, kept, (int(group[-1]) + 1) * card).reshape(-1, card).max(axis=1).sum())
+            for its in range(1, len(cards) + 1):
+                others = tuple(other for other in range(1, len(cards) + 1) if other != its)
+                found += float(kept.sum(axis=others).max(axis=1, initial=0).sum())
             return found
 
         return _NodeByNode(space, Fraction(1), rollup, score)
