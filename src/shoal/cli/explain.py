@@ -110,7 +110,7 @@ def _pages(facts: dict[str, Any]) -> "Iterator[RenderableType]":
     unseen, odds = facts["not_drawn"], facts["odds"]
     drawn = f"With a probability of {percent(unseen)} a row is not even looked at when the table is made."
     if search:
-        drawn += f" The search for levels draws on its own: neither of them looks at it with {percent(unseen**2)}."
+        drawn += f" The search for levels draws on its own, no more often: neither looks at it with {percent(unseen**2)} or more."
     crowd = (
         f"A row that is drawn is published only as one of at least {facts['k']:,} drawn rows that look the same in every "
         f"published column. For that, about {facts['crowd']:,.0f} rows of the table must look like it."
