@@ -409,20 +409,22 @@ class Rollup:
         """
         rows, bits = len(table.sizes), k.bit_length()
         keys = self._scratch("keys", len(nodes) * rows, kind).reshape(len(nodes), rows)
-        other = self._scratch("other", rows, kind)
+        other = self._scratch("other", len(nodes) * rows, kind).reshape(keys.shape)
         keys[:] = table.clipped(k, kind)
-        own = next((axes for axes, _ in table.packs if axis in axes), None)
-        along = None if axis is None or own is None else (self._along(own, axis, table.levels, nodes[0]) << bits).astype(kind)
-        for key, levels in zip(keys, nodes, strict=True):
-            stride = (1 if axis is None else self._cards[axis][levels[axis]]) << bits
-            for axes, codes in reversed(table.packs):
-                look_up, values = self._look_up(axes, table.levels, levels, kind, axis if axes is own else None)
-                if values > 1 or axes is own:
-                    added = look_up * kind(stride)
-                    if axes is own:
-                        added += along
-                    key += added.take(codes, out=other, mode="clip")
-                    stride *= values
+        strides = [(1 if axis is None else self._cards[axis][levels[axis]]) << bits for levels in nodes]
+        for axes, codes in reversed(table.packs):
+            own = axis if axis in axes else None
+            added = np.empty((len(nodes), prod(self._cards[each][table.levels[each]] for each in axes)), dtype=kind)
+            told = own is not None
+            for node, levels in enumerate(nodes):
+                look_up, values = self._look_up(axes, table.levels, levels, kind, own)
+                np.multiply(look_up, kind(strides[node]), out=added[node])
+                strides[node] *= values
+                told |= values > 1
+            if own is not None:
+                added += (self._along(axes, own, table.levels, nodes[0]) << bits).astype(kind)
+            if told:
+                keys += added.take(codes, axis=1, out=other, mode="clip")
         keys.sort(axis=1)
         cell = np.right_shift(keys, kind(bits), out=self._scratch("cell", keys.size, kind).reshape(keys.shape))
         keys &= kind((1 << bits) - 1)
@@ -643,8 +645,10 @@ class Rollup:
     def _nearest(self, levels: Levels) -> _Table:
         """The smallest table at least as fine as a node; an intermediate one is made once it would have paid."""
         kept = self._kept
-        fine = np.flatnonzero((kept.levels <= np.array(levels, dtype=np.int16)).all(axis=1))
-        table = kept.tables[int(fine[kept.rows[fine].argmin()])]
+        table = self._base
+        if len(kept.tables) > 1:
+            fine = np.flatnonzero((kept.levels <= np.array(levels, dtype=np.int16)).all(axis=1))
+            table = kept.tables[int(fine[kept.rows[fine].argmin()])]
         rows = len(table.sizes)
         if rows > SMALL:
             step = self._intermediate(table.levels, levels, rows / STEP)
