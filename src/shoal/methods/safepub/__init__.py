@@ -125,7 +125,6 @@ class SafePub:
         """Groups of at least k records of a fresh sample, generalised to the levels chosen on another."""
         schema = Schema.of(table)
         self.promise(schema)  # before anything is counted
-        _require_public_types(table)
         chance, said = chance or Chance(), progress or _silent
         said(0, 3, "counting rows")
         return self.release_counts(table, self.count(table, chance), chance, said)
@@ -134,6 +133,7 @@ class SafePub:
         """The release of a table whose rows were counted by `count`."""
         schema = Schema.of(table)
         promise, space = self.promise(schema), self._space(schema)
+        _require_public_types(table)
         parameters, searching = self._parameters(space)
         if searching is None:
             node = space.low

@@ -1,7 +1,7 @@
 """Which node SafePub releases: chosen on a sample of its own, so that the choice has a price in ε. Uses `scores` and `chance`.
 
 `select` is one permute-and-flip over the whole lattice; `walk` the paper's walk from the top, repaired. Both spend an ε on the
-sample they are given. `sampling` decides how large that sample is.
+sample they are given. `sampled_k` decides how large that sample is.
 """
 
 from collections.abc import Callable
