@@ -13,10 +13,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -30,11 +32,12 @@ import shoal.release
 from shoal.chance import Chance
 from shoal.chance.source import Seeded
 from shoal.cli.app import app
-from shoal.errors import BudgetError, FileError, HierarchyError, InfeasibleError, ParameterError, ShoalError, Stopped
+from shoal.errors import BudgetError, ColumnError, FileError, HierarchyError, InfeasibleError, ParameterError, ShoalError, Stopped
 from shoal.hierarchy import suppress
 from shoal.ledger import Budget, Ledger, book, store
 from shoal.ledger.fingerprint import fingerprint
 from shoal.methods import Progress, Schema
+from shoal.methods.safepub import SafePub
 from shoal.methods.sampling import RandomSample
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.promises import DifferentialPrivacy, Promise
@@ -424,6 +427,19 @@ def test_units_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
         with pytest.raises(BudgetError, match="'row' and this one 'patient'"):
             ledger.release(Private(unit="patient"), people(), chance=NoCoins())
         ledger.release(Private(), people())
+
+
+def test_what_safepub_would_refuse_about_a_table_costs_nothing(ledger: Ledger) -> None:
+    rows = {"sex": ["f", "m"], "born": pd.Series([date(2001, 2, 3), date(2002, 3, 4)], dtype=object), "who": ["a", None]}
+    roles: dict[str, Any] = {"quasi": ["sex"], "insensitive": ["born"], "identifying": ["who"]}
+    options = {**roles, "hierarchies": {"sex": suppress(["f", "m"])}}
+    with pytest.raises(ColumnError, match="read off its values"):
+        ledger.release(SafePub(1, DELTA), shoal.table(pd.DataFrame(rows), **options), chance=NoCoins())
+    declared = shoal.table(pd.DataFrame(rows), types={"born": "date"}, **options)
+    with pytest.raises(ColumnError, match="'who' is to tell whose rows belong together, and misses values"):
+        ledger.release(SafePub(1, DELTA, "standard", unit="who"), declared, chance=NoCoins())
+    assert ledger.spent() == pair(0, 0)
+    ledger.release(SafePub(1, DELTA), declared)
 
 
 def test_a_budget_changes_only_by_an_entry_and_never_below_what_is_spent(ledger: Ledger) -> None:

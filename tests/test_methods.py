@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +24,7 @@ from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Method, Progress, Schema
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.optimal import Optimal
 from shoal.methods.safepub import SafePub
 from shoal.methods.sampling import RandomSample
 from shoal.privacy.models import BetaLikeness, DistinctDiversity, KAnonymity, TCloseness
@@ -40,16 +40,13 @@ METHODS: dict[str, Method] = {
     "mondrian relaxed": Mondrian(BOTH, relaxed=True),
     "mondrian observed": Mondrian(BOTH, ranges="observed"),
     "mondrian close": Mondrian((KAnonymity(2), TCloseness("ill", "1/2"), BetaLikeness("ill", 3))),
+    "optimal": Optimal(BOTH, suppression="1/10"),
+    "optimal starred": Optimal(BOTH, suppression="1/10", suppressed="star"),
     "sampling": RandomSample("1/2"),
     "safepub": SafePub("1/2", "2/5", ceiling={"age": 1}),  # k = 1, and never all columns at their roots
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
 }
 SAMPLES = (RandomSample, SafePub)  # which release a random part of the rows, alone or in groups
-if find_spec("shoal.methods.optimal"):
-    from shoal.methods.optimal import Optimal
-
-    METHODS["optimal"] = Optimal(BOTH, suppression="1/10")
-    METHODS["optimal starred"] = Optimal(BOTH, suppression="1/10", suppressed="star")
 
 AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
 PLACES = Hierarchy.from_lines(
@@ -376,6 +373,27 @@ def test_a_value_outside_its_hierarchy_is_counted_not_shown(method: Method) -> N
     with pytest.raises(HierarchyError, match="'town'") as caught:
         method.release(table(frame))
     assert_clear(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "guessed"),
+    [
+        (pd.Series(["a", "b"], dtype="category"), False),
+        (pd.Series([1, 2], dtype=object).astype("category"), True),
+        (pd.Series([1, "b"], dtype=object).astype("category"), True),
+        (pd.Series([1, 2], dtype=object), True),
+        (pd.Series([1, 2]), False),
+    ],
+)
+def test_safepub_refuses_types_that_one_odd_value_would_change(values: "pd.Series[Any]", guessed: bool) -> None:
+    frame = pd.DataFrame({"town": ["Oslo", "Oslo"], "value": values})
+    schema = Schema.of(shoal.table(frame, quasi=["town"], insensitive=["value"], hierarchies={"town": PLACES}))
+    assert schema.guessed == ({"value"} if guessed else set())
+    if guessed:
+        with pytest.raises(ColumnError, match="column 'value' would be read off its values"):
+            SafePub(1, "1e-6").promise(schema)
+    else:
+        SafePub(1, "1e-6").promise(schema)
 
 
 @every_method

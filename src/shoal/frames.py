@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from shoal.kinds import Key, Kind
 
-__all__ = ["Library", "comparable", "kind_of", "library", "series_of"]
+__all__ = ["Library", "comparable", "guessed", "kind_of", "library", "series_of"]
 
 Ints = npt.NDArray[Any]
 
@@ -84,6 +84,14 @@ def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
             inferred, Kind.TEXT
         )
     return Kind.TEXT
+
+
+def guessed(library: Library, series: "nw.Series[Any]") -> bool:
+    """Whether `kind_of` is decided by values, so that a single odd one would make it another."""
+    if series.dtype == nw.Categorical and series.implementation.is_pandas():  # whose categories have the type of their values
+        found = library.categories(series.to_native())
+        return found is not None and found.dtype != nw.String
+    return series.dtype in (nw.Object, nw.Datetime)
 
 
 def comparable(series: "nw.Series[Any]") -> bool:

@@ -106,6 +106,13 @@ class Table:
                 "say for each whether it is identifying, quasi, sensitive or insensitive"
             )
 
+    def require_people(self, unit: str) -> None:
+        """Raise ColumnError if a row does not say whose it is, by the column that tells people apart."""
+        if None in self.column(unit).keys:
+            raise ColumnError(
+                f"column {unit!r} is to tell whose rows belong together, and misses values; fill them or drop those rows"
+            )
+
     def kind(self, name: str) -> Kind:
         """The type of a column: the declared one, else its hierarchy's, else the dataframe's."""
         if name not in self._kinds:
@@ -127,6 +134,12 @@ class Table:
         except HierarchyError:
             return Kind.TEXT
         return own
+
+    @cached_property
+    def guessed(self) -> frozenset[str]:
+        """The columns whose type nobody declared, and that is read off their values: it tells about them."""
+        declared = {*self.types, *(name for name, hierarchy in self.hierarchies.items() if hierarchy.kind is not Kind.TEXT)}
+        return frozenset(name for name in self.names if name not in declared and frames.guessed(self._library, self.frame[name]))
 
     @cached_property
     def _library(self) -> frames.Library:

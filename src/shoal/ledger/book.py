@@ -151,6 +151,8 @@ class Ledger:
             for name in released(table):  # a method would refuse it too, but later, when it counts as spent
                 if name in table.hierarchies:
                     table.leaf_of(name)
+            if stated["unit"] != "row":
+                table.require_people(stated["unit"])
         table_used = {
             "promise": stated,
             "columns": {name: role.value for name, role in table.roles.items()},

@@ -25,11 +25,15 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Schema:
-    """All that a promise may depend on: the columns in the table's order, their roles, types and hierarchies. No data."""
+    """All that a promise may depend on: the columns in the table's order, their roles, types and hierarchies. No data.
+
+    Types that are read off the values are `guessed`: of these columns even the type is data.
+    """
 
     roles: Mapping[str, Role]
     kinds: Mapping[str, Kind]
     hierarchies: Mapping[str, Hierarchy]
+    guessed: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, table: Table) -> "Schema":
@@ -43,6 +47,7 @@ class Schema:
             {name: table.roles[name] for name in table.names},
             {name: table.kind(name) for name in table.names},
             {name: table.hierarchy(name) for name in table.names if name in table.hierarchies},
+            table.guessed,
         )
 
     def having(self, role: Role) -> tuple[str, ...]:

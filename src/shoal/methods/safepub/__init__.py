@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -19,7 +18,6 @@ from shoal.counts import Counts, Node
 from shoal.counts.counts import group
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
-from shoal.kinds import Kind
 from shoal.methods import Progress, Schema
 from shoal.methods.safepub.scores import SCORES, Space, space_of
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
@@ -35,7 +33,7 @@ from shoal.privacy.calculus import (
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.promises import DifferentialPrivacy
-from shoal.release import Release, certify, lay_out, released
+from shoal.release import Release, certify, lay_out
 from shoal.tables import Role, Table
 
 __all__ = ["SafePub"]
@@ -119,6 +117,12 @@ class SafePub:
         self._space(schema)
         if self.unit is not None and schema.roles.get(self.unit) is not Role.IDENTIFYING:
             raise ParameterError(f"`unit` {self.unit!r} is no identifying column; give the column of people that role")
+        for name, role in schema.roles.items():
+            if role is not Role.IDENTIFYING and name in schema.guessed:  # one odd value would show in the certificate
+                raise ColumnError(
+                    f"the type of column {name!r} would be read off its values, which tells about them; declare it, as in "
+                    f"types={{{name!r}: 'date'}}, or 'text', 'integer', 'float'"
+                )
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
@@ -133,7 +137,6 @@ class SafePub:
         """The release of a table whose rows were counted by `count`."""
         schema = Schema.of(table)
         promise, space = self.promise(schema), self._space(schema)
-        _require_public_types(table)
         parameters, searching = self._parameters(space)
         if searching is None:
             node = space.low
@@ -213,12 +216,8 @@ class SafePub:
         space = self._space(Schema.of(table))
         chosen = None
         if self.unit is not None:
-            people = table.column(self.unit)
-            if None in people.keys:
-                raise ColumnError(
-                    f"`unit` {self.unit!r} is to tell whose rows belong together, and misses values; fill them or drop those rows"
-                )
-            chosen = first_rows(people.codes, self.rows, chance)
+            table.require_people(self.unit)
+            chosen = first_rows(table.column(self.unit).codes, self.rows, chance)
         codes, cards = [], []
         table.columns(space.names)
         for name in space.names:
@@ -245,18 +244,6 @@ class SafePub:
         if self.search == "walk":
             return walk(space, score, sample, ramped(k), spent, chance, searching, self.steps)
         return select(space, score, sample, ramped(k), spent, chance, searching)
-
-
-def _require_public_types(table: Table) -> None:
-    """Refuse columns whose type is read off their values: one odd value, released or not, would show in the certificate."""
-    for name in released(table):
-        hierarchy = table.hierarchies.get(name)
-        known = name in table.types or (hierarchy is not None and hierarchy.kind is not Kind.TEXT)
-        if not known and table.frame.schema[name] in (nw.Object, nw.Datetime):
-            raise ColumnError(
-                f"the type of column {name!r} would be read off its values, which tells about them; declare it, as in "
-                f"types={{{name!r}: 'date'}}, or 'text', 'integer', 'float'"
-            )
 
 
 def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
