@@ -167,7 +167,7 @@ def accuracy(source: Source, runs: int) -> Printed:
 
 
 def definitions(source: Source, runs: int) -> Printed:
-    """Records kept under both definitions at the same levels: those that every score chooses, and those of 5-anonymity."""
+    """Records kept under both definitions at the same levels: those that every score chooses, and some finer ones."""
     table = coded(source)
     chance = Chance()
     chosen: dict[str, Node] = {}
@@ -178,6 +178,8 @@ def definitions(source: Source, runs: int) -> Printed:
         parameters, searching = method._parameters(space)
         assert searching is not None
         chosen[name] = method._search(counts, space, parameters, searching, chance, silent)
+    chosen["every column one level up"] = tuple(min(1, space.hierarchies[name].height) for name in space.names)
+    chosen["the same, salary-class as it is"] = tuple(min(1, high) for high in space.high)  # of the score classification
     chosen["5-anonymity, optimum"] = work.optimum(work.lattice(table, work.count(table))).node
     both = [safepub_parameters(1, "1e-6", definition) for definition in ("probabilistic", "standard")]
     rows: list[Cells] = []
