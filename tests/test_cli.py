@@ -445,6 +445,13 @@ def test_a_preview_at_the_levels_of_a_release_shows_what_it_did(folder: Path) ->
     assert found["all_models"]["within"]
 
 
+def test_a_preview_for_safepub_says_that_its_groups_are_others(tmp_path: Path) -> None:
+    recipe = shoal.demo.write(tmp_path, 100)
+    shown = " ".join(run("preview", str(recipe), "--levels", "age=1").stdout.split())
+    assert "the groups of its release are others than these" in shown
+    assert "tell about the table, and no budget pays for that" in shown
+
+
 def test_a_preview_says_when_levels_will_not_do(folder: Path) -> None:
     (folder / "recipe.toml").write_text(RECIPE.replace("suppression = 0.5", "suppression = 0.1\nfloor = { age = 1 }"))
     shown = run("preview", "recipe.toml").stdout

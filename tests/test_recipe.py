@@ -570,6 +570,14 @@ def test_a_table_without_anything_to_generalise_is_refused(safe: Callable[..., P
         Recipe.load(path)
 
 
+def test_columns_that_lack_a_hierarchy_are_named_and_nothing_else(safe: Callable[..., Path]) -> None:
+    path = safe()
+    path.write_text(re.sub(r"\[hierarchies(.|\n)*?\[method\]", "[method]", path.read_text()))
+    with pytest.raises(RecipeError) as caught:
+        Recipe.load(path)
+    assert all("missing, and the column is quasi-identifying" in line for line in str(caught.value).splitlines()[1:])
+
+
 # The recipe's digest
 
 

@@ -462,7 +462,7 @@ def _contradictions(content: Content) -> Iterator[str]:
         yield f"method.unit: {unit!r} is no identifying column; {fix}"
     if method.name == "optimal" and not by_role["quasi"]:
         yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
-    if method.name == "safepub" and not generalised:
+    if method.name == "safepub" and not generalised and not by_role["quasi"]:  # of these each is named below
         yield "hierarchies: no released column has one to be generalised along; add it with file = … or build = …"
     for name in by_role["quasi"] if method.name in ("optimal", "safepub") else ():
         if name not in content.hierarchies:
@@ -628,6 +628,7 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = Fal
         "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
         '# unit = "NAME"  # whose rows belong together, by an identifying column; needs',
         '# definition = "standard". Each person gives one row, or what rows says',
+        "# More options (levels, classes, floor, split, …): docs/recipes.md",
         "",
         "# Other methods, in place of the section [method] above. They promise less:",
         "# someone who knows the algorithm may infer more than the table shows.",

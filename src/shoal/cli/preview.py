@@ -115,8 +115,9 @@ def preview(
         show(
             title("With groups suppressed that fail the models of the recipe"),
             listing(["", *_HEAD], *([name, *_row(without, table.rows)] for name, without in {**by_model, **total}.items())),
-            *(f"\n{note}" for note in _notes(method, found["all_models"], chosen)),
         )
+    if method is not None:
+        show(*(f"\n{note}" for note in _notes(method, found["all_models"], chosen)))
     if found["first"]:
         show(
             title(f"The first {plural(len(found['first']), 'group')}"),
@@ -157,12 +158,17 @@ def _allowed(method: Any, groups: "Groups", kept: "npt.NDArray[np.bool_]") -> di
     return {"allowed": allowed, "within": int(groups.sizes[~kept].sum()) <= allowed}
 
 
-def _notes(method: Any, together: dict[str, Any], chosen: dict[str, int]) -> Iterator[str]:
+def _notes(method: Any, together: dict[str, Any] | None, chosen: dict[str, int]) -> Iterator[str]:
     """What the recipe has to say about a release at these levels."""
+    if method.name == "safepub":
+        yield (
+            "safepub tells groups apart by every released column, in a sample: the groups of its release are others than these. "
+            "Levels that are chosen by looking at this page tell about the table, and no budget pays for that."
+        )
     if not hasattr(method, "ceiling"):
         yield f"{method.name} chooses no levels: the groups of its release are others than these."
         return
-    if together["within"] is not None:
+    if together and together["within"] is not None:
         verdict = "so these levels will do" if together["within"] else "so these levels will not do"
         yield f"The recipe allows {plural(together['allowed'], 'record')} to be suppressed, {verdict}."
     lowest, highest = method.floor, method.ceiling
