@@ -454,7 +454,7 @@ def test_what_a_release_tells_its_owner_is_in_no_released_file(folder: Path) -> 
     judged = run("judge", "other.toml", "--release", "safe")
     assert judged.exit_code == 0, judged.output
     assert re.search(r"records +240", judged.stdout)
-    assert "after / chance" in judged.stdout
+    assert "scaled up" in judged.stdout
     assert judged.stderr == ""
     (folder / "other.toml").write_text((folder / "other.toml").read_text() + "\n")
     assert "another recipe" in run("judge", "other.toml", "--release", "safe").stderr

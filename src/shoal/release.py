@@ -1,7 +1,7 @@
-"""`Release` and its `Certificate`: assembling, writing, verifying. Uses `tables`, `hierarchy`, `files`, `chance`; methods use it.
+"""`Release` and its `Certificate`: assembling, writing, reading. Uses `tables`, `hierarchy`, `files`, `chance`; methods use it.
 
 `assemble` and `lay_out` make the released rows: only columns that may leave, generalised, in an order that depends on the
-released values alone. `verify` checks a written release from its files, with none of the methods' code.
+released values alone.
 """
 
 import hashlib
@@ -46,8 +46,8 @@ _UNPROTECTED = {
     "differential privacy": (
         "what groups show about everybody like you: an attribute that most people of a group share is inferred of its other "
         "people too, whether or not they are in the table",
-        "people who are in more rows than the unit counts: where it is a row, whoever is in several is protected less, the "
-        "less the more they are",
+        "people who are in the table several times: in several rows, where the unit is a row, or under several names, where it "
+        "is a person. The more often, the less they are protected",
         "several releases of the same people: what each of them spends adds up",
         "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
     ),

@@ -42,8 +42,8 @@ def compare(
 ) -> None:
     """How do two tables differ: records, groups, risks, values, loss?
 
-    Name the columns with a recipe or with --quasi. Where every one has a hierarchy, the loss is known; --type is the type
-    of their values. If A is the input, the loss is also that of all its records, with those that B does not have.
+    Name the columns with a recipe or with --quasi. Where every one has a hierarchy, the loss is known; --type is for these.
+    If A is the input, the loss is also that of all its records, with those that B does not have.
     """
     from shoal.hierarchy.cover import covers
     from shoal.recipe import Recipe

@@ -81,9 +81,8 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
     beta, k, delta = float(Fraction(paper.derived["beta"])), paper.derived["k"], paper.promise["delta"]
     odds = f"{float(Epsilon.of(paper.promise['epsilon']).exponential()[1]):.3g}"
     words = (
-        "Whatever somebody knows, and whatever they make of the release: with any one stay in the table it is at most "
-        f"{odds} times as likely as without it, and at least 1/{odds} times. The chance of a release that breaks this is "
-        f"at most {delta}."
+        f"Whatever somebody knows, anything they conclude from the release is at most {odds} times as likely with any one stay "
+        f"in the table as without it, and at least 1/{odds} times. The chance of a release that breaks this is at most {delta}."
     )
     yield "A made-up hospital, released so that what is promised also holds against someone who knows the program."
     yield title("Promised")
@@ -93,11 +92,11 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
         ("beta", f"{beta:.3g}: the chance of a stay to be drawn; all others are left out"),
         ("k", f"{k}: a drawn stay leaves only among at least so many that look the same"),
     )
-    yield title("Chosen by a search, on a sample and a part of epsilon of its own")
+    yield title("How coarse each column is, chosen by a search that epsilon pays for")
     levels = []
     for name, level in paper.levels.items():
         tree = trees[name]
-        values = f"{len(tree.labels[level]):,}, such as {tree.labels[level][0]}" if level < tree.height else "none: *"
+        values = f"{len(tree.labels[level]):,}, such as {tree.labels[level][0]}" if level < tree.height else "nothing left: *"
         levels.append([name, f"{level} of {tree.height}", values])
     yield rows_of(["column", "level", "values"], *levels)
     shown = [name for name, level in paper.levels.items() if level < trees[name].height]

@@ -30,7 +30,7 @@ def explain(
     split: Annotated[
         str, typer.Option(metavar="SHARE", help="Of epsilon for the anonymisation, the rest is for the search; 1: fixed levels.")
     ] = "0.9",
-    rows: Annotated[int, typer.Option(metavar="N", min=1, help="Rows that one person may have in the table.")] = 1,
+    rows: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each person that are used.")] = 1,
     people: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="How many people the table is publicly known to have.", show_default=False),
@@ -41,7 +41,7 @@ def explain(
 
     Gives k and beta of a SafePub release with these parameters, and says in words what they do. Reads no data.
     """
-    from shoal.privacy import DifferentialPrivacy, Epsilon, delta_concern, per_row, safepub_parameters, search_epsilon
+    from shoal.privacy import DifferentialPrivacy, Epsilon, delta_concern, per_row, safepub_parameters
     from shoal.privacy.exact import short
 
     share = options.share(split, "--split")
@@ -67,7 +67,6 @@ def explain(
         "split": {"anonymisation": float(share), "search": float(1 - share)},
         "epsilon_anonymisation": float(anonymisation),
         "epsilon_search": float(search or 0),
-        "epsilon_search_on_its_sample": float(search_epsilon(search, found.beta)) if search else 0.0,
         "k": found.k,
         "beta": float(found.beta),
         "gamma": float(found.gamma),
@@ -110,15 +109,15 @@ def _pages(facts: dict[str, Any]) -> "Iterator[RenderableType]":
     unseen, odds = facts["not_drawn"], facts["odds"]
     drawn = f"With a probability of {percent(unseen)} a row is not even looked at when the table is made."
     if search:
-        drawn += f" The search for levels draws on its own, no more often: neither looks at it with {percent(unseen**2)} or more."
+        drawn += f" The search for levels draws for itself, no more often: with {percent(unseen**2)} or more neither looks at it."
     crowd = (
         f"A row that is drawn is published only as one of at least {facts['k']:,} drawn rows that look the same in every "
         f"published column. For that, about {facts['crowd']:,.0f} rows of the table must look like it."
     )
     likely = (
-        f"Whatever somebody knows, and whatever they make of the release: with your {'row' if rows == 1 else 'rows'} in the "
-        f"table it is at most {odds:.3g} times as likely as without, and at least 1/{odds:.3g} times. Who gave it 50 % that "
-        f"you are in the table gives it at most {percent(odds / (1 + odds))} afterwards."
+        f"Whatever somebody knows, anything they conclude from the release is at most {odds:.3g} times as likely with your "
+        f"{'row' if rows == 1 else 'rows'} in the table as without, and at least 1/{odds:.3g} times. Somebody who holds it for "
+        f"50 % likely that you are in the table can hold it for at most {percent(odds / (1 + odds))} afterwards."
     )
     rare = f"once in {1 / facts['delta']:,.0f} times"
     if facts["definition"] == "probabilistic":
@@ -126,7 +125,7 @@ def _pages(facts: dict[str, Any]) -> "Iterator[RenderableType]":
     else:
         fails = f"To these bounds {exact['delta']} is added: at worst as if they did not hold at all {rare}."
     yield figures(("not drawn", drawn), ("a crowd", crowd), ("odds", likely), ("delta", fails))
-    yield title("The further beyond, the less likely")
+    yield title("Not a cliff: for larger factors delta is far smaller")
     yield listing(
         [f"epsilon of the anonymisation{of_each}", "factor", "delta"],
         *([f"{one['epsilon']:.4g}", f"{exp(one['epsilon']):.3g}", f"{one['delta']:.3g}"] for one in facts["smoothness"]),

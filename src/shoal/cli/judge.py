@@ -104,7 +104,7 @@ def _counts(column: "ColumnCounts", most: int, sampled: bool) -> "Iterator[Rende
     yield title(f"{column.column}, {where}: records with each value")
     shown = sorted(column.values, key=lambda one: -one.before)[:most]
     yield listing(
-        ["", "before", "after", *(["after / chance"] if sampled else [])],
+        ["", "before", "after", *(["scaled up"] if sampled else [])],
         *(
             [one.value or "missing", f"{one.before:,}", f"{one.after:,.0f}"]
             + ([f"{one.scaled:,.0f}"] if one.scaled is not None else [])

@@ -126,7 +126,7 @@ def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
         lines.append(f"{facts['definition']} definition, unit {facts['unit']}")
     done = account.completed.get(entry.number)
     lines.append(f"number {done.facts['release']}" if done else "NOT COMPLETED, and counts as spent")
-    lines.append(f"data {data.index(facts['fingerprint']) + 1} of {len(data)}, {facts['fingerprint'][:16]}…")
+    lines.append(f"data: state {data.index(facts['fingerprint']) + 1} of {len(data)}, fingerprint {facts['fingerprint'][:16]}…")
     return "\n".join(lines)
 
 
