@@ -1,8 +1,8 @@
 """`Chance`: exact draws from the operating system's randomness. `Seeded`: the same draws from a seed, for tests only.
 
 Every draw is exact: probabilities are rational numbers or e to a rational power, and no draw rounds them. Floating-point
-numbers would let the last bits of a draw tell more than the promise says. Draws come in bulk, and a name in the plural is
-the bulk form of the one in the singular. Why each has the law it states: docs/proofs/chance.md.
+numbers would let the last bits of a draw tell more than the promise says. Draws come in bulk; where there is a form for one
+draw too, that has the name in the singular. Why each has the law it states: docs/proofs/chance.md.
 """
 
 import hashlib

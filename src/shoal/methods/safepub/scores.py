@@ -23,7 +23,7 @@ from shoal.counts.rollup import Cells, Floats, Levels, Rollup, Sizes
 from shoal.errors import ParameterError, TooLargeError
 from shoal.hierarchy.tree import Hierarchy
 
-__all__ = ["SCORES", "Score", "Scores", "Space"]
+__all__ = ["SCORES", "Score", "Scores", "Space", "ramp", "space_of"]
 
 GRID = 1 << 16  # a share of a domain is rounded down to a multiple of 1/GRID: the score is that of the rounded shares
 FINENESS = 1 << 8  # the importance of a column is one of so many steps
@@ -268,9 +268,8 @@ class _NodeByNode:
         return tuple(node)
 
     def _columns(self) -> Iterator[int]:
-        """The column of every axis; those that are carried stand last."""
-        first = [j for j, name in enumerate(self.space.names) if name not in self.space.classes]
-        columns = first if len(first) == len(self.rollup.axes) else list(range(len(self.space.names)))
+        """The column of every axis; those to be predicted, which are carried, have none."""
+        columns = [j for j, name in enumerate(self.space.names) if name not in self.space.classes]
         return (columns[place] for place in self.rollup.axes)
 
     def _levels(self, node: Node) -> Levels:
