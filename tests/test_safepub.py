@@ -283,6 +283,7 @@ def test_a_hierarchy_derived_from_the_rows_is_refused_with_the_reason() -> None:
         ({"steps": 0}, "steps"),
         ({"steps": 2.0}, "steps"),
         ({"rows": 0}, "rows"),
+        ({"epsilon": "1e-7"}, "epsilon"),
         ({"rows": 2}, "unit"),
         ({"unit": "name"}, "standard"),
     ],

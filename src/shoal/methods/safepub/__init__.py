@@ -38,6 +38,9 @@ from shoal.tables import Role, Table
 
 __all__ = ["SafePub"]
 
+SMALLEST = Fraction(1, 10**6)
+"""The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
+
 
 @dataclass(frozen=True)
 class SafePub:
@@ -94,6 +97,8 @@ class SafePub:
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
+        if Epsilon.of(self.epsilon).bounds()[0] < SMALLEST * self.rows:
+            raise ParameterError(f"an `epsilon` of {self.epsilon} leaves nothing to release; give one of at least {float(SMALLEST):g}")
         if self.score not in SCORES:
             raise ParameterError(f"`score` is {self.score!r}; known are {listed(SCORES)}")
         if (self.score == "classification") != bool(self.classes):
