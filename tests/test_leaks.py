@@ -4,7 +4,9 @@ import json
 import pickle
 import tomllib
 from collections.abc import Iterator
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,11 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from shoal import SafePub, frames
 from shoal.cli.app import app
 from shoal.errors import ColumnError
-from shoal.hierarchy import suppress
+from shoal.hierarchy import Hierarchy, suppress
+from shoal.methods import safepub
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import KAnonymity
 from shoal.release import _canonical, _seal
@@ -69,6 +73,85 @@ def test_categories_do_not_tell_the_order_of_the_rows() -> None:
     frame = pd.DataFrame(COLUMNS)
     frame["ill"] = pd.Categorical(frame["ill"], categories=frame["ill"].unique())
     assert _released(frame).table["ill"].cat.categories.is_monotonic_increasing
+
+
+NOON, MIDNIGHTS = datetime(2024, 7, 3, 12), [datetime(2024, 7, day) for day in (1, 2)]
+ZONED = [value.replace(tzinfo=UTC) for value in (*MIDNIGHTS, NOON)]
+
+TYPES: dict[str, tuple[Any, list[Any], Any, str | None]] = {
+    "times": (pl.Datetime("us"), MIDNIGHTS, NOON, "date"),
+    "times as text": (pl.Datetime("us"), MIDNIGHTS, NOON, "text"),
+    "a midnight": (pl.Datetime("us"), [NOON, NOON.replace(day=4)], MIDNIGHTS[0], "text"),
+    "times in a zone": (pl.Datetime("us", "UTC"), ZONED[:2], ZONED[2], "text"),
+    "times of pandas": ("datetime64[ns]", MIDNIGHTS, NOON, "date"),
+    "times of arrow": (pa.timestamp("us"), MIDNIGHTS, NOON, "date"),
+    "a zone without a name": (pa.timestamp("us", "+02:00"), ZONED[:2], ZONED[2], "text"),
+    "objects": (object, [1, 2], "3", "integer"),
+    "objects as text": (object, ["1", "2"], 3, "text"),
+    "missing": ("Int64", [1, 2], None, None),
+    "a long number": (pa.decimal128(38, 0), [Decimal(1), Decimal(2)], Decimal("9" * 38), None),
+    "a fraction": (pl.Float64, [1.0, 2.0], 2.5, None),
+    "quotes": (pl.String, ["1", "2"], '",\n', None),
+    "a category": ("category", ["a", "b"], "c", None),
+    "categories of polars": (pl.Categorical, ["a", "b"], "c", None),
+}
+
+
+def _everything(directory: Path, kind: Any, values: list[Any], declared: str | None, level: int | None) -> dict[str, object]:
+    """All that leaves, where all records are drawn: sex and x as they are, or x at a level of a hierarchy."""
+    sex = ["f", "m"] * 100 + ["d"] * (len(values) - 200)
+    if isinstance(kind, pa.DataType):
+        frame: Any = pa.table({"sex": sex, "x": pa.array(values, kind)})
+    elif kind is object or isinstance(kind, str):
+        frame = pd.DataFrame({"sex": sex, "x": pd.Series(values, dtype=kind)})
+    else:
+        frame = pl.DataFrame({"sex": sex, "x": pl.Series(values, dtype=kind)})
+    days = [[f"2024-07-0{day}", "July", "*"] for day in range(1, 5)]
+    trees = {"sex": suppress(["f", "m", "d"])}
+    if level is not None:
+        trees["x"] = suppress([*"abc"]) if kind == "category" else Hierarchy.from_lines(days, declared or "text")
+    table = shoal.table(
+        frame, quasi=["sex"], sensitive=["x"], hierarchies=trees, types=None if declared is None else {"x": declared}
+    )
+    levels = {"sex": 0} if level is None else {"sex": 0, "x": level}
+    made = SafePub(1, "1e-3", levels=levels).release(table)
+    told: dict[str, object] = {
+        "certificate": replace(made.certificate, number="").to_json(),
+        "type": str(made.table.schema if hasattr(made.table, "schema") else made.table.dtypes),
+    }
+    return told | {form: made.write(directory, form).read_bytes() for form in ("csv", "parquet", "arrow")}
+
+
+def _told_apart(directory: Path, kind: Any, values: list[Any], odd: Any, declared: str | None, level: int | None) -> bool:
+    """Whether a record more, which is alone and never leaves, shows in anything that does."""
+    many = values * 100
+    without, with_it = (_everything(directory, kind, rows, declared, level) for rows in (many, [*many, odd]))
+    assert pl.read_csv(directory / "release.csv").height == 200
+    return without != with_it
+
+
+@pytest.fixture
+def all_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safepub, "drawn", lambda counts, share, chance: counts)
+
+
+@pytest.mark.parametrize("what", TYPES)
+@pytest.mark.usefixtures("all_are_drawn")
+def test_a_record_that_never_leaves_shows_in_no_byte_and_no_type(tmp_path: Path, what: str) -> None:
+    kind, values, odd, declared = TYPES[what]
+    assert not _told_apart(tmp_path, kind, values, odd, declared, None)
+    if what in ("times", "times of pandas", "times of arrow", "a category"):
+        for level in (0, 1):
+            assert not _told_apart(tmp_path, kind, values, odd, declared, level)
+
+
+@pytest.mark.parametrize("what", ["times", "times as text", "times of pandas", "times of arrow", "objects"])
+@pytest.mark.usefixtures("all_are_drawn")
+def test_a_type_that_depends_on_the_values_is_caught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
+    """A twin that gives a column its type back where its values have the kind that is asked for."""
+    monkeypatch.setattr(frames, "_stays", lambda library, own, kind: frames.kind_of(library, own) is kind)
+    kind, values, odd, declared = TYPES[what]
+    assert _told_apart(tmp_path, kind, values, odd, declared, None)
 
 
 # Erases the screen, in three ways; reverses the text; deletes.

@@ -458,7 +458,9 @@ def test_narrow_types_come_back_where_the_values_fit() -> None:
     assert back(frame, ["x", "y", "*"])[0].dtype == nw.String
     category = pd.DataFrame({"a": pd.Categorical(["x", "y"])})
     assert back(category, ["x", "y", None])[0].dtype == nw.Categorical
-    assert back(category, ["x", "y", "*"])[0].dtype == nw.String
+    assert back(category, ["x", "y", "*"])[0].dtype == nw.Categorical  # which values there were is nothing to it
+    ordered = pd.DataFrame({"a": pd.Categorical(["x", "y"], ordered=True)})
+    assert back(ordered, ["x", "y", "*"])[0].dtype == nw.String
     assert back(pd.DataFrame({"a": [1, 2]}), ["1", "2", ""])[0].dtype == nw.Int64
 
 

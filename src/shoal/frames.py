@@ -4,9 +4,12 @@ One Protocol, one class a library, each loaded where it is used. All of them giv
 """
 
 import datetime as dt
+import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Any, Protocol
+from zoneinfo import ZoneInfo
 
 import narwhals as nw
 import numpy as np
@@ -117,7 +120,7 @@ def _series(library: Library, values: Sequence[Key | None], kind: Kind, own: "nw
         keys = [kind.key(value) for value in values]
     except (ValueError, TypeError):
         return _text(library, [Kind.TEXT.key(value) for value in values])
-    if own is not None and kind_of(library, own) is kind:
+    if own is not None and _stays(library, own, kind):
         native = own.to_native()
         try:
             made = library.series(
@@ -136,6 +139,31 @@ def _series(library: Library, values: Sequence[Key | None], kind: Kind, own: "nw
     return library.series(keys, library.default(kind, None in keys))
 
 
+def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
+    """Whether values of a kind are to have the type of a series: by that type alone, for what its values are may be secret.
+
+    Types that some of its values would not fit again are left: numbers of more digits than floats have, zones without a name.
+    """
+    if isinstance(own.dtype, nw.Datetime):
+        return kind in (Kind.DATE, Kind.TEXT) and (own.dtype.time_zone is None or _zone(own.dtype.time_zone) is not None)
+    if isinstance(own.dtype, nw.Decimal):
+        return kind is Kind.FLOAT and own.dtype.precision <= sys.float_info.dig
+    dtype = own.to_native().dtype if own.implementation.is_pandas() else None
+    if dtype == "object":
+        return False
+    if dtype == "category" and not dtype.ordered:
+        return kind is not Kind.DATE
+    return kind_of(library, own) is kind
+
+
+@cache
+def _zone(name: str) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # such as "+01:00"
+        return None
+
+
 def _text(library: Library, keys: Sequence[Key | None]) -> Any:
     return library.series(keys, library.default(Kind.TEXT, None in keys))
 
@@ -144,8 +172,9 @@ def _stored(key: Key, dtype: "nw.dtypes.DType") -> object:
     """A key as a value of a dataframe's type."""
     if dtype == nw.Boolean:
         return {"true": True, "false": False}[str(key)]
-    if dtype == nw.Datetime:
-        return dt.datetime.fromisoformat(str(key))
+    if isinstance(dtype, nw.Datetime):
+        time = dt.datetime.fromisoformat(str(key))
+        return time if time.tzinfo or not dtype.time_zone else time.replace(tzinfo=_zone(dtype.time_zone))
     if dtype == nw.Time:
         return dt.time.fromisoformat(str(key))
     return Decimal(str(key)) if dtype.is_decimal() else key
@@ -228,6 +257,8 @@ class _Pandas:
     def series(self, values: Sequence[object], dtype: object) -> Any:
         import pandas as pd
 
+        if dtype == "category" and not dtype.ordered:  # type: ignore[attr-defined]  # whose list may be of what the rows had
+            dtype = "category"
         return pd.Series(list(values), dtype=dtype)  # type: ignore[call-overload]
 
     def only(self, series: Any, places: Ints) -> Any:
