@@ -98,7 +98,9 @@ class SafePub:
         for name, value in given.items():
             object.__setattr__(self, name, value)
         if Epsilon.of(self.epsilon).bounds()[0] < SMALLEST * self.rows:
-            raise ParameterError(f"an `epsilon` of {self.epsilon} leaves nothing to release; give one of at least {float(SMALLEST):g}")
+            raise ParameterError(
+                f"an `epsilon` of {self.epsilon} leaves nothing to release; give one of at least {float(SMALLEST):g}"
+            )
         if self.score not in SCORES:
             raise ParameterError(f"`score` is {self.score!r}; known are {listed(SCORES)}")
         if (self.score == "classification") != bool(self.classes):

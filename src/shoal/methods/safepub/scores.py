@@ -159,43 +159,53 @@ def ramp(sizes: Sizes, k: int) -> Floats:
 class _Columnwise:
     """Scores Σ φ(size) · Σ gain of the group's values, where gains do not grow as values get coarser."""
 
-    space: Space
     unit: Fraction
-    optimum: Optimum
+    rollup: Rollup
+    low: Levels
+    high: Levels
+    k: int
+    gains: Sequence[Sequence[Floats]]
+    """What every code that occurs is worth, for every axis and level."""
 
     @classmethod
     def on(cls, space: Space, rollup: Rollup, k: int, unit: Fraction, gains: Callable[[int, int], Floats]) -> "_Columnwise":
         """`gains` gives for a column and a level what every code that occurs is worth."""
         gained = [[gains(j, level) for level in range(len(rollup.real[axis]))] for axis, j in enumerate(rollup.axes)]
-        most = [max(float(levels[space.low[j]].max(initial=0)), 0.0) for levels, j in zip(gained, rollup.axes, strict=True)]
-        if sum(most) * max(rollup.total, 1) >= EXACT:
+        made = cls(unit, rollup, rollup.levels_of(space.low), rollup.levels_of(space.high), k, gained)
+        if sum(made.most) * max(rollup.total, 1) >= EXACT:
             raise TooLargeError("the sample has so many records that scores would not be exact; use another score")
-        lost = [[worth - gain for gain in levels] for levels, worth in zip(gained, most, strict=True)]
-        optimum = Optimum(
-            rollup,
-            lost,
+        return made
+
+    @property
+    def most(self) -> list[float]:
+        """What a value is worth at most, for every axis."""
+        return [max(float(levels[low].max(initial=0)), 0.0) for levels, low in zip(self.gains, self.low, strict=True)]
+
+    def of(self, node: Node) -> int:
+        cells = self.rollup.cells(self.rollup.levels_of(node))
+        weights = [levels[level] for levels, level in zip(self.gains, cells.levels, strict=True)]
+        return int(cells.weigh(weights, ramp(cells.sizes, self.k)))
+
+    def permute_and_flip(self, chance: Chance, rate: Fraction) -> Node:
+        k, most = self.k, self.most
+        optimum = Optimum(  # of what is lost: all scores are less by the same number
+            self.rollup,
+            [[worth - gain for gain in levels] for levels, worth in zip(self.gains, most, strict=True)],
             most,
             k,
-            low=rollup.levels_of(space.low),
-            high=rollup.levels_of(space.high),
+            low=self.low,
+            high=self.high,
             penalty=lambda sizes: np.maximum(np.minimum(sizes, k - sizes), 0),  # c − φ(c)
             tie=0,
         )
-        return cls(space, unit, optimum)
-
-    def of(self, node: Node) -> int:
-        return -int(self.optimum.evaluate(self.optimum.rollup.levels_of(node)))
-
-    def permute_and_flip(self, chance: Chance, rate: Fraction) -> Node:
-        self.optimum.run()
-        bounds = -(self.optimum.plain + self.optimum.excess).astype(np.int64)
+        optimum.run()
         chosen = chance.permute_and_flip_lazily(
-            bounds,
-            -int(self.optimum.best),
-            lambda place: -int(self.optimum.evaluate(self.optimum.node(place))),
+            -(optimum.plain + optimum.excess).astype(np.int64),
+            -int(optimum.best),
+            lambda place: -int(optimum.evaluate(optimum.node(place))),
             rate * self.unit,
         )
-        return self.optimum.rollup.columns_of(self.optimum.node(chosen))
+        return self.rollup.columns_of(optimum.node(chosen))
 
 
 @dataclass(frozen=True)
