@@ -213,6 +213,17 @@ def test_a_large_lattice_is_searched_in_part(monkeypatch: pytest.MonkeyPatch) ->
     assert len(seen) == 5 * (4 + 3)
 
 
+@pytest.mark.parametrize("how", ["select", "walk"])
+@pytest.mark.parametrize("score", ["granularity", "intensity", "groups"])
+def test_a_lattice_beyond_any_array_is_searched(score: str, how: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "PART", 50)
+    names = [f"c{j}" for j in range(70)]
+    frame = pl.DataFrame({name: ["f", "m"] * 20 for name in names})
+    given = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, SEXES))
+    found = SafePub(1, "1e-3", score=score, search=how, steps=3).release(given)
+    assert set(found.certificate.levels) == set(names)
+
+
 # Tables that are odd
 
 
