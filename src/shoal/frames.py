@@ -119,6 +119,8 @@ def _series(library: Library, values: Sequence[Key | None], kind: Kind, own: "nw
     try:
         keys = [kind.key(value) for value in values]
     except (ValueError, TypeError):
+        keys = []
+    if len(set(keys)) < len(set(values)):  # not all of the kind, or some the same by it: what is told apart must stay so
         return _text(library, [Kind.TEXT.key(value) for value in values])
     if own is not None and _stays(library, own, kind):
         native = own.to_native()
@@ -127,7 +129,8 @@ def _series(library: Library, values: Sequence[Key | None], kind: Kind, own: "nw
                 [None if key is None else _stored(key, own.dtype) for key in keys],
                 native.type if own.implementation.is_pyarrow() else native.dtype,
             )
-            if nw.from_native(made, series_only=True).null_count() == keys.count(None):
+            found = nw.from_native(made, series_only=True)
+            if found.null_count() == keys.count(None) and found.n_unique() == len(set(keys)):
                 return made
         except _MISFITS:
             pass
