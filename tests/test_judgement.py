@@ -447,6 +447,7 @@ def test_what_a_release_tells_its_owner_is_in_no_released_file(folder: Path) -> 
     made = run("release", "other.toml", "--out", "safe")
     assert made.exit_code == 0, made.output
     assert re.search(r"for you alone: \d+ of 240 records", made.stderr)
+    assert re.search(r"for you alone: loss \d", made.stderr)
     assert re.search(r"^loss \S+ %", made.stderr, re.MULTILINE)
     assert "shoal judge other.toml --release safe" in made.stderr
     for text in (made.stdout, *(path.read_text() for path in Path("safe").iterdir())):

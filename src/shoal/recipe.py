@@ -403,11 +403,7 @@ class Recipe:
 
     def run(self, *, progress: "Progress | None" = None) -> "Release":
         """Read the source and release it; where the recipe names a ledger, the release is entered there and counts as spent."""
-        if self.ledger is None:
-            return self.release(self.table(), progress=progress)
-        from shoal.ledger import Ledger
-
-        return self.release(self.table(), ledger=Ledger(self.ledger), progress=progress)
+        return self.release(self.table(), progress=progress)
 
     def release(
         self,
@@ -417,9 +413,16 @@ class Recipe:
         ledger: "Ledger | None" = None,
         progress: "Progress | None" = None,
     ) -> "Release":
-        """Release the table as the recipe says, enter it in a ledger, and write it into a directory, if they are given."""
+        """Release the table as the recipe says, and write it into a directory, if one is given.
+
+        It is entered in the ledger, or in the one that the recipe names, if there is any.
+        """
         self.promise(table)
         method = self.method()
+        if ledger is None and self.ledger is not None:
+            from shoal.ledger import Ledger
+
+            ledger = Ledger(self.ledger)
         if ledger is not None:
             return ledger.release(method, table, directory, format=self.format, recipe=self.digest, progress=progress)
         made = method.release(table, progress=progress)

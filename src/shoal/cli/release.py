@@ -58,12 +58,12 @@ def release(
             old.unlink()
     show(str(made.certificate), "")
     complain(f"wrote {written} and {written.with_name('certificate.json')}")
-    if "kept" in made.facts:  # only for the owner's eyes: how many there were is not in the release
+    if "kept" in made.facts:
         complain(f"for you alone: {kept(made.facts)}")
     elif made.suppressed:
-        complain(f"{plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
-    if (loss := _loss(table, made)) is not None:
-        complain(f"loss {percent(loss)}, from 0 % for the input to 100 % for nothing left")
+        complain(f"for you alone: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
+    if (loss := _loss(table, made)) is not None:  # all of this tells about the input, which the release does not
+        complain(f"for you alone: loss {percent(loss)}, from 0 % for the input to 100 % for nothing left")
     complain(f"how good it is, for you alone: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}")
     if book:
         entered = made.facts["ledger"]
