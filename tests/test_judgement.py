@@ -448,7 +448,6 @@ def test_what_a_release_tells_its_owner_is_in_no_released_file(folder: Path) -> 
     assert made.exit_code == 0, made.output
     assert re.search(r"for you alone: \d+ of 240 records", made.stderr)
     assert re.search(r"for you alone: loss \d", made.stderr)
-    assert re.search(r"^loss \S+ %", made.stderr, re.MULTILINE)
     assert "shoal judge other.toml --release safe" in made.stderr
     for text in (made.stdout, *(path.read_text() for path in Path("safe").iterdir())):
         assert not re.search(r"\b240\b|for you alone|\bloss\b", text)
