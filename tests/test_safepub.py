@@ -224,6 +224,13 @@ def test_a_lattice_beyond_any_array_is_searched(score: str, how: Any, monkeypatc
     assert set(found.certificate.levels) == set(names)
 
 
+@pytest.mark.parametrize("how", ["select", "walk"])
+def test_where_no_value_is_worth_anything_any_node_will_do(how: Any) -> None:
+    one = Hierarchy.from_lines([["f", "*"]])
+    given = table(pl.DataFrame({"sex": ["f"] * 9}), hierarchies={"sex": one})
+    assert {SafePub(1, "1e-3", search=how).release(given).certificate.levels["sex"] for _ in range(60)} == {0, 1}
+
+
 # Tables that are odd
 
 

@@ -215,7 +215,8 @@ class Granularity:
     name: ClassVar[str] = "granularity"
 
     def spread(self, space: Space, k: int) -> Fraction:
-        return Fraction(2 * sum(int(max(map(max, weights), default=0)) for weights in self._gains(space).values()))
+        most = sum(int(max(map(max, weights), default=0)) for weights in self._gains(space).values())
+        return Fraction(max(2 * most, 1))  # where no value is worth anything, no record moves a score: any spread will do
 
     def on(self, space: Space, sample: Counts, k: int) -> Scores:
         gains, rollup = self._gains(space), space.rollup(sample)
