@@ -325,6 +325,8 @@ def test_nonsense_is_refused_before_there_is_a_table(wrong: dict[str, Any], said
         ({"levels": {"age": 1, "town": 1, "sex": 2}}, "'sex'"),
         ({"levels": {"age": 1, "town": 1, "sex": 1}, "floor": {"age": 1}}, "floor"),
         ({"score": "classification", "classes": ("income",)}, "'income'"),
+        ({"epsilon": 50}, "at most 20"),
+        ({"split": "0.99999999999999999"}, "split"),
         ({"unit": "ill", "definition": "standard"}, "'ill'"),
         ({"unit": "id", "definition": "standard"}, "'id'"),
     ],

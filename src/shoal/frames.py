@@ -225,7 +225,8 @@ class _Polars:
 
         kept, dtype = series.gather(places), series.dtype
         if isinstance(dtype, pl.Enum):
-            dtype = pl.Enum(dtype.categories.filter(dtype.categories.is_in(kept.cast(pl.String))))
+            there = set(kept.cast(pl.String))
+            dtype = pl.Enum([name for name in dtype.categories if name in there])
         # Texts share one place in memory, which Arrow files would take along as it is.
         return pl.Series(kept.to_list(), dtype=dtype) if dtype in (pl.String, pl.Categorical, pl.Enum) else kept
 

@@ -31,7 +31,7 @@ from shoal.privacy.calculus import (
     search_epsilon,
 )
 from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, fraction, whole
+from shoal.privacy.exact import Exact, fraction, printed, whole
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.release import Release, certify, lay_out
 from shoal.tables import Role, Table
@@ -121,7 +121,7 @@ class SafePub:
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) under the definition, for one row or one person."""
-        self._space(schema)
+        self._parameters(self._space(schema))  # what has none is refused before a ledger counts it
         if self.unit is not None and schema.roles.get(self.unit) is not Role.IDENTIFYING:
             raise ParameterError(f"`unit` {self.unit!r} is no identifying column; give the column of people that role")
         for name, role in schema.roles.items():
@@ -205,7 +205,10 @@ class SafePub:
         if space.size == 1:
             return safepub_parameters(epsilon, delta, self.definition), None
         split = Fraction(self.split)
-        return safepub_parameters(epsilon * split, delta, self.definition), epsilon * (1 - split)
+        searching = epsilon * (1 - split)
+        if searching.bounds()[0] < SMALLEST**2:
+            raise ParameterError(f"a `split` of {printed(split)} leaves nothing for a search; give a smaller one, or `levels`")
+        return safepub_parameters(epsilon * split, delta, self.definition), searching
 
     def _derived(self, parameters: SafePubParameters, searching: Epsilon | None) -> dict[str, Any]:
         return {
