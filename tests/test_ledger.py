@@ -513,7 +513,7 @@ def test_other_data_is_noted(ledger: Ledger) -> None:
     ]
     assert noted == [False, True, True, True]  # the second has the same values at other people
     shown = run("ledger", "show", str(ledger.path)).stdout
-    assert re.findall(r"data (\d) of 3", shown) == ["1", "2", "3", "1"]
+    assert re.findall(r"state (\d) of 3", shown) == ["1", "2", "3", "1"]
 
 
 # Changed bytes
