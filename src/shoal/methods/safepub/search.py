@@ -16,7 +16,7 @@ from shoal.methods.safepub.scores import Score, Space
 __all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "ramped", "sampled_k", "select", "walk"]
 
 COUNTING = Fraction(1, 20)  # of the search's ε goes into knowing about how many records there are
-WANTED = 1 << 14  # records that a search looks at: more cost time and choose hardly better (measured, docs/benchmarks.md)
+WANTED = 1 << 13  # records that a search looks at: more cost time and choose hardly better (measured, docs/benchmarks.md)
 LEAST = 4  # the smallest k of a search: below, a sample's groups say little about those of the release
 
 RAMP = Fraction(4, 3)
