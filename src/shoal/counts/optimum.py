@@ -23,7 +23,8 @@ __all__ = ["Evaluation", "Optimum"]
 TIE = 1e-9  # losses closer than this share of the whole are equal; of equal nodes the first in the columns' order is taken
 PARALLEL = 100_000  # rows from which a second thread gains more than it costs (measured)
 THREADS = 2
-SOME = 200  # boxes of a round, where evaluations are short (measured)
+FEW = 32  # boxes of a round where evaluations take long: what the last ones told may spare the next (measured)
+SOME = 200  # where they are short: many at once cost less each (measured)
 
 
 class Evaluation(NamedTuple):
@@ -168,8 +169,7 @@ class Optimum:
                 if not len(nodes):
                     return
                 nodes, box, asks = self._corners(nodes, box, known)
-                # Where an evaluation takes long, what the last ones told may spare the next; where it does not, many at once do.
-                parts = [[ask] for ask in asks[-THREADS:]] if self._large else [asks[-SOME:]]
+                parts = [[ask] for ask in asks[-FEW:]] if self._large else [asks[-SOME:]]
                 self._bounded(list(chain.from_iterable(threads.map(self._bound, parts))), nodes)
 
     def _bounded(self, found: Sequence[tuple[Levels, float | Evaluation]], nodes: Index) -> None:
