@@ -255,30 +255,35 @@ class Rollup:
         *,
         keep_bytes: int = 256 << 20,
     ) -> None:
-        seen = [np.flatnonzero(np.bincount(column)) if len(column) else np.zeros(0, dtype=np.intp) for column in codes]
+        if len(count) and not count.min():
+            some = np.flatnonzero(count)
+            codes, carried = [column[some] for column in codes], [column[some] for column in carried]
+            count = count[some]
+        sizes = count.astype(np.float64)
+        often = [np.bincount(column, sizes) for column in (*codes, *carried)]
+        seen = [np.flatnonzero(number) for number in often]
         self.axes = sorted(range(len(codes)), key=lambda j: (-len(seen[j]), j))
         """The column of every axis that is not carried."""
         self.real: list[list[Index]] = []
         """For every axis and level the real code of every code used here."""
         self._up: list[list[Index]] = []  # for every axis and level the code of every leaf that occurs
         base: list[Unsigned] = []
-        for leaves, column, its_maps in [
-            *((seen[j], codes[j], maps[j]) for j in self.axes),
-            *((np.unique(column), column, None) for column in carried),
-        ]:
+        order = [*self.axes, *range(len(codes), len(seen))]
+        for j in order:
+            leaves, column, its_maps = seen[j], (*codes, *carried)[j], maps[j] if j < len(codes) else None
             levels = [leaves] if its_maps is None else [np.asarray(level_map)[leaves] for level_map in its_maps]
             found = [np.unique(level, return_inverse=True) for level in levels]
             self.real.append([real.astype(np.intp) for real, _ in found])
             self._up.append([inverse.astype(np.intp) for _, inverse in found])
             rank = np.zeros(int(leaves.max(initial=0)) + 1, dtype=np.uint16 if len(leaves) <= 1 << 16 else np.uint32)
             rank[leaves] = np.arange(len(leaves))
-            base.append(rank[column])
+            base.append(rank.take(column, mode="clip"))
         self._cards = [[len(real) for real in axis] for axis in self.real]
         self._looked_up = _Memo()
         self._between: dict[tuple[int, int, int], Index] = {}
         self.total = float(count.sum())
         bottom = (0,) * len(self.real)
-        self._base = _Table(bottom, self.pack(bottom, base), count.astype(np.float64))
+        self._base = _Table(bottom, self.pack(bottom, base), sizes)
         self._kept = _Kept([self._base], np.zeros((1, len(bottom)), dtype=np.int16), np.array([len(count)]))
         self._keeping = Lock()
         self._own = local()
@@ -286,7 +291,7 @@ class Rollup:
         self._wanted: dict[Levels, int] = {}
         self._sums = _Memo()
         self._correction: dict[int, float] = {}
-        self._leaf = [_sums(column, self._base.sizes, cards[0]) for column, cards in zip(base, self._cards, strict=True)]
+        self._leaf = [often[j][seen[j]].astype(np.float64) for j in order]
         self._log_card = [self._log_cardinality(axis) for axis in range(len(base))]
 
     @property
