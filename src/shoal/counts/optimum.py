@@ -23,7 +23,7 @@ __all__ = ["Evaluation", "Optimum"]
 TIE = 1e-9  # losses closer than this share of the whole are equal; of equal nodes the first in the columns' order is taken
 PARALLEL = 100_000  # rows from which a second thread gains more than it costs (measured)
 THREADS = 2
-FEW = 32  # boxes of a round where evaluations take long: what the last ones told may spare the next (measured)
+FEW = 8  # boxes of a round where evaluations take long: what the last ones told may spare the next (measured)
 SOME = 200  # where they are short: many at once cost less each (measured)
 
 
