@@ -392,6 +392,21 @@ def test_stopping_at_any_point_gives_no_release() -> None:
             SafePub(1, "1e-3", search="walk", steps=4).release(people(100), progress=stopping)
 
 
+@pytest.mark.parametrize("score", ["granularity", "groups"])
+def test_a_search_of_the_whole_lattice_says_how_far_it_is_and_can_be_stopped(score: str) -> None:
+    points: list[float] = []
+
+    def stopping(done: int, total: int, what: str) -> None:
+        points.append(done / total)
+        if what == "searching the lattice" and len(points) > 2:
+            raise Stopped("enough")
+
+    with pytest.raises(Stopped):
+        SafePub(1, "1e-3", score=score).release(people(100), progress=stopping)
+    assert points == sorted(points)
+    assert len(points) == 3
+
+
 # People with several rows
 
 

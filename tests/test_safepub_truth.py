@@ -546,7 +546,7 @@ class Told:
     def of(self, node: Node) -> int:
         return self.scores[node[0]]
 
-    def permute_and_flip(self, chance: Chance, rate: Fraction) -> Node:
+    def permute_and_flip(self, chance: Chance, rate: Fraction, progress: object = None) -> Node:
         return (chance.permute_and_flip(np.array(self.scores), rate * self.unit),)
 
 

@@ -1,18 +1,19 @@
-"""Files as such: the encoding of a text, and writing whole or not at all. Uses `errors`; the rooms that read and write use it."""
+"""Files as such: the encoding of a text, what JSON can hold, writing whole or not at all. Uses `errors`; all that write use it."""
 
 import codecs
 import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 from typing import IO
 
 from shoal.errors import FileError, ParameterError
 
-__all__ = ["encodings", "known", "replacing", "together"]
+__all__ = ["encodings", "finite", "known", "replacing", "together"]
 
 _STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _MARKS = {
@@ -119,3 +120,19 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(place)
+
+
+def finite(value: object) -> object:
+    """The value for JSON, which has no infinity: that is null.
+
+    >>> finite({"risk": [0.5, float("inf")]})
+    {'risk': [0.5, None]}
+    """
+    match value:
+        case Mapping():
+            return {key: finite(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [finite(inner) for inner in value]
+        case float() if not isfinite(value):
+            return None
+    return value

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from shoal.counts import Groups, Lattice
 from shoal.counts.counts import group
-from shoal.disk import replacing
+from shoal.disk import finite, replacing
 from shoal.engine import Embedded
 from shoal.errors import ColumnError, FileError, HierarchyError, InputError, listed, plural
 from shoal.hierarchy.cover import covers
@@ -102,7 +101,7 @@ class Judgement:
 
     def to_json(self) -> str:
         """One JSON object; what is infinite is null, for JSON has no such number."""
-        return json.dumps(_finite(self.to_dict()), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        return json.dumps(finite(self.to_dict()), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the JSON form into a file; FileError where that would be in the directory of a release."""
@@ -174,17 +173,6 @@ def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
                     f"{os.fspath(path)} is in {folder}, where a release is, and the report tells about the input; "
                     "write it somewhere else"
                 )
-
-
-def _finite(value: object) -> object:
-    match value:
-        case Mapping():
-            return {key: _finite(inner) for key, inner in value.items()}
-        case list() | tuple():
-            return [_finite(inner) for inner in value]
-        case float() if not isfinite(value):
-            return None
-    return value
 
 
 # Reading the release

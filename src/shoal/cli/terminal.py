@@ -4,9 +4,10 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from math import isfinite
 from threading import Timer
 from typing import TYPE_CHECKING
+
+from shoal.disk import finite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,19 +59,8 @@ def show(*things: "RenderableType") -> None:
 
 def print_json(value: object) -> None:
     """One JSON object on stdout; JSON has no infinity, so that is null."""
-    text = json.dumps(_finite(value), ensure_ascii=False, indent=2)
+    text = json.dumps(finite(value), ensure_ascii=False, indent=2)
     print("".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text))
-
-
-def _finite(value: object) -> object:
-    match value:
-        case dict():
-            return {key: _finite(inner) for key, inner in value.items()}
-        case list() | tuple():
-            return [_finite(inner) for inner in value]
-        case float() if not isfinite(value):
-            return None
-    return value
 
 
 def title(text: str) -> "Text":

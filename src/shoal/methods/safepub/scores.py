@@ -127,8 +127,8 @@ class Scores(Protocol):
         """One node's score."""
         ...
 
-    def permute_and_flip(self, chance: Chance, rate: Fraction) -> Node:
-        """The node that permute-and-flip selects of all nodes, where the rate is for scores of 1."""
+    def permute_and_flip(self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None) -> Node:
+        """The node that permute-and-flip selects of all nodes, where the rate is for scores of 1; `progress` may stop it."""
         ...
 
 
@@ -152,6 +152,12 @@ def ramp(sizes: Sizes, k: int) -> Floats:
     return np.minimum(exact, np.maximum(2 * exact - k, 0))
 
 
+def _require_exact(largest: float) -> None:
+    """Refuse scores of which the largest could not be told from its neighbours as a float."""
+    if largest >= EXACT:
+        raise TooLargeError("the sample has so many records that scores would not be exact; use another score")
+
+
 # Sums over records and columns: a node is bounded without grouping anything, so few need to be scored
 
 
@@ -172,8 +178,7 @@ class _Columnwise:
         """`gains` gives for a column and a level what every code that occurs is worth."""
         gained = [[gains(j, level) for level in range(len(rollup.real[axis]))] for axis, j in enumerate(rollup.axes)]
         made = cls(unit, rollup, rollup.levels_of(space.low), rollup.levels_of(space.high), k, gained)
-        if sum(made.most) * max(rollup.total, 1) >= EXACT:
-            raise TooLargeError("the sample has so many records that scores would not be exact; use another score")
+        _require_exact(sum(made.most) * rollup.total)
         return made
 
     @property
@@ -186,7 +191,7 @@ class _Columnwise:
         weights = [levels[level] for levels, level in zip(self.gains, cells.levels, strict=True)]
         return int(cells.weigh(weights, ramp(cells.sizes, self.k)))
 
-    def permute_and_flip(self, chance: Chance, rate: Fraction) -> Node:
+    def permute_and_flip(self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None) -> Node:
         k, most = self.k, self.most
         optimum = Optimum(  # of what is lost: all scores are less by the same number
             self.rollup,
@@ -197,6 +202,7 @@ class _Columnwise:
             high=self.high,
             penalty=lambda sizes: np.maximum(np.minimum(sizes, k - sizes), 0),  # c − φ(c)
             tie=0,
+            progress=progress,
         )
         optimum.run()
         chosen = chance.permute_and_flip_lazily(
@@ -267,9 +273,12 @@ class _NodeByNode:
     def of(self, node: Node) -> int:
         return int(self.score(self.rollup.cells(self._levels(node))))
 
-    def permute_and_flip(self, chance: Chance, rate: Fraction) -> Node:
-        nodes, scores = [], []
+    def permute_and_flip(self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None) -> Node:
+        nodes: list[Levels] = []
+        scores: list[int] = []
         for cells in self.rollup.walk(self._levels(self.space.low), self._levels(self.space.high)):
+            if progress is not None and len(nodes) % 64 == 0:
+                progress(len(nodes), self.space.size)
             nodes.append(cells.levels)
             scores.append(int(self.score(cells)))
         chosen = nodes[chance.permute_and_flip(np.array(scores, dtype=np.int64), rate * self.unit)]
@@ -299,8 +308,7 @@ class Discernibility:
 
     def on(self, space: Space, sample: Counts, k: int) -> Scores:
         rollup = space.rollup(sample)
-        if rollup.total**2 >= EXACT:
-            raise TooLargeError("the sample has so many records that scores would not be exact; use another score")
+        _require_exact(rollup.total**2)
 
         def score(cells: Cells) -> float:
             kept = ramp(cells.sizes, k)
@@ -321,8 +329,7 @@ class Entropy:
     def on(self, space: Space, sample: Counts, k: int) -> Scores:
         rollup = space.rollup(sample)
         importance = [space.importance.get(space.names[j], 0) for j in rollup.axes]
-        if rollup.total**2 * sum(importance) >= EXACT:
-            raise TooLargeError("the sample has so many records that scores would not be exact; use another score")
+        _require_exact(rollup.total**2 * sum(importance))
 
         def score(cells: Cells) -> float:
             kept = cells.marginals(ramp(cells.sizes, k))

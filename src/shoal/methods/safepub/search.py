@@ -52,7 +52,7 @@ def select(
     rate = epsilon / score.spread(space, k)
     scores = score.on(space, sample, k)
     if space.size <= LARGEST:
-        return scores.permute_and_flip(chance, rate)
+        return scores.permute_and_flip(chance, rate, progress)
     part = [space.node(int(number)) for number in chance.choice(space.size, PART)]
     found = []
     for done, node in enumerate(part):
