@@ -1,4 +1,4 @@
-"""Files as such: the encoding of a text, what JSON can hold, writing whole or not at all. Uses `errors`; all that write use it."""
+"""Files as such: the encoding of a text, what JSON can hold, writing whole or not at all. Uses `errors`; what writes uses it."""
 
 import codecs
 import os
