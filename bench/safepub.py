@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from statistics import mean
+from typing import Literal
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from shoal.methods.safepub import SafePub, drawn, released_groups
 from shoal.methods.safepub.scores import SCORES, Space
 from shoal.privacy.calculus import safepub_parameters
 from shoal.privacy.models import KAnonymity
+
+Search = Literal["select", "walk"]
 
 RUNS = 20
 CLASSES = ("marital-status", "salary-class")
@@ -107,7 +110,7 @@ def every_class(space: Space, sample: Counts, k: int) -> dict[Node, float]:
     return found
 
 
-def quality(source: Source, runs: int, searches: tuple[str, ...]) -> Printed:
+def quality(source: Source, runs: int, searches: tuple[Search, ...]) -> Printed:
     """The share of the optimum that is reached, for every score: mean and least of several runs."""
     table = coded(source)
     shares: dict[tuple[str, str], list[float]] = {}
@@ -117,7 +120,7 @@ def quality(source: Source, runs: int, searches: tuple[str, ...]) -> Printed:
         for name in SCORES:
             classes = CLASSES[1:] if name == "classification" else ()
             for how in searches:
-                method = SafePub(1, "1e-5", score=name, classes=classes, search=how)  # type: ignore[arg-type]
+                method = SafePub(1, "1e-5", score=name, classes=classes, search=how)
                 space = method._space(Schema.of(table))
                 counts = method.count(table, chance)
                 parameters, searching = method._parameters(space)
@@ -245,8 +248,8 @@ def baselines(source: Source, runs: int) -> Printed:
     def optimum(sample: Counts, k: int) -> tuple[float, float]:
         return lost(sample, search(work.lattice(table, sample), (KAnonymity(k),), loss, 1).node, k)
 
-    def released(how: str, sample: Counts) -> tuple[float, float]:
-        method = SafePub(1, "1e-5", search=how)  # type: ignore[arg-type]
+    def released(how: Search, sample: Counts) -> tuple[float, float]:
+        method = SafePub(1, "1e-5", search=how)
         space = method._space(Schema.of(table))
         found, searching = method._parameters(space)
         assert searching is not None

@@ -407,6 +407,13 @@ def test_a_search_of_the_whole_lattice_says_how_far_it_is_and_can_be_stopped(sco
     assert len(points) == 3
 
 
+def test_the_owner_is_warned_of_a_delta_that_one_random_record_would_keep_and_nobody_else() -> None:
+    warned = SafePub(1, "1e-2").release(people(100))
+    assert "not below 1/100" in warned.facts["concern"]
+    assert "1/100:" not in warned.certificate.to_json()
+    assert "concern" not in SafePub(1, "1e-3").release(people(100)).facts
+
+
 # People with several rows
 
 

@@ -60,6 +60,8 @@ def release(
     complain(f"wrote {written} and {written.with_name('certificate.json')}")
     if "kept" in made.facts:
         complain(f"for you alone: {kept(made.facts)}")
+    if "concern" in made.facts:
+        complain(f"for you alone: {made.facts['concern']}")
     elif made.suppressed:
         complain(f"for you alone: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
     if (loss := _loss(table, made)) is not None:  # all of this tells about the input, which the release does not

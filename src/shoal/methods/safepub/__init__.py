@@ -25,6 +25,7 @@ from shoal.privacy.calculus import (
     Definition,
     SafePubParameters,
     definition_of,
+    delta_concern,
     delta_of,
     per_row,
     safepub_parameters,
@@ -168,7 +169,9 @@ class SafePub:
         )
         result = lay_out(table, labels, rows=rows)
         said(3, 3, "drawing records")
-        facts = {"records": table.rows, "kept": rows.total, "groups": len(rows.count)}
+        facts: dict[str, Any] = {"records": table.rows, "kept": rows.total, "groups": len(rows.count)}
+        if table.rows and (concern := delta_concern(self.delta, table.rows)):
+            facts["concern"] = concern  # by the number of records, so for the owner alone
         return Release(result, certificate, table.rows - rows.total, facts)
 
     def _space(self, schema: Schema) -> Space:
