@@ -43,13 +43,12 @@ def off(drawn: float, expected: float, variance: float) -> float:
 
 
 def chi_squared(seen: dict[int, int], expected: dict[int, float]) -> float:
-    """Pearson's statistic in standard deviations above its mean, cells expected below 5 pooled."""
-    pooled = [
-        (sum(seen.get(v, 0) for v in rare), sum(expected[v] for v in rare))
-        for rare in [[v for v in expected if expected[v] < 5]]
-        if rare
-    ]
-    cells = [(seen.get(v, 0), e) for v, e in expected.items() if e >= 5] + [cell for cell in pooled if cell[1] > 0]
+    """Pearson's statistic in standard deviations above its mean, the rarest values pooled until 5 are expected of them."""
+    cells: list[tuple[int, float]] = [(0, 0.0)]
+    for value in sorted(expected, key=expected.__getitem__):
+        if cells[-1][1] >= 5:
+            cells.append((0, 0.0))
+        cells[-1] = (cells[-1][0] + seen.get(value, 0), cells[-1][1] + expected[value])
     statistic = sum((s - e) ** 2 / e for s, e in cells)
     freedom = max(len(cells) - 1, 1)
     # Wilson and Hilferty: the cube root is nearly normal

@@ -72,6 +72,8 @@ HARD = [
     {"BLOCK": 0, "PACK": 4},
     {"BLOCK": 1000, "SMALL": 1},
     {"WIDEST": 8, "PACK": 3, "SMALL": 1},
+    {"LONGER": 0, "SHARED": 1, "MANY": 1},
+    {"LONGER": 100, "SHARED": 1, "MANY": 1, "PACK": 4},
 ]
 """Settings under which every path of the engine is taken, on tables small enough to check by hand."""
 
@@ -151,6 +153,28 @@ def test_what_a_limit_costs_is_the_groups_below_it(problem: tuple[dict[str, Hier
     wanted = Counter(levels for levels, _ in asks)
     wanted.update((*levels[:axis], levels[axis] - 1, *levels[axis + 1 :]) for levels, axis in asks if axis is not None)
     assert answers == wanted
+
+
+@pytest.mark.usefixtures("engine")
+@many
+@given(problems(), st.integers(1, 9), st.booleans())
+def test_masses_are_sums_over_groups_of_what_their_sizes_cost(
+    problem: tuple[dict[str, Hierarchy], Rows], k: int, ramp: bool
+) -> None:
+    hierarchies, rows = problem
+    lattice = Lattice(counted(hierarchies, rows), hierarchies)
+
+    def penalty(sizes: rollup.Sizes) -> rollup.Sizes:
+        return np.maximum(np.minimum(sizes, k - sizes), 0) if ramp else sizes * (sizes < k)
+
+    nodes = [lattice.rollup.levels_of(node) for node in lattice.nodes()]
+    asks: list[rollup.Ask] = [(levels, None) for levels in nodes]
+    asks += [(levels, axis) for levels in nodes for axis, level in enumerate(levels) if level]
+    found = list(lattice.rollup.masses(asks, k, penalty))
+    assert {levels for levels, _ in found} == set(nodes)
+    for levels, mass in found:
+        groups = plain_groups(hierarchies, rows, lattice.rollup.columns_of(levels))
+        assert mass == sum(int(penalty(np.array([bag.total()]))[0]) for bag in groups.values())
 
 
 @pytest.mark.usefixtures("engine")

@@ -21,10 +21,12 @@ from shoal.counts.rollup import Ask, Cells, Floats, Index, Levels, Rollup, Sizes
 __all__ = ["Evaluation", "Optimum"]
 
 TIE = 1e-9  # losses closer than this share of the whole are equal; of equal nodes the first in the columns' order is taken
-PARALLEL = 100_000  # rows from which a second thread gains more than it costs (measured)
+PARALLEL = 100_000  # rows from which every node is evaluated exactly, by two threads (measured)
+SHARED = 8_000  # rows from which a second thread gains more than it costs for many short ones (measured)
+MANY = 100  # and of these, in a round
 THREADS = 2
 FEW = 8  # boxes of a round where evaluations take long: what the last ones told may spare the next (measured)
-SOME = 200  # where they are short: many at once cost less each (measured)
+SOME = 400  # where they are short: many at once cost less each (measured)
 
 
 class Evaluation(NamedTuple):
@@ -63,13 +65,14 @@ class Optimum:
         self.lost = float(sum(suppressed))
         self._rule, self._large = rule, rollup.rows >= PARALLEL
         self._penalty = penalty or _whole(rule if isinstance(rule, int) else 0)
-        self._least = [
-            [float((worth - weights).min(initial=worth)) for weights in levels]
-            for levels, worth in zip(level, suppressed, strict=True)
-        ]
         self._free = [axis for axis in range(len(level)) if high[axis] > low[axis]]
         self._shape = [high[axis] - low[axis] + 1 for axis in self._free]
-        plain, codes = np.zeros(self._shape), np.zeros(self._shape, dtype=np.int64)
+        self._masks = [(1 << steps.bit_length()) - 1 for steps in self._shape]
+        least = [[float((worth - w).min(initial=worth)) for w in levels] for levels, worth in zip(level, suppressed, strict=True)]
+        fixed = [axis for axis in range(len(level)) if axis not in self._free]
+        plain = np.full(self._shape, sum(self._plain(axis, low[axis]) for axis in fixed), dtype=np.float64)
+        cheapest = np.full(self._shape, sum(least[axis][low[axis]] for axis in fixed), dtype=np.float64)
+        codes = np.zeros(self._shape, dtype=np.int64)
         # A node is one number with some bits for every free axis, the highest of them unused: subtracting two nodes borrows
         # exactly the unused bits of the axes on which the first is below the second.
         self._shifts, self._guards, bits = [], 0, 0
@@ -77,18 +80,17 @@ class Optimum:
             steps = high[axis] - low[axis]
             along = [-1 if other == place else 1 for other in range(len(self._free))]
             codes += np.arange(steps + 1).reshape(along) << bits
-            sums = [self._plain(axis, low[axis] + step) for step in range(steps + 1)]
-            plain += np.reshape(sums, along)
+            plain += np.reshape([self._plain(axis, low[axis] + step) for step in range(steps + 1)], along)
+            cheapest += np.reshape(least[axis][low[axis] :][: steps + 1], along)
             self._shifts.append(bits)
             bits += steps.bit_length() + 1
             self._guards |= 1 << (bits - 1)
         assert bits < 64, "a lattice this large is refused before"
         self.plain: Floats = plain.ravel()
         """The loss of every node without suppression, in lexicographic order of the axes that may take several levels."""
-        self.plain += sum(self._plain(axis, low[axis]) for axis in range(len(level)) if axis not in self._free)
         self.excess = np.zeros(len(self.plain))
         """What suppression adds at every node at least, by what is known so far."""
-        self._codes = codes.ravel()
+        self._codes, self._cheapest = codes.ravel(), cheapest.ravel()  # the latter: what a suppressed record adds at least
         self._spread = [
             np.array([-inf, *(rollup.spread(axis, number - 1, number) for number in range(low[axis] + 1, high[axis] + 1))])
             for axis in self._free
@@ -127,17 +129,17 @@ class Optimum:
 
     def _node(self, code: int) -> Levels:
         node = list(self.low)
-        for axis, shift, steps in zip(self._free, self._shifts, self._shape, strict=True):
-            node[axis] += code >> shift & ((1 << steps.bit_length()) - 1)
+        for axis, shift, mask in zip(self._free, self._shifts, self._masks, strict=True):
+            node[axis] += code >> shift & mask
         return tuple(node)
 
     def _code(self, node: Levels) -> int:
         return sum((node[axis] - self.low[axis]) << shift for axis, shift in zip(self._free, self._shifts, strict=True))
 
-    def evaluate(self, node: Levels) -> float:
-        """The loss of a node; what it tells about finer ones is kept."""
+    def evaluate(self, node: Levels, nodes: Index | None = None) -> float:
+        """The loss of a node; what it tells about finer ones among the given nodes, or all, is kept."""
         if node not in self.losses:
-            self._learn([self._take(node, self._evaluate(node))], None)
+            self._learn([self._code(node)], [self._take(node, self._evaluate(node))], nodes)
         return self.losses[node]
 
     def _descend(self) -> None:
@@ -169,19 +171,36 @@ class Optimum:
                 if not len(nodes):
                     return
                 nodes, box, asks = self._corners(nodes, box, known)
-                parts = [[ask] for ask in asks[-FEW:]] if self._large else [asks[-SOME:]]
-                self._bounded(list(chain.from_iterable(threads.map(self._bound, parts))), nodes)
+                parts = self._parts(asks)
+                found = (threads.map if len(parts) > 1 else map)(self._bound, parts)
+                self._bounded(list(chain.from_iterable(found)), nodes)
+
+    def _parts(self, asks: list[Ask]) -> list[list[Ask]]:
+        """What threads do side by side in a round; nodes that can be sorted together stay together."""
+        if self._large:
+            return [[ask] for ask in asks[-FEW:]]
+        asks = sorted(asks[-SOME:], key=lambda ask: (-1, 0) if ask[1] is None else (ask[1], ask[0][ask[1]]))
+        half = len(asks) // 2 if self.rollup.rows >= SHARED and len(asks) >= MANY else 0
+        return [part for part in (asks[:half], asks[half:]) if part]
 
     def _bounded(self, found: Sequence[tuple[Levels, float | Evaluation]], nodes: Index) -> None:
-        """Keep bounds on nodes, and what they tell about the open ones; those that may be the best are evaluated."""
-        bounds = [self._take(node, bound) if isinstance(bound, Evaluation) else (node, bound) for node, bound in found]
-        self._learn(bounds, nodes)
-        for node, bound in bounds:
-            self.known.add(self._code(node))
-            at = self.place(node)
-            self.excess[at] = max(self.excess[at], bound)
-            if node not in self.losses and self.plain[at] + self.excess[at] <= self.best + self.tie:
-                self.evaluate(node)
+        """Keep bounds on nodes, and what they tell about the open ones; those that may be the best are evaluated.
+
+        With a group size, the number of suppressed records is enough for a bound: each costs what the cheapest one would.
+        """
+        steps = np.array([node for node, _ in found])[:, self._free] - np.array(self.low)[self._free]
+        codes = (steps << self._shifts).sum(axis=1).tolist()
+        places = np.ravel_multi_index(tuple(steps.T), self._shape)
+        cheapest = self._cheapest[places].tolist()
+        bounds = [
+            self._take(node, bound) if isinstance(bound, Evaluation) else bound * least if bound <= self.limit else inf
+            for (node, bound), least in zip(found, cheapest, strict=True)
+        ]
+        self._learn(codes, bounds, nodes)
+        self.known.update(codes)
+        self.excess[places] = np.maximum(self.excess[places], bounds)
+        for place in np.flatnonzero(self.plain[places] + self.excess[places] <= self.best + self.tie).tolist():
+            self.evaluate(found[place][0], nodes)
         if self.progress is not None:
             self.progress(len(self.known), len(self.plain))
 
@@ -193,8 +212,8 @@ class Optimum:
             codes = self._codes[nodes]
             corner = np.zeros(len(starts), dtype=np.int64)
             best, split = np.full(len(starts), -inf), np.zeros(len(starts), dtype=np.intp)
-            for place, (shift, steps) in enumerate(zip(self._shifts, self._shape, strict=True)):
-                level = codes >> shift & ((1 << steps.bit_length()) - 1)
+            for place, (shift, mask) in enumerate(zip(self._shifts, self._masks, strict=True)):
+                level = codes >> shift & mask
                 top, bottom = np.maximum.reduceat(level, starts), np.minimum.reduceat(level, starts)
                 corner |= top << shift
                 merged = np.where(top > bottom, self._spread[place][top], -inf)
@@ -206,35 +225,30 @@ class Optimum:
                     int(code): None if gain == -inf else self._free[place]
                     for code, place, gain in zip(corner, split, best, strict=True)
                 }
-                return nodes, box, [(self._node(code), axis) for code, axis in asked.items()]
+                levels = np.tile(self.low, (len(asked), 1))
+                levels[:, self._free] += np.array(list(asked))[:, None] >> self._shifts & self._masks
+                return nodes, box, list(zip(map(tuple, levels.tolist()), asked.values(), strict=True))
             shifts = np.array(self._shifts)[split][box]
-            masks = np.array([(1 << steps.bit_length()) - 1 for steps in self._shape])[split][box]
+            masks = np.array(self._masks)[split][box]
             upper = (codes >> shifts & masks) == (corner[box] >> shifts & masks)
             box = 2 * box + (upper & done[box])
             order = np.argsort(box, kind="stable")
             nodes, box = nodes[order], box[order]
 
     def _bound(self, asks: Sequence[Ask]) -> list[tuple[Levels, float | Evaluation]]:
-        """What nodes, and those a level finer on an axis, add to their own loss and to that of finer ones at least.
-
-        With a group size, sizes are enough for a bound: every suppressed record costs what the cheapest one would.
-        """
+        """What nodes, and those a level finer on an axis, lose, or with a group size at least how many records."""
         if not isinstance(self._rule, int):
             return [(node, self._rule(node)) for node, _ in asks]
         if self._large:
             return [(cells.levels, self._limited(cells)) for cells in self.rollup.below(asks, self._rule)]
-        masses = self.rollup.masses(asks, self._rule, self._penalty)
-        return [(node, mass * self._cheapest(node) if mass <= self.limit else inf) for node, mass in masses]
-
-    def _cheapest(self, node: Levels) -> float:
-        return sum(weights[level] for weights, level in zip(self._least, node, strict=True))
+        return list(self.rollup.masses(asks, self._rule, self._penalty))
 
     def _evaluate(self, node: Levels) -> Evaluation:
         if not isinstance(self._rule, int):
             return self._rule(node)
         return self._limited(next(iter(self.rollup.below([(node, None)], self._rule))))
 
-    def _take(self, node: Levels, found: Evaluation) -> tuple[Levels, float]:
+    def _take(self, node: Levels, found: Evaluation) -> float:
         """Note what a node loses; gives what every finer one adds at least."""
         loss = float(self.plain[self.place(node)]) + (found.excess if found.suppressed <= self.limit else inf)
         self.evaluated[node] = found
@@ -242,18 +256,24 @@ class Optimum:
         self.known.add(self._code(node))
         if loss < self.best:
             self.best, self._here = loss, node
-        return node, found.lasting_excess if found.lasting <= self.limit else inf
+        return found.lasting_excess if found.lasting <= self.limit else inf
 
-    def _learn(self, bounds: Sequence[tuple[Levels, float]], nodes: Index | None) -> None:
-        """Raise the excess of the given nodes, or of all, to that of the coarser ones."""
-        codes = self._codes if nodes is None else self._codes[nodes]
-        excess = self.excess if nodes is None else self.excess[nodes]
-        for node, bound in bounds:
-            finer = np.subtract(self._code(node) | self._guards, codes)
-            finer &= self._guards
-            np.maximum(excess, bound, out=excess, where=finer == self._guards)
-        if nodes is not None:
-            self.excess[nodes] = excess
+    def _learn(self, coarser: Sequence[int], bounds: Sequence[float], nodes: Index | None) -> None:
+        """Raise the excess of the given nodes, or of all, to the bounds on coarser ones."""
+        places: Index = np.arange(len(self._codes)) if nodes is None else nodes
+        codes, excess = self._codes[places], self.excess[places]
+        best = sorted(((bound, code) for code, bound in zip(coarser, bounds, strict=True) if bound > 0), reverse=True)
+        for number, (bound, code) in enumerate(best):
+            if number % 16 == 0:  # bounds only fall from here: what has more already is done
+                short = np.flatnonzero(excess < bound)
+                self.excess[places] = excess
+                places, codes, excess = places[short], codes[short], excess[short]
+                finer, below = np.empty_like(codes), np.empty(len(codes), dtype=np.bool_)
+            np.subtract(code | self._guards, codes, out=finer)
+            np.bitwise_and(finer, self._guards, out=finer)
+            np.equal(finer, self._guards, out=below)
+            np.maximum(excess, bound, out=excess, where=below)
+        self.excess[places] = excess
 
     def _limited(self, small: Cells) -> Evaluation:
         """What suppressing these groups adds."""

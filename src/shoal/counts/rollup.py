@@ -39,6 +39,7 @@ SMALL = 1 << 14  # tables up to this size are not worth an intermediate one (mea
 STEP = 4  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
 BATCH = 1 << 18  # rows times nodes that are sorted at once: they stay in the cache, and calls cost little (measured)
+LONGER = 2  # rows may become this many times as many where each is to be one record
 BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
 MEMO = 32 << 20  # bytes of look-up tables that are kept, and of sums of weights
 HALF = 1 << 15  # cells that a table of summed weights may have, in a node of any size
@@ -73,6 +74,17 @@ class _Table:
     packs: Packs
     sizes: Floats
     _clipped: dict[tuple[int, type], Unsigned] = field(default_factory=dict)
+    _single: dict[int, "_Table | None"] = field(default_factory=dict)
+
+    def single(self, k: int) -> "_Table | None":
+        """The table with a row for every record, k for larger cells; None if that would be many more rows."""
+        if k not in self._single:
+            sizes = np.minimum(self.sizes, k).astype(np.intp)
+            packs = (
+                tuple((axes, codes.repeat(sizes)) for axes, codes in self.packs) if sizes.sum() <= LONGER * len(sizes) else None
+            )
+            self._single[k] = None if packs is None else _Table(self.levels, packs, np.ones(len(packs[0][1])))
+        return self._single[k]
 
     def clipped(self, k: int, kind: type[np.unsignedinteger]) -> Unsigned:
         """The sizes, those above k as k."""
@@ -89,6 +101,24 @@ class _Some(NamedTuple):
     sizes: Index
     stops: Index
     last_axis: int | None
+
+
+class _Batch(NamedTuple):
+    """Nodes whose groups can be found by sorting together: from one table, at the same level on an axis, by one kind of key."""
+
+    table: _Table
+    nodes: Sequence[Levels]
+    axis: int | None
+    kind: type[np.unsignedinteger]
+
+
+class _Last(NamedTuple):
+    """How the codes of one axis are written last in a key: the number of each, how many bits to shift out, how many numbers."""
+
+    codes: Index
+    bits: int
+    values: int
+    kind: type[np.unsignedinteger] = np.uint64
 
 
 class _Kept(NamedTuple):
@@ -356,30 +386,35 @@ class Rollup:
         Where an axis is asked for along with a node, the node one level finer on it comes too, for little more than the
         price of one. Nodes come in no order to rely on.
         """
-        for some in self._sizes(asks, k):
+        for some in self._alike(asks, k):
             if isinstance(some, Cells):
                 yield self._below(some.compact, k)
             else:
-                yield from self._smallest(*some, k)
+                for groups in self._sorted(some.table, some.nodes, some.axis, k, some.kind):
+                    yield from self._smallest(*groups, k)
 
     def masses(self, asks: Iterable[Ask], k: int, penalty: Callable[[Sizes], Sizes]) -> Iterator[tuple[Levels, float]]:
         """For every node that `below` would give, a sum over its groups that depends on their sizes only.
 
         `penalty` gives what groups of these sizes add; from k on it is 0, whatever the size.
         """
-        for some in self._sizes(asks, k):
+        worth = np.concatenate(([0, 0], penalty(np.arange(1, k + 2))))
+        bends = np.diff(worth, n=2)  # of a sum that bends at few sizes only, whatever k
+        for some in self._alike(asks, k):
             if isinstance(some, Cells):
                 yield some.levels, float(penalty(some.sizes).sum())
-            else:
-                nodes, _, sizes, stops, _ = some
-                sums = np.add.reduceat(penalty(sizes), np.concatenate(([0], stops[:-1])))
-                yield from zip(nodes, sums.tolist(), strict=True)
+                continue
+            table, nodes, axis, kind = some
+            single = table.single(k)
+            if single is not None and (last := self._last(axis, nodes)) is not None:
+                yield from self._tallied(single, nodes, axis, last, bends)
+                continue
+            for groups in self._sorted(table, nodes, axis, k, kind):
+                sums = np.add.reduceat(penalty(groups.sizes), np.concatenate(([0], groups.stops[:-1])))
+                yield from zip(groups.nodes, sums.tolist(), strict=True)
 
-    def _sizes(self, asks: Iterable[Ask], k: int) -> Iterator[Cells | _Some]:
-        """The groups of the nodes asked for: one node as it was rolled up, or some, one node's cells after the other's.
-
-        In the latter, sizes from k on are at least k and else not to rely on.
-        """
+    def _alike(self, asks: Iterable[Ask], k: int) -> Iterator[Cells | _Batch]:
+        """The groups of nodes that have few, and the others in batches that can be sorted together."""
         alike: dict[tuple[int, type[np.unsignedinteger], int | None, int], tuple[_Table, list[Levels]]] = {}
         for node, axis in asks:
             levels = node if axis is None else _finer(node, axis)
@@ -395,7 +430,50 @@ class Rollup:
         for (_, kind, axis, _), (table, nodes) in alike.items():
             at_once = max(BATCH // len(table.sizes), 1)
             for start in range(0, len(nodes), at_once):
-                yield from self._sorted(table, nodes[start : start + at_once], axis, k, kind)
+                yield _Batch(table, nodes[start : start + at_once], axis, kind)
+
+    def _last(self, axis: int | None, nodes: Sequence[Levels]) -> _Last | None:
+        """How to write the codes of an axis last in the keys of nodes, so that a shift leaves those one level coarser.
+
+        None if such keys would not fit an integer.
+        """
+        if axis is None:
+            last = _Last(np.zeros(1, dtype=np.intp), 0, 1)
+        else:
+            up = self._to(axis, nodes[0][axis], nodes[0][axis] + 1)
+            rank = np.arange(len(up)) - np.searchsorted(up, up)
+            bits = int(rank.max()).bit_length()
+            last = _Last((up << bits) + rank, bits, (int(up[-1]) + 1) << bits)
+        widest = max(prod(_without(self.cards_at(levels), axis)) for levels in nodes) * last.values
+        return None if widest > WIDEST else last._replace(kind=np.uint32 if widest <= 1 << 32 else np.uint64)
+
+    def _tallied(
+        self, table: _Table, nodes: Sequence[Levels], axis: int | None, last: _Last, bends: npt.NDArray[Any]
+    ) -> Iterator[tuple[Levels, float]]:
+        """A sum over the groups of some nodes that are at the same level on an axis, and of those one level coarser on it.
+
+        The table has a row for every record. Among sorted keys, a group of c has c − d pairs of equal keys at distance d,
+        if c > d; so sums of such pairs, weighed by how a function of c bends, are sums of that function.
+        """
+        keys = self._keys(table, nodes, axis, last)
+        keys.sort(axis=1)
+        same = self._scratch("same", keys.size, np.bool_)
+        yield from zip(nodes, self._pairs(keys, same, bends), strict=True)
+        if axis is not None:
+            keys >>= keys.dtype.type(last.bits)
+            coarser = [(*levels[:axis], levels[axis] + 1, *levels[axis + 1 :]) for levels in nodes]
+            yield from zip(coarser, self._pairs(keys, same, bends), strict=True)
+
+    def _pairs(self, keys: Unsigned, same: npt.NDArray[np.bool_], bends: npt.NDArray[Any]) -> list[float]:
+        nodes, rows = keys.shape
+        sums = [float(rows * bends[0])] * nodes
+        for distance in np.flatnonzero(bends).tolist():
+            if 0 < distance < rows:
+                equal = same[: nodes * (rows - distance)].reshape(nodes, -1)
+                np.equal(keys[:, distance:], keys[:, :-distance], out=equal)
+                bend = float(bends[distance])
+                sums = [total + bend * np.count_nonzero(line) for total, line in zip(sums, equal, strict=True)]
+        return sums
 
     def _below(self, whole: Cells, k: int) -> Cells:
         small = np.flatnonzero(whole.sizes < k)
@@ -413,23 +491,9 @@ class Rollup:
         are neighbours.
         """
         rows, bits = len(table.sizes), k.bit_length()
-        keys = self._scratch("keys", len(nodes) * rows, kind).reshape(len(nodes), rows)
-        other = self._scratch("other", len(nodes) * rows, kind).reshape(keys.shape)
-        keys[:] = table.clipped(k, kind)
-        strides = [(1 if axis is None else self._cards[axis][levels[axis]]) << bits for levels in nodes]
-        for axes, codes in reversed(table.packs):
-            own = axis if axis in axes else None
-            added = np.empty((len(nodes), prod(self._cards[each][table.levels[each]] for each in axes)), dtype=kind)
-            told = own is not None
-            for node, levels in enumerate(nodes):
-                look_up, values = self._look_up(axes, table.levels, levels, kind, own)
-                np.multiply(look_up, kind(strides[node]), out=added[node])
-                strides[node] *= values
-                told |= values > 1
-            if own is not None:
-                added += (self._along(axes, own, table.levels, nodes[0]) << bits).astype(kind)
-            if told:
-                keys += added.take(codes, axis=1, out=other, mode="clip")
+        card = 1 if axis is None else self._cards[axis][nodes[0][axis]]
+        keys = self._keys(table, nodes, axis, _Last(np.arange(card) << bits, bits, card << bits, kind))
+        keys += table.clipped(k, kind)
         keys.sort(axis=1)
         cell = np.right_shift(keys, kind(bits), out=self._scratch("cell", keys.size, kind).reshape(keys.shape))
         keys &= kind((1 << bits) - 1)
@@ -457,6 +521,32 @@ class Rollup:
         whole = np.cumsum(size).take(last)
         whole[1:] -= whole[:-1].copy()
         yield _Some(coarser, merged.take(last), whole, np.searchsorted(last, stops), axis)
+
+    def _keys(self, table: _Table, nodes: Sequence[Levels], axis: int | None, last: _Last) -> Unsigned:
+        """The rows' keys at some nodes that are at the same level on an axis, whose codes come last."""
+        kind = last.kind
+        keys = self._scratch("keys", len(nodes) * len(table.sizes), kind).reshape(len(nodes), -1)
+        other = self._scratch("other", keys.size, kind).reshape(keys.shape)
+        strides, empty = [last.values] * len(nodes), True
+        for axes, codes in reversed(table.packs):
+            own = axis if axis in axes else None
+            added = np.empty((len(nodes), prod(self._cards[each][table.levels[each]] for each in axes)), dtype=kind)
+            told = own is not None
+            for node, levels in enumerate(nodes):
+                look_up, values = self._look_up(axes, table.levels, levels, kind, own)
+                np.multiply(look_up, kind(strides[node]), out=added[node])
+                strides[node] *= values
+                told |= values > 1
+            if own is not None:
+                added += last.codes.take(self._along(axes, own, table.levels, nodes[0])).astype(kind)
+            if told:
+                added.take(codes, axis=1, out=keys if empty else other, mode="clip")
+                if not empty:
+                    keys += other
+                empty = False
+        if empty:
+            keys[:] = 0
+        return keys
 
     def _smallest(
         self, nodes: Sequence[Levels], cells: Index, sizes: Index, stops: Index, axis: int | None, k: int
@@ -731,6 +821,11 @@ def _along_each(values: Floats, cards: Sequence[int]) -> Iterator[Floats]:
 
 def _finer(levels: Levels, axis: int) -> Levels:
     return (*levels[:axis], levels[axis] - 1, *levels[axis + 1 :])
+
+
+def _without(values: Sequence[Any], axis: int | None) -> list[Any]:
+    """The values without that of one axis."""
+    return [value for place, value in enumerate(values) if place != axis]
 
 
 def _moved(values: Sequence[Any], axis: int) -> list[Any]:

@@ -205,10 +205,11 @@ class _Columnwise:
             progress=progress,
         )
         optimum.run()
+        nobody = np.zeros(0, dtype=np.intp)  # what a node tells about others is of no more use
         chosen = chance.permute_and_flip_lazily(
             -(optimum.plain + optimum.excess).astype(np.int64),
             -int(optimum.best),
-            lambda place: -int(optimum.evaluate(optimum.node(place))),
+            lambda place: -int(optimum.evaluate(optimum.node(place), nobody)),
             rate * self.unit,
         )
         return self.rollup.columns_of(optimum.node(chosen))

@@ -17,7 +17,7 @@ __all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "ramped", "sampled_k", "selec
 
 COUNTING = Fraction(1, 20)  # of the search's ε goes into knowing about how many records there are
 WANTED = 1 << 13  # records that a search looks at: more cost time and choose hardly better (measured, docs/benchmarks.md)
-LEAST = 4  # the smallest k of a search: below, a sample's groups say little about those of the release
+LEAST = 3  # the smallest k of a search: below, a sample's groups say little about those of the release (measured)
 
 RAMP = Fraction(4, 3)
 """Where the ramp of a score ends, in k: it begins at half of that, so that what lies around k counts about right (measured)."""
