@@ -1,5 +1,6 @@
 """The adversaries. They see outputs, code and public knowledge, never the data. Uses every room above; tests and docs use it."""
 
 from shoal.attack.minimality import beliefs, inputs
+from shoal.attack.semantic import Breach, Shown, breach, releases
 
-__all__ = ["beliefs", "inputs"]
+__all__ = ["Breach", "Shown", "beliefs", "breach", "inputs", "releases"]

@@ -1,0 +1,170 @@
+"""The checker of semantic (k, ε)-anonymity: is there a table, and someone in it, whom the output gives away?
+
+Li, Li: Microdata publishing with algorithmic privacy guarantees, definition 4. It takes the exact law of an
+algorithm's outputs and tries every table over a small domain. Exhaustive, so for small cases; proofs for all tables are in
+docs/proofs/semantic.md.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb
+from typing import Any, TypeAlias
+
+import narwhals as nw
+
+from shoal.chance import Chance
+from shoal.errors import InternalError, ParameterError, TooLargeError
+from shoal.methods import Method
+from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.exact import Exact, printed, whole
+from shoal.tables import Table, table
+
+__all__ = ["Breach", "Shown", "breach", "releases"]
+
+LARGEST = 100_000  # tables worth trying one by one
+
+Row: TypeAlias = Hashable
+Database: TypeAlias = tuple[Row, ...]
+Law: TypeAlias = Mapping[Hashable, Fraction]
+Algorithm: TypeAlias = Callable[[Database], Law | Hashable]
+"""From rows to the probability of every output, exactly; or, where nothing is drawn, to the output itself."""
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A table, and a record in it that neither of the two conditions protects."""
+
+    database: Database
+    record: Row
+    k: int
+    epsilon: Epsilon | None  # None is 0
+    output: Hashable  # that tells whether the record is there
+    present: Fraction  # the probability of that output
+    absent: Fraction  # and that without the record
+    replaceable: int  # by how many other records it could be replaced unnoticed; k − 1 would do
+
+    @property
+    def statement(self) -> str:
+        """What is wrong, in words."""
+        wanted = f"semantic {self.k}-anonymity" if self.epsilon is None else f"semantic ({self.k}, {self.epsilon})-anonymity"
+        return (
+            f"no {wanted}: of the records {list(self.database)}, the record {self.record!r} matters. The output {self.output} "
+            f"has probability {printed(self.present)} with it and {printed(self.absent)} without it, and it could be replaced "
+            f"unnoticed by {self.replaceable} of the other records, not by {self.k - 1}"
+        )
+
+
+def breach(algorithm: Algorithm, domain: Sequence[Row], records: int, k: int, epsilon: Epsilon | Exact = 0) -> Breach | None:
+    """The first table of at most so many records over a domain in which a record is not protected; None if there is none.
+
+    A record is protected if its removal changes no output's probability by more than a factor e^ε, or if the same holds of
+    its replacement by a copy of each of at least k − 1 other records of the table. Tables are tried from the smallest on,
+    and are handed over in the order of the domain. Where e^ε is irrational it is rounded down: what is found to hold, holds.
+
+    >>> print(breach(lambda rows: rows * 2, ["Ann"], 2, 2).statement)
+    no semantic 2-anonymity: of the records ['Ann'], the record 'Ann' matters. The output ('Ann', 'Ann') has probability 1 \
+with it and 0 without it, and it could be replaced unnoticed by 0 of the other records, not by 1
+    >>> breach(lambda rows: len(rows) >= 2 and ("somebody",) * len(rows), ["Ann", "Bo"], 4, 2) is None
+    True
+    """
+    domain = tuple(domain)
+    if not domain or len(set(domain)) < len(domain):
+        raise ParameterError("`domain` lists every row that there can be, each once; give at least one")
+    whole(k, "k")
+    tables = comb(len(domain) + whole(records, "records"), len(domain))
+    if tables > LARGEST:
+        raise TooLargeError(
+            f"there are {tables:,} tables and at most {LARGEST:,} are tried; take fewer records or a smaller domain"
+        )
+    factor = None if epsilon in (0, "0") else Epsilon.of(epsilon)
+    growth = Fraction(1) if factor is None else factor.exponential()[0]
+    law = cache(lambda database: _law(algorithm(database)))
+    for size in range(1, records + 1):
+        for database in combinations_with_replacement(domain, size):
+            counts, own = Counter(database), law(database)
+            for record in counts:
+                rest = counts - Counter([record])
+                without = law(_laid_out(rest, domain))
+                output = _apart(own, without, growth)
+                if output is None:
+                    continue
+                replaceable = sum(
+                    often
+                    for other, often in rest.items()
+                    if other == record or _apart(own, law(_laid_out(rest + Counter([other]), domain)), growth) is None
+                )
+                if replaceable < k - 1:
+                    (told,) = output
+                    present, absent = own.get(told, Fraction(0)), without.get(told, Fraction(0))
+                    return Breach(database, record, k, factor, told, present, absent, replaceable)
+    return None
+
+
+def _law(given: Law | Hashable) -> Law:
+    if not isinstance(given, Mapping):
+        return {given: Fraction(1)}
+    if not all(isinstance(weight, int | Fraction) and weight >= 0 for weight in given.values()) or sum(given.values()) != 1:
+        raise ParameterError("the probabilities of an algorithm's outputs are fractions of at least 0 that sum to 1, exactly")
+    return given
+
+
+def _laid_out(counts: Counter[Row], domain: Sequence[Row]) -> Database:
+    return tuple(row for row in domain for _ in range(counts[row]))
+
+
+def _apart(one: Law, other: Law, growth: Fraction) -> tuple[Hashable] | None:
+    """The first output of which the probabilities differ by more than a factor, in either direction; 0 and 0 do not."""
+    for output in (*one, *other):
+        a, b = one.get(output, Fraction(0)), other.get(output, Fraction(0))
+        if a > growth * b or b > growth * a:
+            return (output,)
+    return None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """All that a release shows, but for its random number: rows, types of columns, certificate."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    types: tuple[str, ...]
+    certificate: str
+
+    def __str__(self) -> str:
+        return str(list(self.rows))
+
+
+def releases(method: Method, like: Table) -> Callable[[Database], Shown]:
+    """What a method that draws nothing shows of rows, as an algorithm for `breach`; the schema is that of a table.
+
+    A row is a tuple of the values of all columns, in the table's order.
+    """
+
+    def algorithm(database: Database) -> Shown:
+        columns = {name: [row[j] for row in database] for j, name in enumerate(like.names)}  # type: ignore[index]
+        frame = nw.from_dict(columns, schema=like.frame.schema, backend=like.frame.implementation).to_native()
+        roles: dict[str, list[str]] = {}
+        for name, role in like.roles.items():
+            roles.setdefault(role.value, []).append(name)
+        release = method.release(
+            table(frame, **roles, hierarchies=like.hierarchies, types=like.types, missing=like.missing),
+            _Nothing(),
+        )
+        shown = nw.from_native(release.table, eager_only=True)
+        certificate = replace(release.certificate, number="")
+        return Shown(tuple(shown.iter_rows()), tuple(map(str, shown.schema.values())), certificate.to_json())
+
+    return algorithm
+
+
+class _Nothing(Chance):
+    """A source of chance that nothing may be drawn from but the number of a release."""
+
+    def bytes(self, size: int) -> bytes:
+        raise InternalError("the method draws random numbers: give `breach` the law of what it releases, not one release")
+
+    def number(self) -> str:
+        return ""
