@@ -30,6 +30,8 @@ _ROOMS = {
     "BetaLikeness": "privacy",
     "DeltaDisclosure": "privacy",
     "SafePub": "methods.safepub",
+    "NoisyCounts": "methods.noisy_counts",
+    "KDGS": "methods.noisy_counts",
     "Optimal": "methods.optimal",
     "Mondrian": "methods.mondrian",
     "RandomSample": "methods.sampling",
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
     from shoal.ledger import Ledger as Ledger
     from shoal.measure import assess as assess
     from shoal.methods.mondrian import Mondrian as Mondrian
+    from shoal.methods.noisy_counts import KDGS as KDGS
+    from shoal.methods.noisy_counts import NoisyCounts as NoisyCounts
     from shoal.methods.optimal import Optimal as Optimal
     from shoal.methods.safepub import SafePub as SafePub
     from shoal.methods.sampling import RandomSample as RandomSample

@@ -56,6 +56,8 @@ __all__ = ["BUILDERS", "METHODS", "MODELS", "Recipe", "draft"]
 
 METHODS = {
     "safepub": "methods.safepub.SafePub",
+    "noisy-counts": "methods.noisy_counts.NoisyCounts",
+    "kdgs": "methods.noisy_counts.KDGS",
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
     "sampling": "methods.sampling.RandomSample",

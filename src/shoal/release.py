@@ -26,17 +26,20 @@ from shoal.counts.counts import group
 from shoal.disk import together
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.hierarchy.tree import Hierarchy
-from shoal.kinds import Key
+from shoal.kinds import Key, Kind
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import printed
 from shoal.privacy.models import MODELS
 from shoal.privacy.promises import Promise
 from shoal.tables import Role, Table
 
-__all__ = ["Certificate", "Release", "Suppressed", "assemble", "certify", "lay_out", "plain", "released"]
+__all__ = ["COUNT", "Certificate", "Release", "Suppressed", "assemble", "certify", "lay_out", "plain", "released"]
 
 Suppressed = Literal["drop", "star"]
 """What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
+
+COUNT = "count"
+"""The column that says how often a row is released, where it is not repeated."""
 
 _LAYOUT = 1  # of certificate.json; a change that older readers cannot read makes it 2
 _STAR = "*"
@@ -49,6 +52,12 @@ _UNPROTECTED = {
         "people who are in the table several times: in several rows, where the unit is a row, or under several names, where it "
         "is a person. The more often, the less they are protected",
         "several releases of the same people: what each of them spends adds up",
+        "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
+    ),
+    "semantic anonymity": (
+        "how many people share a released row, exactly: whoever knows all of them but one learns whether that one is among them",
+        "what a row shows about everyone who has it: there are k people or more, and all of them have the same values",
+        "people who are in the table several times, and several releases of the same people: both may leave smaller crowds",
         "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
     ),
     "sampled": (
@@ -202,6 +211,7 @@ def certify(
     levels: Mapping[str, int] | None = None,
     derived: Mapping[str, Any] | None = None,
     whole: bool = False,
+    counted: bool = False,
 ) -> Certificate:
     """The certificate of a release of a table by a method (a frozen dataclass with a `name`)."""
     return Certificate(
@@ -210,7 +220,10 @@ def certify(
         unprotected=list(_UNPROTECTED[promise.name]),
         method=method.name,
         parameters={field.name: plain(getattr(method, field.name)) for field in fields(method)},
-        columns=[_column(table, name) for name in released(table)],
+        columns=[
+            *(_column(table, name) for name in released(table)),
+            *([{"name": COUNT, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}] if counted else ()),
+        ],
         number=chance.number(),
         levels=dict(levels or {}),
         derived=plain(derived or {}),
@@ -311,12 +324,15 @@ def lay_out(
     generalised: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]],
     keep: npt.NDArray[np.bool_] | None = None,
     rows: Counts | None = None,
+    *,
+    counts: bool = False,
 ) -> Any:
     """The released rows, given for every quasi-identifying column its labels and every row's code among them.
 
     Other columns are released as they are, identifying ones never; `keep` picks the rows. Where a method works on the
     distinct `rows` of the table, the codes given and those picked are of these. Rows are sorted by their
     released codes over all columns, so that equal multisets of rows give equal bytes and nothing tells of the input's order.
+    With `counts` each row is there once, and a column of that name says how often it is released.
     """
     columns: dict[str, tuple[Sequence[Key | None], npt.NDArray[Any]]] = {}
     for name in released(table):
@@ -325,15 +341,18 @@ def lay_out(
         else:
             own = table.column(name)
             columns[name] = (own.keys, own.codes if rows is None else rows.codes[rows.names.index(name)])
-    counts = group(
+    sorted_rows = group(
         list(columns),
         [codes if keep is None else codes[keep] for _, codes in columns.values()],
         [max(len(values), 1) for values, _ in columns.values()],
         None if rows is None else rows.count if keep is None else rows.count[keep],
     )
-    return table.like(
-        {name: (columns[name][0], np.repeat(codes, counts.count)) for name, codes in zip(columns, counts.codes, strict=True)}
-    )
+    named = dict(zip(columns, sorted_rows.codes, strict=True))
+    if not counts:
+        return table.like({name: (columns[name][0], np.repeat(codes, sorted_rows.count)) for name, codes in named.items()})
+    often, places = np.unique(sorted_rows.count, return_inverse=True)
+    laid = {name: (columns[name][0], codes) for name, codes in named.items()}
+    return table.like({**laid, COUNT: (often.tolist(), places)}, kinds={COUNT: Kind.INTEGER})
 
 
 def released(table: Table) -> list[str]:

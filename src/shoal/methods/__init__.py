@@ -6,10 +6,13 @@ and makes a `Release` from a `Table` and a source of chance.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.errors import ColumnError, ParameterError
+from shoal.errors import ColumnError, HierarchyError, ParameterError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
 from shoal.privacy.models import Model, parse_model
@@ -17,7 +20,7 @@ from shoal.privacy.promises import Promise, Syntactic
 from shoal.release import Release
 from shoal.tables import Role, Table
 
-__all__ = ["Method", "Progress", "Schema", "conjunction", "syntactic"]
+__all__ = ["Method", "Progress", "Schema", "conjunction", "first_rows", "silent", "syntactic"]
 
 Progress = Callable[[int, int, str], None]
 """Called from time to time with (done, total, what); may raise `Stopped`."""
@@ -49,6 +52,29 @@ class Schema:
             {name: table.hierarchy(name) for name in table.names if name in table.hierarchies},
             table.guessed,
         )
+
+    def public(self, name: str) -> Hierarchy:
+        """The hierarchy of a column; HierarchyError if it was derived from the rows."""
+        if self.hierarchies[name].derived:
+            raise HierarchyError(
+                f"the hierarchy of column {name!r} was derived from the rows: its values and levels tell about them, and no "
+                "budget pays for that; build it from a declared domain"
+            )
+        return self.hierarchies[name]
+
+    def require_declared(self) -> None:
+        """ColumnError if the type of a released column is read off its values: one odd value would show in the certificate."""
+        for name, role in self.roles.items():
+            if role is not Role.IDENTIFYING and name in self.guessed:
+                raise ColumnError(
+                    f"the type of column {name!r} would be read off its values, which tells about them; declare it, as in "
+                    f"types={{{name!r}: 'date'}}, or 'text', 'integer', 'float'"
+                )
+
+    def require_unit(self, unit: str | None) -> None:
+        """ParameterError if this is no column that tells people apart."""
+        if unit is not None and self.roles.get(unit) is not Role.IDENTIFYING:
+            raise ParameterError(f"`unit` {unit!r} is no identifying column; give the column of people that role")
 
     def having(self, role: Role) -> tuple[str, ...]:
         """The names of the columns with a role, in the table's order."""
@@ -84,3 +110,17 @@ def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:
         if schema.roles.get(column) is not Role.SENSITIVE:
             raise ParameterError(f"a model protects column {column!r}, which is no sensitive column; give it that role")
     return Syntactic(tuple(str(model) for model in models))
+
+
+def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
+    """At most so many rows of each person, a uniform choice, independent between people."""
+    order = chance.permutation(len(people))
+    order = order[np.argsort(people[order], kind="stable")]
+    sorted_people = people[order]
+    starts = np.flatnonzero(np.concatenate(([True], sorted_people[1:] != sorted_people[:-1]))) if len(order) else order
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    return np.sort(order[place < rows])
+
+
+def silent(done: int, total: int, what: str) -> None:
+    """Says nothing."""

@@ -1,19 +1,19 @@
 """What a release promises, as a value: it can be stated beforehand and written into a certificate. Uses `calculus` and `exact`.
 
-`DifferentialPrivacy` holds against someone who knows the algorithm. The others are promises of the methods people compare
-with; they do not, and each says so itself.
+`DifferentialPrivacy` and `SemanticAnonymity` hold against someone who knows the algorithm. The others are promises of the
+methods people compare with; they do not, and each says so itself.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from shoal.errors import ParameterError, listed
+from shoal.errors import ParameterError, listed, plural
 from shoal.privacy.calculus import Definition, definition_of, delta_of
 from shoal.privacy.epsilon import Epsilon, rounded_up, total
-from shoal.privacy.exact import Exact, fraction, printed, short
+from shoal.privacy.exact import Exact, fraction, printed, short, whole
 
-__all__ = ["DifferentialPrivacy", "Promise", "Sampled", "Syntactic", "composed"]
+__all__ = ["DifferentialPrivacy", "Promise", "Sampled", "SemanticAnonymity", "Syntactic", "composed"]
 
 
 class Promise(Protocol):
@@ -35,7 +35,8 @@ class Promise(Protocol):
 class DifferentialPrivacy:
     """(ε, δ)-differential privacy under a named definition, for a unit that is added or removed.
 
-    `unit` is "row", or the name of the column that tells whose rows belong together.
+    `unit` is "row", or the name of the column that tells whose rows belong together. With `semantic_k` the release keeps
+    semantic k-anonymity as well. A δ of 0 makes both definitions the same.
 
     >>> print(DifferentialPrivacy("ln(2)", "1e-6", "standard").statement)
     (ln(2), 1e-6)-differential privacy, standard definition, unit one row: whichever single row is added or removed, and \
@@ -46,12 +47,16 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
     delta: Exact
     definition: Definition
     unit: str = "row"
+    semantic_k: int | None = None
 
     name: ClassVar[str] = "differential privacy"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", Epsilon.of(self.epsilon))
-        object.__setattr__(self, "delta", delta_of(self.delta))
+        delta = fraction(self.delta, "delta", 0, 1)
+        object.__setattr__(self, "delta", delta_of(delta) if delta else delta)
+        if self.semantic_k is not None:
+            whole(self.semantic_k, "semantic_k")
         definition_of(self.definition)
         if not isinstance(self.unit, str) or not self.unit:
             raise ParameterError("the unit of differential privacy is 'row' or the name of a column")
@@ -70,6 +75,7 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
         return (
             f"({epsilon}, {delta})-differential privacy, {self.definition} definition, unit {unit}: "
             f"{change} added or removed, and whatever else is known, {bound}"
+            + (f". Also {SemanticAnonymity(self.semantic_k).statement}" if self.semantic_k else "")
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +86,36 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
             "definition": self.definition,
             "unit": self.unit,
             "neighbours": "add or remove one",
+            **({"semantic_k": self.semantic_k} if self.semantic_k else {}),
         }
+
+
+@dataclass(frozen=True)
+class SemanticAnonymity:
+    """Semantic k-anonymity (Li and Li): every record is of no influence, or could be any of k.
+
+    >>> print(SemanticAnonymity(10).statement)
+    semantic 10-anonymity: for every record of the input, the release would be as likely without it, or there are at least 9 \
+others such that it would be as likely with a copy of any of them in its place, also for someone who knows the algorithm
+    """
+
+    k: int
+
+    name: ClassVar[str] = "semantic anonymity"
+
+    def __post_init__(self) -> None:
+        whole(self.k, "k")
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"semantic {self.k}-anonymity: for every record of the input, the release would be as likely without it, or there are "
+            f"at least {plural(self.k - 1, 'other')} such that it would be as likely with a copy of any of them in its place, "
+            "also for someone who knows the algorithm"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"promise": self.name, "k": self.k}
 
 
 def composed(*promises: DifferentialPrivacy) -> DifferentialPrivacy:

@@ -18,7 +18,7 @@ from shoal.counts import Counts, Node
 from shoal.counts.counts import group
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
-from shoal.methods import Progress, Schema
+from shoal.methods import Progress, Schema, first_rows, silent
 from shoal.methods.safepub.scores import SCORES, Space, space_of
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
 from shoal.privacy.calculus import (
@@ -123,21 +123,15 @@ class SafePub:
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) under the definition, for one row or one person."""
         self._parameters(self._space(schema))  # what has none is refused before a ledger counts it
-        if self.unit is not None and schema.roles.get(self.unit) is not Role.IDENTIFYING:
-            raise ParameterError(f"`unit` {self.unit!r} is no identifying column; give the column of people that role")
-        for name, role in schema.roles.items():
-            if role is not Role.IDENTIFYING and name in schema.guessed:  # one odd value would show in the certificate
-                raise ColumnError(
-                    f"the type of column {name!r} would be read off its values, which tells about them; declare it, as in "
-                    f"types={{{name!r}: 'date'}}, or 'text', 'integer', 'float'"
-                )
+        schema.require_unit(self.unit)
+        schema.require_declared()
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
         """Groups of at least k records of a fresh sample, generalised to the levels chosen on another."""
         schema = Schema.of(table)
         self.promise(schema)  # before anything is counted
-        chance, said = chance or Chance(), progress or _silent
+        chance, said = chance or Chance(), progress or silent
         said(0, 3, "counting rows")
         return self.release_counts(table, self.count(table, chance), chance, said)
 
@@ -183,12 +177,7 @@ class SafePub:
                 if schema.roles[name] is not Role.QUASI:
                     continue
                 raise HierarchyError(f"column {name!r} has no hierarchy; give it one, or another role if it may leave as it is")
-            if schema.hierarchies[name].derived:
-                raise HierarchyError(
-                    f"the hierarchy of column {name!r} was derived from the rows: its values and levels tell about them, and no "
-                    "budget pays for that; build it from a declared domain"
-                )
-            hierarchies[name] = schema.hierarchies[name]
+            hierarchies[name] = schema.public(name)
         if not hierarchies:
             raise ParameterError("the table has no column with a hierarchy to generalise along; give one a hierarchy")
         floor, ceiling = dict(self.floor), dict(self.ceiling)
@@ -278,17 +267,3 @@ def released_groups(sample: Counts, space: Space, node: Node, k: int) -> Counts:
     suppressed = all(tree is not None and level == tree.height for tree, level in zip(trees, node, strict=True))
     kept = np.flatnonzero((groups.count >= k) & (not suppressed))
     return replace(groups, codes=tuple(codes[kept] for codes in groups.codes), count=groups.count[kept])
-
-
-def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
-    """At most so many rows of each person, a uniform choice, independent between people."""
-    order = chance.permutation(len(people))
-    order = order[np.argsort(people[order], kind="stable")]
-    sorted_people = people[order]
-    starts = np.flatnonzero(np.concatenate(([True], sorted_people[1:] != sorted_people[:-1]))) if len(order) else order
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    return np.sort(order[place < rows])
-
-
-def _silent(done: int, total: int, what: str) -> None:
-    pass

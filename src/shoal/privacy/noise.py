@@ -1,0 +1,149 @@
+"""With which chance a noisy count is released: the parameters of noisy counts and of columns. Uses `calculus` and `epsilon`.
+
+A row that occurs i < k times is never released. One that occurs i ≥ k times is released with chance w_i, and then counted as
+max(k, i + z), where z is discrete Laplace noise. The formulas, and why each rounding is to the safe side, are proven in
+docs/proofs/noisy-counts.md, with the same letters.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import count
+from math import comb, exp, expm1, floor, log
+
+from shoal.errors import ParameterError
+from shoal.privacy.calculus import Definition, definition_of, delta_of
+from shoal.privacy.epsilon import Epsilon, decimal, exponential, logarithm, rounded_down, rounded_up, rounding
+from shoal.privacy.exact import Exact, whole
+
+__all__ = ["ONE", "NoisyCountParameters", "column_parameters", "noise_scale", "noisy_count_parameters"]
+
+ONE = 1 << 128
+"""Chances are multiples of 1 / ONE, for which two random words decide a draw."""
+
+SMALLEST = Fraction(1, 10_000)
+"""The smallest ε of a count: below, a row would have to occur a hundred thousand times to be released."""
+
+_BITS = 192  # of a factor such as e^−ε: rounding it matters less than rounding a chance
+_DIGITS = 80  # of an enclosure, more than these bits
+_SHOWN = 12  # digits of rounded results
+_SCALED = 6  # digits of the scale, which is written into each draw
+_TRIED = 64  # ways to compose that are compared
+
+
+@dataclass(frozen=True)
+class NoisyCountParameters:
+    """For (ε, δ) under a definition: the noise, and the chance with which a row that occurs i times is released."""
+
+    epsilon: Epsilon
+    delta: Fraction
+    definition: Definition
+    k: int
+
+    @cached_property
+    def scale(self) -> Fraction:
+        """The scale of the noise, 2 / ε rounded up: z has a probability proportional to e^−(|z| / scale)."""
+        return noise_scale(self.epsilon * Fraction(1, 2))
+
+    def chance(self, i: int) -> Fraction:
+        """w_i, the chance that a row is released that occurs i times; rounded down."""
+        return Fraction(ONE - self.withheld[min(i, len(self.withheld) - 1)], ONE)
+
+    @property
+    def half(self) -> int:
+        """The first i from which on a row is rather released than not."""
+        return next(i for i, rest in enumerate(self.withheld) if 2 * rest <= ONE)
+
+    @cached_property
+    def withheld(self) -> tuple[int, ...]:
+        """v_i = 1 − w_i for i = 0, 1, …, in multiples of 1 / ONE; the last one holds for all further i."""
+        return _withheld(self.epsilon, self.delta, self.definition, self.k)
+
+
+def noisy_count_parameters(
+    epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "probabilistic"
+) -> NoisyCountParameters:
+    """How to release counts of at least k so that all of them together keep (ε, δ).
+
+    >>> counts = noisy_count_parameters(1, "1e-5", 10)
+    >>> print(counts.scale, counts.half, f"{float(counts.chance(35)):.6f}")
+    2 32 0.980023
+    """
+    exact = Epsilon.of(epsilon)
+    if exact.bounds()[0] < SMALLEST:
+        raise ParameterError(f"an epsilon of {exact} for a count leaves nothing to release; give more than {float(SMALLEST):g}")
+    return NoisyCountParameters(exact, delta_of(delta), definition_of(definition), whole(k, "k"))
+
+
+def noise_scale(epsilon: Epsilon) -> Fraction:
+    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up."""
+    return rounded_up(1 / epsilon.bounds()[0], _SCALED)
+
+
+@lru_cache(maxsize=64)
+def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int) -> tuple[int, ...]:
+    """Each v_i is the smallest that the one before it allows, in integers rounded up."""
+    (low, high), (half_low, half_high) = epsilon.exponential(_DIGITS), (epsilon * Fraction(1, 2)).exponential(_DIGITS)
+    factor, half, root = (floor(number * (1 << _BITS)) for number in (low, half_low, 1 / half_high))  # e^ε, e^(ε/2), e^(−ε/2)
+    left = -floor(-(1 << _BITS) / low)  # e^−ε, rounded up
+    failing = floor(delta * ONE)  # δ
+    rests, rest = [ONE] * k, ONE  # v_0 to v_(k−1), and the one before
+    for i in count(k):
+        released = ONE - rest  # w_(i−1)
+        if definition == "probabilistic":
+            most = released * half >> _BITS if i > k else failing
+            least = -(-rest * left >> _BITS)
+        else:
+            most = min((released * half + failing * root >> _BITS), (released * factor >> _BITS)) + failing
+            least = -(-max(rest - failing, 0) * left >> _BITS)
+        last, rest = rest, max(ONE - most, least)
+        if rest == last:  # and so will be all others
+            return tuple(rests)
+        rests.append(rest)
+    raise AssertionError("this loop ends only by returning")
+
+
+def column_parameters(epsilon: Epsilon | Exact, delta: Exact, columns: int, k: int) -> NoisyCountParameters:
+    """What each of some groups of columns spends so that together they keep (ε, δ), by the standard definition.
+
+    That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath, whichever releases more.
+
+    >>> one = column_parameters("ln(10)", "1e-3", 3, 10)
+    >>> print(one.epsilon, one.half)
+    1/3*ln(10) 26
+    """
+    exact, failing, number = Epsilon.of(epsilon), delta_of(delta), whole(columns, "columns")
+    tried = []
+    for turn in range(0, (number + 1) // 2, 1 + number // (2 * _TRIED)):
+        part, lost = exact * Fraction(1, number - 2 * turn), _lost(exact, number, turn)
+        if lost >= failing:
+            break
+        share = rounded_down((failing - lost) / ((1 - lost) * number), _SHOWN)
+        tried.append((_about_half(float(part), float(share)), part, share))
+    _, part, share = min(tried, key=lambda one: one[0])
+    return noisy_count_parameters(part, share, k, "standard")
+
+
+def _lost(epsilon: Epsilon, number: int, turn: int) -> Fraction:
+    """The δ that so many releases with ε / (number − 2·turn) each have together at ε; rounded up.
+
+    It is Σ_{l < turn} C(number, l)·(e^((number − l)ε′) − e^((number − 2·turn + l)ε′)) / (1 + e^ε′)^number.
+    """
+    down, up = rounding(_DIGITS)
+    part = epsilon * Fraction(1, number - 2 * turn)
+    bounds, grown = part.bounds(_DIGITS), part.exponential(_DIGITS)
+    whole_low, whole_high = logarithm(1 + grown[0], _DIGITS)[0], logarithm(1 + grown[1], _DIGITS)[1]
+    total = Fraction(0)
+    for place in range(turn):
+        terms = []
+        for power in (number - place, number - 2 * turn + place):
+            low = down.subtract(down.multiply(power, decimal(bounds[0], down)), up.multiply(number, whole_high))
+            high = up.subtract(up.multiply(power, decimal(bounds[1], up)), down.multiply(number, whole_low))
+            terms.append(exponential(low, high, _DIGITS))
+        total += comb(number, place) * (Fraction(terms[0][1]) - Fraction(terms[1][0]))
+    return rounded_up(total, _SHOWN) if turn else total
+
+
+def _about_half(epsilon: float, delta: float) -> float:
+    """About how many records above k a row is to have to be rather released than not: to choose by, not to promise."""
+    return 2 / epsilon * log(1 + expm1(epsilon / 2) / (2 * delta * (1 + exp(-epsilon / 2))))
