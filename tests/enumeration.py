@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations
 from math import ceil, comb, floor
 from typing import Any, TypeVar
 
@@ -142,6 +143,15 @@ class Enumerated(Chance):
     def choice(self, n: int, size: int) -> Ints:
         left = list(range(n))
         return np.array([left.pop(self.below(len(left))) for _ in range(size)], dtype=np.int64)
+
+    def choices(self, sizes: Ints, most: int) -> Bools:
+        chosen = [np.ones(size, dtype=np.bool_) for size in np.asarray(sizes).tolist()]
+        for members in chosen:
+            if len(members) > most:
+                members[:] = False
+                picks = list(combinations(range(len(members)), most))
+                members[list(picks[self.below(len(picks))])] = True
+        return np.concatenate([*chosen, np.zeros(0, dtype=np.bool_)])
 
     def bernoulli(self, probability: Fraction, size: int) -> Bools:
         return np.array([self.coin(point(probability)) for _ in range(size)], dtype=np.bool_)

@@ -34,6 +34,7 @@ _LARGEST = (1 << 63) - 1
 _FEW = 16  # up to so many trials together are one look-up; beyond, adding up coins costs less than larger tables
 _FIRST = 16  # bits that such a look-up takes; it decides all but a few in a thousand
 _TIE = 255
+_CROWD = 1 << 16  # members of a group, and groups, whose numbers and a random half-word fill one word together
 
 
 class Chance:
@@ -100,6 +101,38 @@ class Chance:
             if len(chosen) == size:
                 return chosen
             chosen = np.concatenate([chosen, self.belows(n, size - len(chosen))])
+
+    def choices(self, sizes: Ints, most: int) -> Bools:
+        """Which members a uniform choice of at most `most` from each of several groups has, independent between the groups.
+
+        The members of all groups, of these sizes, stand one after the other.
+        """
+        sizes = np.asarray(sizes, dtype=np.int64)
+        starts = np.cumsum(sizes) - sizes
+        chosen = np.ones(int(sizes.sum()), dtype=np.bool_)
+        for one in np.flatnonzero((sizes > most) & (sizes > _CROWD)).tolist():
+            chosen[starts[one] : starts[one] + sizes[one]] = False
+            chosen[starts[one] + self.choice(int(sizes[one]), most)] = True
+        left = np.flatnonzero((sizes > most) & (sizes <= _CROWD))
+        while len(left):
+            ends = np.cumsum(sizes[left])
+            block = left[: max(1, min(_CROWD, int(np.searchsorted(ends, _BLOCK, side="right"))))]
+            tied = self._choose(chosen, starts[block], sizes[block], most)
+            left = np.concatenate([block[tied], left[len(block) :]])
+        return chosen
+
+    def _choose(self, chosen: Bools, starts: Ints, sizes: Ints, most: int) -> Ints:
+        """Choose in groups by sorting a random half-word a member; gives the groups with two equal ones, which are to draw again."""
+        before = np.cumsum(sizes) - sizes
+        group = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+        place = np.arange(len(group), dtype=np.uint64) - np.repeat(before, sizes).astype(np.uint64)
+        drawn = np.frombuffer(self.bytes(4 * len(group)), dtype="<u4").astype(np.uint64)
+        order = np.sort(group << np.uint64(48) | drawn << np.uint64(16) | place)
+        group = (order >> np.uint64(48)).astype(np.int64)
+        member = starts[group] + (order & np.uint64(_CROWD - 1)).astype(np.int64)
+        chosen[member] = np.arange(len(group)) - before[group] < most
+        equal = order[1:] >> np.uint64(16) == order[:-1] >> np.uint64(16)
+        return np.unique(group[1:][equal])
 
     # Coins and sums of coins
 
