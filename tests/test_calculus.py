@@ -122,6 +122,8 @@ def test_nonsense_for_epsilon_is_refused(value: Any) -> None:
 @pytest.mark.parametrize("value", [0, 1, -1, 2, float("nan"), float("inf"), "x", None, True])
 def test_nonsense_for_delta_is_refused(value: Any) -> None:
     for use in (partial(safepub_parameters, 1), partial(DifferentialPrivacy, 1, definition="standard")):
+        if value == 0 and value is not False and use.func is DifferentialPrivacy:
+            continue  # the strongest promise there is
         with pytest.raises(ParameterError, match=r"^delta="):
             use(value)
 

@@ -25,7 +25,7 @@ from shoal.errors import FileError, ShoalError, listed, plural
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.privacy.models import MODELS
-from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, Syntactic
+from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, SemanticAnonymity, Syntactic
 from shoal.release import Certificate, plain
 from shoal.tables import Table, table
 
@@ -70,10 +70,11 @@ def _failures(paper: Certificate, content: bytes, hierarchies: Mapping[str, Hier
     if paper.private is not True:
         yield "the release was made with a seed, as a test: nothing is promised"
     yield from _words(paper)
-    if paper.promise["promise"] == "differential privacy" and paper.method not in _DIFFERENTIAL:
-        yield f"differential privacy is promised by the method {paper.method!r}, of which that is not known"
-    if paper.method in _DIFFERENTIAL:
-        yield from _derivation(paper)
+    if paper.promise["promise"] in _ALGORITHMIC and paper.method not in _ALGORITHMIC[paper.promise["promise"]]:
+        yield f"{paper.promise['promise']} is promised by the method {paper.method!r}, of which that is not known"
+    if paper.method in _KNOWN:
+        yield from _told(paper)
+        yield from _KNOWN[paper.method].derivation(paper)
     if hashlib.sha256(content).hexdigest() != paper.file["sha256"]:
         yield "the table is not the one that the certificate was written for: their digests differ"
         return
@@ -87,8 +88,8 @@ def _failures(paper: Certificate, content: bytes, hierarchies: Mapping[str, Hier
     yield from _labels(found, paper, trees)
     if not _ordered(found, paper, trees):
         yield "the rows are not in the order of their values: what decides their order instead may tell more than they do"
-    if paper.method in _DIFFERENTIAL:
-        yield from _released(found, paper, trees)
+    if paper.method in _KNOWN:
+        yield from _KNOWN[paper.method].released(found, paper, trees)
     groups = _groups(found, paper)
     for model in paper.parameters.get("models", ()):
         if model["is"] in _CHECKS and _checkable(model, paper):
@@ -108,7 +109,7 @@ def unchecked(certificate: Certificate | str | os.PathLike[str], hierarchies: Ma
                 if paper.version != __version__
                 else ()
             ),
-            *(_taken_on_trust(paper, hierarchies or {}) if paper.method in _DIFFERENTIAL else ()),
+            *(_KNOWN[paper.method].trusted(paper, hierarchies or {}) if paper.method in _KNOWN else ()),
         ]
     except _MALFORMED:
         raise FileError(_NONE_OF_SHOAL) from None
@@ -171,13 +172,16 @@ def _generalised(column: Mapping[str, Any], certificate: Certificate) -> bool:
 # The certificate's own words
 
 
-_PROMISES: dict[str, Callable[..., Promise]] = {made.name: made for made in (DifferentialPrivacy, Sampled, Syntactic)}
+_PROMISES: dict[str, Callable[..., Promise]] = {
+    made.name: made for made in (DifferentialPrivacy, SemanticAnonymity, Sampled, Syntactic)
+}
 
 
 def _words(paper: Certificate) -> Iterator[str]:
     """Whether the statement is that of the promise, and a syntactic promise that of the models."""
     made = _PROMISES[paper.promise["promise"]]
-    promise = made(**{field.name: paper.promise[field.name] for field in fields(made)})  # type: ignore[arg-type]
+    names = [field.name for field in fields(made)]  # type: ignore[arg-type]
+    promise = made(**{name: paper.promise[name] for name in names if name in paper.promise})
     if plain(promise.to_dict()) != paper.promise or (paper.version == __version__ and promise.statement != paper.statement):
         yield "the certificate's statement is not what its promise says"
     if isinstance(promise, Syntactic):
@@ -211,7 +215,7 @@ def _labels(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) ->
             yield f"column {name!r} is at level {level}, and its hierarchy ends at level {tree.height}"
         elif wrong := sum(place < 0 for place in _places(found, paper, name, tree)):
             yield f"column {name!r} has {plural(wrong, 'value')} that level {level} of its hierarchy has not"
-        if tree.derived and paper.method in _DIFFERENTIAL:
+        if tree.derived and paper.method in _KNOWN:
             yield f"the hierarchy of column {name!r} was made from rows of a table, and no budget pays for what it tells"
 
 
@@ -268,11 +272,6 @@ def _acyclic(steps: npt.NDArray[np.int64]) -> bool:
 # Differential privacy: is k large enough, do the parts add up, has the table only what may leave
 
 
-_DIFFERENTIAL = ("safepub",)
-_TOLD = {  # what a certificate may tell: chosen before any data was seen, or derived from that
-    "parameters": "epsilon delta definition split score importance floor ceiling classes search steps levels unit rows",
-    "derived": "k beta epsilon_anonymisation epsilon_search delta definition rows",
-}
 _STEPS = 400_000  # of the sum that k is checked by: about a second
 _LARGEST = 1000  # the largest ε that says anything
 _CLEARLY = Fraction(1, 10**30)  # relative; sums have far more digits
@@ -341,30 +340,9 @@ def _decimal(number: Fraction) -> Decimal:
 def _derivation(paper: Certificate) -> Iterator[str]:
     """Whether everything on the certificate follows from the parameters, and k is large enough."""
     promise, given, derived = paper.promise, paper.parameters, paper.derived
-    if promise["promise"] != "differential privacy":
-        yield f"the method {paper.method!r} promises differential privacy, the certificate something else"
-        return
-    if unknown := [name for part, known in _TOLD.items() for name in getattr(paper, part) if name not in known.split()]:
-        yield f"the certificate tells {listed(unknown)}, and what that says about the rows is not known"
-    if paper.whole:
-        yield "the certificate says that no record was left out, though records are sampled"
-    epsilon, delta, definition = _Epsilon.of(promise["epsilon"]), _number(promise["delta"]), promise["definition"]
-    if not epsilon.equals(_Epsilon.of(given["epsilon"])) or _number(given["delta"]) != delta:
-        yield "epsilon or delta of the promise are not those of the parameters"
-    if not given["definition"] == derived["definition"] == definition or definition not in ("probabilistic", "standard"):
-        yield "the promise, the parameters and what was derived from them do not name one definition"
-        return
-    if promise["unit"] != (given["unit"] or "row"):
-        yield "the unit of the promise is not that of the parameters"
-    if given["unit"] and definition != "standard":
-        yield "people are bounded to a number of rows, which keeps the standard definition only"
-    if given["unit"] in [column["name"] for column in paper.columns]:
-        yield f"column {given['unit']!r}, which tells people apart, is released"
-    rows, k, beta, row_delta = given["rows"], derived["k"], _number(derived["beta"]), _number(derived["delta"])
-    if type(rows) is not int or type(k) is not int or min(rows, k) < 1:
-        raise ValueError("no number of rows")
-    if derived["rows"] != rows or (rows > 1 and not given["unit"]):
-        yield "how many rows a person may have differs between the parameters, what was derived from them, and the unit"
+    yield from _promised(paper)
+    epsilon, definition = _Epsilon.of(promise["epsilon"]), promise["definition"]
+    rows, k, beta, row_delta = given["rows"], _whole(derived["k"]), _number(derived["beta"]), _number(derived["delta"])
     yield from _levels_allowed(paper)
     row = epsilon.times(Fraction(1, rows))
     split = _number(given["split"]) if derived["epsilon_search"] is not None else Fraction(1)
@@ -372,12 +350,50 @@ def _derivation(paper: Certificate) -> Iterator[str]:
     searching = None if derived["epsilon_search"] is None else _Epsilon.of(derived["epsilon_search"])
     if not anonymisation.equals(row.times(split)) or (searching and not searching.equals(row.times(1 - split))):
         yield f"the parts of epsilon do not add up to {promise['epsilon']}" + (f" over {rows} rows" if rows > 1 else "")
-    if row_delta != delta if rows == 1 else not _grouped(epsilon, row, row_delta, delta):
-        yield f"the delta of a row is too large for {plural(rows, 'row')}"
     if not 0 < beta <= 1 - 1 / anonymisation.power(_digits(anonymisation, row_delta))[0]:
         yield "beta is above 1 - e^-epsilon: records were drawn too often"
     elif _last(beta, anonymisation, row_delta) - k <= _STEPS and not _enough(k, beta, anonymisation, row_delta, definition):
         yield f"k = {k} is too small for this epsilon, delta and beta"
+
+
+def _told(paper: Certificate) -> Iterator[str]:
+    """Whether the certificate tells only what it may, and promises what its method promises."""
+    known = _KNOWN[paper.method]
+    if paper.promise["promise"] != known.promise:
+        raise FileError(f"the method {paper.method!r} promises {known.promise}, the certificate something else")
+    parts = (("parameters", known.parameters), ("derived", known.derived))
+    if unknown := [name for part, names in parts for name in getattr(paper, part) if name not in names.split()]:
+        yield f"the certificate tells {listed(unknown)}, and what that says about the rows is not known"
+    if paper.whole:
+        yield "the certificate says that no record was left out, though some may be"
+
+
+def _promised(paper: Certificate) -> Iterator[str]:
+    """Whether ε, δ, definition and unit are one thing in the promise, the parameters and what was derived for a row."""
+    promise, given, derived = paper.promise, paper.parameters, paper.derived
+    epsilon, delta, definition = _Epsilon.of(promise["epsilon"]), _number(promise["delta"]), promise["definition"]
+    if not epsilon.equals(_Epsilon.of(given["epsilon"])) or _number(given["delta"]) != delta:
+        yield "epsilon or delta of the promise are not those of the parameters"
+    if not given["definition"] == derived["definition"] == definition or definition not in ("probabilistic", "standard"):
+        raise FileError("the promise, the parameters and what was derived from them do not name one definition")
+    if promise["unit"] != (given["unit"] or "row"):
+        yield "the unit of the promise is not that of the parameters"
+    if given["unit"] and definition != "standard" and delta:
+        yield "people are bounded to a number of rows, which keeps the standard definition only"
+    if given["unit"] in [column["name"] for column in paper.columns]:
+        yield f"column {given['unit']!r}, which tells people apart, is released"
+    rows, row_delta = _whole(given["rows"]), _number(derived["delta"])
+    if derived["rows"] != rows or (rows > 1 and not given["unit"]):
+        yield "how many rows a person may have differs between the parameters, what was derived from them, and the unit"
+    row = epsilon.times(Fraction(1, rows))
+    if row_delta != delta if rows == 1 or not delta else not _grouped(epsilon, row, row_delta, delta):
+        yield f"the delta of a row is too large for {plural(rows, 'row')}"
+
+
+def _whole(number: object) -> int:
+    if type(number) is not int or number < 1:
+        raise ValueError("no number of something")
+    return number
 
 
 def _levels_allowed(paper: Certificate) -> Iterator[str]:
@@ -483,6 +499,120 @@ def _taken_on_trust(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) ->
     parts = _number(derived["beta"]), _Epsilon.of(derived["epsilon_anonymisation"]), _number(derived["delta"])
     if _last(*parts) - derived["k"] > _STEPS:
         yield "that k is large enough: for so small an epsilon the sum is too long"
+
+
+# Noisy counts, and k-DGS
+
+
+def _noisy_derivation(paper: Certificate) -> Iterator[str]:
+    """Whether the noise is wide enough, and the levels and k are those of the parameters.
+
+    With which chance a row was withheld cannot be seen: it follows from ε, δ and k, and needs no line of its own.
+    """
+    promise, given, derived = paper.promise, paper.parameters, paper.derived
+    yield from _promised(paper)
+    row = _Epsilon.of(promise["epsilon"]).times(Fraction(1, given["rows"]))
+    if not row.equals(_Epsilon.of(derived["epsilon"])):
+        yield f"the epsilon of a row is not that of the promise over {plural(given['rows'], 'row')}"
+    share = 2 if derived["k"] is not None else 1  # half of ε is for the noise where the other half is for what is withheld
+    with _precision(60):
+        if _number(derived["scale"]) < share / Fraction(row.value(50)) * (1 - _CLEARLY):
+            yield "the noise is narrower than epsilon asks for"
+    if derived["k"] != given["k"] or (derived["k"] is None) != (_number(promise["delta"]) == 0):
+        yield "k is not that of the parameters, or does not go with delta"
+    if promise.get("semantic_k") != (None if given["unit"] else derived["k"]):
+        yield "semantic k-anonymity is promised for another k, or for people with several rows"
+    yield from _fixed_levels(paper)
+
+
+def _semantic_derivation(paper: Certificate) -> Iterator[str]:
+    if paper.promise["k"] != _whole(paper.parameters["k"]):
+        yield "the k of the promise is not that of the parameters"
+    yield from _fixed_levels(paper)
+
+
+def _fixed_levels(paper: Certificate) -> Iterator[str]:
+    given = paper.parameters["levels"] or {}
+    if any(type(level) is not int or level < 0 for level in paper.levels.values()):
+        raise ValueError("no level")
+    if paper.levels != {**dict.fromkeys(paper.levels, 0), **given}:
+        yield "the levels are not those that the parameters fix"
+
+
+def _counted(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether every distinct row is released at least k times."""
+    k, names = paper.parameters["k"] or 1, list(found.names)
+    counted = paper.parameters["counts"]
+    if counted and names[-1:] != ["count"]:
+        yield "there is no column with the counts"
+        return
+    rows = np.zeros(found.rows, dtype=np.int64)
+    for name in names[:-1] if counted else names:
+        column = found.column(name)
+        _, rows = np.unique(rows * len(column.keys) + column.codes, return_inverse=True)
+    sizes = np.bincount(rows)
+    if counted:
+        if (sizes > 1).any():
+            yield "a row is there twice, each time with a count"
+        column = found.column("count")
+        counts = [key if isinstance(key, int) else 0 for key in column.keys]
+        sizes = np.array(counts, dtype=np.int64)[column.codes] if found.rows else sizes
+    if small := int((sizes < k).sum()):
+        yield f"{small:,} of {plural(len(sizes), 'row')} are released fewer than k = {k} times"
+
+
+def _noise_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    yield "that rows were withheld and counts were made noisy by chance, as the parameters say, and that nobody knows the draws"
+    yield from _levels_trusted(paper, hierarchies)
+
+
+def _levels_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    if paper.parameters.get("unit"):
+        yield f"that each value of {paper.parameters['unit']!r} gave at most {plural(paper.parameters['rows'], 'row')}, by chance"
+    bare = [name for name in paper.levels if name not in _trees(paper, hierarchies)]
+    if bare:
+        yield f"that released values of {listed(bare)} are labels of their levels: the hierarchies were not given"
+    yield "that hierarchies and levels were chosen without looking at the rows"
+
+
+# Which method is checked by what
+
+
+@dataclass(frozen=True)
+class _Checks:
+    """What a certificate of a method may tell (chosen before any data was seen, or derived from that), and how it is checked."""
+
+    promise: str
+    parameters: str
+    derived: str
+    derivation: Callable[[Certificate], Iterator[str]]
+    released: Callable[[Table, Certificate, Mapping[str, Hierarchy]], Iterator[str]]
+    trusted: Callable[[Certificate, Mapping[str, Hierarchy]], Iterator[str]]
+
+
+_KNOWN = {
+    "safepub": _Checks(
+        "differential privacy",
+        "epsilon delta definition split score importance floor ceiling classes search steps levels unit rows",
+        "k beta epsilon_anonymisation epsilon_search delta definition rows",
+        _derivation,
+        _released,
+        _taken_on_trust,
+    ),
+    "noisy-counts": _Checks(
+        "differential privacy",
+        "epsilon delta k definition levels unit rows counts",
+        "epsilon delta definition rows k scale half",
+        _noisy_derivation,
+        _counted,
+        _noise_trusted,
+    ),
+    "kdgs": _Checks("semantic anonymity", "k levels counts", "", _semantic_derivation, _counted, _levels_trusted),
+}
+_ALGORITHMIC = {
+    promise: [name for name, checks in _KNOWN.items() if checks.promise == promise]
+    for promise in ("differential privacy", "semantic anonymity")
+}
 
 
 # Models

@@ -73,7 +73,7 @@ class NoisyCounts:
             raise ParameterError("with a `delta` of 0 every row of the domain gets a count, so there is no k; leave out `k`")
         given: dict[str, Any] = {
             "epsilon": Epsilon.of(self.epsilon),
-            "delta": delta_of(delta) if delta else delta,
+            "delta": delta_of(self.delta) if delta else delta,
             "definition": definition_of(self.definition),
             "k": whole(K if self.k is None else self.k, "k") if delta else None,
             "rows": whole(self.rows, "rows"),
@@ -231,12 +231,10 @@ def noisy(count: npt.NDArray[np.int64], parameters: NoisyCountParameters, chance
 
 def _everywhere(rows: Counts, cards: tuple[int, ...], scale: Fraction, chance: Chance) -> Counts:
     """A noisy count, at least 0, for every row of a domain: matrix (3) of the paper."""
-    places = (
-        np.ravel_multi_index([codes.astype(np.intp) for codes in rows.codes], cards) if rows.distinct else np.empty(0, np.intp)
-    )
+    places = np.ravel_multi_index([codes.astype(np.intp) for codes in rows.codes], cards)
     count = chance.discrete_laplaces(scale, prod(cards))
     count[places] += rows.count
-    every = np.unravel_index(np.arange(prod(cards)), cards)
+    every = tuple(codes.astype(np.uint32) for codes in np.unravel_index(np.arange(prod(cards)), cards))
     return replace(rows, codes=every, cards=cards, count=np.maximum(count, 0))
 
 

@@ -83,7 +83,7 @@ def noise_scale(epsilon: Epsilon) -> Fraction:
 @lru_cache(maxsize=64)
 def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int) -> tuple[int, ...]:
     """Each v_i is the smallest that the one before it allows, in integers rounded up."""
-    (low, high), (half_low, half_high) = epsilon.exponential(_DIGITS), (epsilon * Fraction(1, 2)).exponential(_DIGITS)
+    (low, _), (half_low, half_high) = epsilon.exponential(_DIGITS), (epsilon * Fraction(1, 2)).exponential(_DIGITS)
     factor, half, root = (floor(number * (1 << _BITS)) for number in (low, half_low, 1 / half_high))  # e^ε, e^(ε/2), e^(−ε/2)
     left = -floor(-(1 << _BITS) / low)  # e^−ε, rounded up
     failing = floor(delta * ONE)  # δ

@@ -53,8 +53,7 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", Epsilon.of(self.epsilon))
-        delta = fraction(self.delta, "delta", 0, 1)
-        object.__setattr__(self, "delta", delta_of(delta) if delta else delta)
+        object.__setattr__(self, "delta", delta_of(self.delta) if fraction(self.delta, "delta", 0, 1) else Fraction(0))
         if self.semantic_k is not None:
             whole(self.semantic_k, "semantic_k")
         definition_of(self.definition)
@@ -109,9 +108,9 @@ others such that it would be as likely with a copy of any of them in its place, 
     @property
     def statement(self) -> str:
         return (
-            f"semantic {self.k}-anonymity: for every record of the input, the release would be as likely without it, or there are "
-            f"at least {plural(self.k - 1, 'other')} such that it would be as likely with a copy of any of them in its place, "
-            "also for someone who knows the algorithm"
+            f"semantic {self.k}-anonymity: for every record of the input, the release would be as likely without it, or there "
+            f"are at least {plural(self.k - 1, 'other')} such that it would be as likely with a copy of any of them in its "
+            "place, also for someone who knows the algorithm"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,12 +11,11 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.chance import Chance
 from shoal.counts import Counts, Node
 from shoal.counts.counts import group
-from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
+from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.methods import Progress, Schema, first_rows, silent
 from shoal.methods.safepub.scores import SCORES, Space, space_of
