@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import narwhals as nw
 
 from shoal.chance import Chance
-from shoal.errors import InternalError, ParameterError, TooLargeError
+from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError
 from shoal.methods import Method
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, printed, whole
@@ -29,8 +29,8 @@ LARGEST = 100_000  # tables worth trying one by one
 
 Row: TypeAlias = Hashable
 Database: TypeAlias = tuple[Row, ...]
-Law: TypeAlias = Mapping[Hashable, Fraction]
-Algorithm: TypeAlias = Callable[[Database], Law | Hashable]
+Law: TypeAlias = Mapping[Any, Fraction | int]
+Algorithm: TypeAlias = Callable[[Any], Law | Hashable]
 """From rows to the probability of every output, exactly; or, where nothing is drawn, to the output itself."""
 
 
@@ -58,8 +58,10 @@ class Breach:
         )
 
 
-def breach(algorithm: Algorithm, domain: Sequence[Row], records: int, k: int, epsilon: Epsilon | Exact = 0) -> Breach | None:
-    """The first table of at most so many records over a domain in which a record is not protected; None if there is none.
+def breach(
+    algorithm: Algorithm, domain: Sequence[Row], records: int, k: int, epsilon: Epsilon | Exact = 0, *, fewest: int = 1
+) -> Breach | None:
+    """The first table of `fewest` to so many records over a domain in which a record is not protected; None if there is none.
 
     A record is protected if its removal changes no output's probability by more than a factor e^ε, or if the same holds of
     its replacement by a copy of each of at least k − 1 other records of the table. Tables are tried from the smallest on,
@@ -83,7 +85,7 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
     factor = None if epsilon in (0, "0") else Epsilon.of(epsilon)
     growth = Fraction(1) if factor is None else factor.exponential()[0]
     law = cache(lambda database: _law(algorithm(database)))
-    for size in range(1, records + 1):
+    for size in range(whole(fewest, "fewest"), records + 1):
         for database in combinations_with_replacement(domain, size):
             counts, own = Counter(database), law(database)
             for record in counts:
@@ -99,7 +101,7 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
                 )
                 if replaceable < k - 1:
                     (told,) = output
-                    present, absent = own.get(told, Fraction(0)), without.get(told, Fraction(0))
+                    present, absent = Fraction(own.get(told, 0)), Fraction(without.get(told, 0))
                     return Breach(database, record, k, factor, told, present, absent, replaceable)
     return None
 
@@ -119,7 +121,7 @@ def _laid_out(counts: Counter[Row], domain: Sequence[Row]) -> Database:
 def _apart(one: Law, other: Law, growth: Fraction) -> tuple[Hashable] | None:
     """The first output of which the probabilities differ by more than a factor, in either direction; 0 and 0 do not."""
     for output in (*one, *other):
-        a, b = one.get(output, Fraction(0)), other.get(output, Fraction(0))
+        a, b = one.get(output, 0), other.get(output, 0)
         if a > growth * b or b > growth * a:
             return (output,)
     return None
@@ -149,10 +151,11 @@ def releases(method: Method, like: Table) -> Callable[[Database], Shown]:
         roles: dict[str, list[str]] = {}
         for name, role in like.roles.items():
             roles.setdefault(role.value, []).append(name)
-        release = method.release(
-            table(frame, **roles, hierarchies=like.hierarchies, types=like.types, missing=like.missing),
-            _Nothing(),
-        )
+        given = table(frame, **roles, hierarchies=like.hierarchies, types=like.types, missing=like.missing)
+        try:
+            release = method.release(given, _Nothing())
+        except InfeasibleError:
+            return Shown((), (), "")  # that there is no release is seen too
         shown = nw.from_native(release.table, eager_only=True)
         certificate = replace(release.certificate, number="")
         return Shown(tuple(shown.iter_rows()), tuple(map(str, shown.schema.values())), certificate.to_json())

@@ -2,7 +2,8 @@
 
 LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (ICDE 2006). All open parts of the table are cut in
 the same round by a few passes over the distinct rows, so that the work grows with the depth of the cuts, not with their
-number. A baseline: the promise is syntactic, since the cuts are chosen by looking at the data.
+number. A baseline: the promise is syntactic, since the cuts are chosen by looking at the data. With splits that are fixed
+beforehand it is semantic: docs/proofs/semantic.md.
 """
 
 import math
@@ -22,8 +23,8 @@ from shoal.hierarchy import ranges as texts
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.methods import Progress, Schema, conjunction, syntactic
-from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
-from shoal.privacy.promises import Promise
+from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
+from shoal.privacy.promises import Promise, SemanticAnonymity
 from shoal.release import Release, certify, lay_out
 from shoal.tables import Role, Table
 
@@ -44,11 +45,17 @@ class Mondrian:
     gives groups of more even size and ranges that overlap. `ranges` are "boundary", up to the cuts and the ends of the
     declared domain, or "observed", from the smallest to the largest value in the group as in the paper; the latter need
     no hierarchy and show the outermost values that occur.
+
+    `splits` are at the "median" of the records, or in the "middle" of what is left of a column's declared domain. Those in
+    the middle are fixed beforehand: a part is cut along the column of which it covers most, or not at all, and fewer than k
+    records are not released. With boundary ranges and only k-anonymity as model this keeps semantic k-anonymity. It takes a
+    public hierarchy for every released column, all of which must be quasi-identifying.
     """
 
     models: tuple[Model, ...]
     relaxed: bool = False
     ranges: Literal["boundary", "observed"] = "boundary"
+    splits: Literal["median", "middle"] = "median"
 
     name: ClassVar[str] = "mondrian"
 
@@ -58,25 +65,64 @@ class Mondrian:
             raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'observed'")
         if any(isinstance(model, DeltaPresence) for model in self.models) and (self.relaxed or self.ranges == "observed"):
             raise ParameterError("presence needs every person to look like one group; use Mondrian strict, with boundary ranges")
+        if self.splits not in ("median", "middle"):
+            raise ParameterError(f"splits={self.splits!r}; it takes 'median' or 'middle'")
+        if self.splits == "middle":
+            if self.relaxed or self.ranges == "observed":
+                raise ParameterError("splits in the middle look at no value; use Mondrian strict, with boundary ranges")
+            if not all(isinstance(model, KAnonymity) for model in self.models):
+                raise ParameterError("splits in the middle keep semantic k-anonymity, and no other model; give k-anonymity alone")
 
     def promise(self, schema: Schema) -> Promise:
-        """Every group satisfies the models, and that is all."""
-        return syntactic(self.models, schema)
+        """Every group satisfies the models, and that is all; semantic k-anonymity with splits in the middle."""
+        promise = syntactic(self.models, schema)
+        if self.splits == "median":
+            return promise
+        _require_public(schema)
+        return SemanticAnonymity(self.k)
+
+    @property
+    def k(self) -> int:
+        """The k of k-anonymity, 1 if that is not among the models."""
+        return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
-        """The table in groups that satisfy the models, no record suppressed."""
+        """The table in groups that satisfy the models, no record suppressed; with splits in the middle all, if they are few."""
         promise = self.promise(Schema.of(table))
+        if self.splits == "middle" and table.rows < self.k:
+            return self._nothing(table, promise, chance or Chance())
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
         crowds = [model.population for model in self.models if isinstance(model, DeltaPresence)]
-        axes = [_axis(table, name, self.ranges, crowds) for name in table.quasi]
+        axes = [_axis(table, name, self.ranges, crowds, whole=self.splits == "middle") for name in table.quasi]
         cells = _Cells(table, axes, method)
         cells.cut(progress or (lambda done, total, what: None))
         columns = {axis.name: cells.labelled(j, axis) for j, axis in enumerate(axes)}
         return Release(
             lay_out(table, columns, rows=cells.rows),
-            certify(table, method, promise, chance or Chance(), whole=True),
+            certify(table, method, promise, chance or Chance(), whole=self.splits == "median"),
             facts={"groups": len(cells.low)},
         )
+
+    def _nothing(self, table: Table, promise: Promise, chance: Chance) -> Release:
+        """No row, in columns of types that do not tell whether there were any."""
+        roots = {name: (table.hierarchy(name).labels[-1], np.zeros(0, dtype=np.int64)) for name in table.quasi}
+        return Release(lay_out(table, roots), certify(table, self, promise, chance), table.rows, {"groups": 0})
+
+
+def _require_public(schema: Schema) -> None:
+    """What is released depends on the rows by the sizes of groups alone; an error if a column would tell more."""
+    for name, role in schema.roles.items():
+        if role is Role.IDENTIFYING:
+            continue
+        if role is not Role.QUASI:
+            raise ColumnError(
+                f"column {name!r} is {role.value} and would be released as it is, which semantic k-anonymity does not allow; "
+                "make it quasi-identifying, or identifying so that it does not leave"
+            )
+        if name not in schema.hierarchies:
+            raise HierarchyError(f"column {name!r} has no hierarchy, so its declared domain is not known; give it one")
+        schema.public(name)
+    schema.require_declared()
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +191,8 @@ class _Axis:
         return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
 
 
-def _axis(table: Table, name: str, ranges: str, populations: Sequence[Counts]) -> _Axis:
-    """The axis of a column; without a place for missing values if neither the table nor a population has any."""
+def _axis(table: Table, name: str, ranges: str, populations: Sequence[Counts], whole: bool = False) -> _Axis:
+    """The axis of a column; without a place for missing values if neither the table nor a population has any, unless `whole`."""
     column = table.column(name)
     if name not in table.hierarchies:
         if ranges == "boundary":
@@ -165,7 +211,8 @@ def _axis(table: Table, name: str, ranges: str, populations: Sequence[Counts]) -
         order.sort(key=lambda leaf: (keys[leaf] is None, keys[leaf]))
     missing, size = order.index(labels.index("")) if "" in labels else -1, len(labels)
     seen = [rows.codes[rows.names.index(name)] for rows in populations if name in rows.names]
-    if missing == size - 1 and None not in column.keys and not any((codes == order[missing]).any() for codes in seen):
+    absent = None not in column.keys and not any((codes == order[missing]).any() for codes in seen)
+    if missing == size - 1 and absent and not whole:
         missing, size = -1, size - 1
     place = np.argsort(order).astype(smallest(len(order)))
     return _Axis(name, place, size, missing, [labels[leaf] for leaf in order], hierarchy, ordered, hierarchy.kind)
@@ -230,7 +277,8 @@ class _Cells:
         active = np.arange(self.rows.distinct)
         self._look(active)
         while True:
-            widths = np.where(self.spent, 0, self.last - self.first) / np.maximum(self.sizes - 1, 1)
+            near, far = (self.low, self.high) if self.method.splits == "middle" else (self.first, self.last)
+            widths = np.where(self.spent, 0, far - near) / np.maximum(self.sizes - 1, 1)
             active = active[(widths.max(axis=1) > 0)[self.crowd.cell[active]]]
             progress(total - int(self.crowd.count[active].sum()), total, "cutting the table")
             if not len(active):
@@ -245,6 +293,37 @@ class _Cells:
         number[opened] = np.arange(len(opened))
         local = number[crowd.cell[active]]
         axis = widths[opened].argmax(axis=1)
+        if self.method.splits == "middle":
+            ends_left = self._middle(opened, axis)
+            right, starts_right = crowd.places[axis[local], active] > ends_left[local], ends_left + 1
+        else:
+            right, ends_left, starts_right = self._median(active, opened, local, axis)
+        halves = [np.full(len(crowd.cell), 2 * len(opened))]
+        halves[0][active] = 2 * local + right
+        halves += [_parted(population, number, axis, ends_left) for population in self.populations]
+        held = self._hold(halves, 2 * len(opened))
+        made = held[: 2 * len(opened) : 2] & held[1 : 2 * len(opened) : 2]
+        if self.method.splits == "middle":
+            self.spent[opened[~made]] = True  # another column instead would tell that this one had been tried
+        else:
+            self.spent[opened[~made], axis[~made]] = True
+        # The left half keeps its cell's number, the right half gets the next free one.
+        right_of = np.full(2 * len(opened) + 1, -1)
+        right_of[1::2][made] = len(self.low) + np.arange(made.sum())
+        for half, part in zip(halves, (crowd, *self.populations), strict=True):
+            part.cell = np.where(right_of[half] < 0, part.cell, right_of[half])
+        self._split(opened[made], axis[made], ends_left[made], starts_right[made])
+        self._look(active[made[local]])
+
+    def _middle(self, cells: Ints, axis: Ints) -> Ints:
+        """Where the left halves end: the middle of what is left of the domain, in which a missing value has no part."""
+        low, high = self.low[cells, axis], self.high[cells, axis]
+        last: Ints = high - (high == self.missing[axis])
+        return (low + last) // 2
+
+    def _median(self, active: Ints, opened: Ints, local: Ints, axis: Ints) -> tuple[npt.NDArray[np.bool_], Ints, Ints]:
+        """Which active rows go right, where the left halves end and where the right ones start."""
+        crowd = self.crowd
         place = crowd.places[axis[local], active]
         first, last = self.first[opened, axis], self.last[opened, axis]
         # One histogram of places for all cells, laid end to end; the median is where half of a cell's records are reached.
@@ -270,19 +349,7 @@ class _Cells:
         # Where only missing values go right, the left half keeps all that is not missing.
         alone = (last == self.missing[axis]) & (went_left + heights[ends - 1] == records)
         ends_left, starts_right = np.where(alone, last - 1, ends_left), np.where(alone, last, starts_right)
-        halves = [np.full(len(crowd.cell), 2 * len(opened))]
-        halves[0][active] = 2 * local + right
-        halves += [_parted(population, number, axis, ends_left) for population in self.populations]
-        held = self._hold(halves, 2 * len(opened))
-        made = held[: 2 * len(opened) : 2] & held[1 : 2 * len(opened) : 2]
-        self.spent[opened[~made], axis[~made]] = True
-        # The left half keeps its cell's number, the right half gets the next free one.
-        right_of = np.full(2 * len(opened) + 1, -1)
-        right_of[1::2][made] = len(self.low) + np.arange(made.sum())
-        for half, part in zip(halves, (crowd, *self.populations), strict=True):
-            part.cell = np.where(right_of[half] < 0, part.cell, right_of[half])
-        self._split(opened[made], axis[made], ends_left[made], starts_right[made])
-        self._look(active[made[local]])
+        return right, ends_left, starts_right
 
     def _split(self, cells: Ints, axis: Ints, ends_left: Ints, starts_right: Ints) -> None:
         low, high = self.low[cells], self.high[cells]
@@ -306,6 +373,8 @@ class _Cells:
 
     def _hold(self, halves: Sequence[Ints], number: int) -> npt.NDArray[np.bool_]:
         """Which halves satisfy all models; what is in none of them has the number after the last."""
+        if self.method.splits == "middle":  # halves may be empty, which a group never is
+            return _total(halves[0], self.crowd.count, number + 1)[:number] >= self.method.k
         tree = Hierarchy((("",) * (number + 1),), (np.arange(number + 1, dtype=smallest(number + 1)),))
         counts = _tally(halves[0], number + 1, self.carried, self.crowd.count)
         groups = Lattice(counts, {_HALF: tree}).groups((0,))

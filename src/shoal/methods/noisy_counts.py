@@ -221,7 +221,7 @@ def noisy(count: npt.NDArray[np.int64], parameters: NoisyCountParameters, chance
     order = np.argsort(place, kind="stable")
     released = np.zeros(len(large), dtype=np.bool_)
     values, starts = np.unique(place[order], return_index=True)
-    for value, some in zip(values.tolist(), np.split(order, starts[1:]), strict=True):
+    for value, some in zip(values.tolist(), np.split(order, starts)[1:], strict=True):
         released[some] = ~chance.bernoulli(Fraction(parameters.withheld[value], ONE), len(some))
     taken = large[released]
     noise = chance.discrete_laplaces(parameters.scale, len(taken))
