@@ -35,7 +35,7 @@ class Library(Protocol):
         """The distinct values behind a categorical series, where they need not be text."""
         ...
 
-    def series(self, values: Sequence[object], dtype: object) -> Any:
+    def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         """Values as a series of a type; ValueError (or the like) where one does not fit."""
         ...
 
@@ -215,7 +215,7 @@ class _Polars:
     def categories(self, series: Any) -> None:
         return None
 
-    def series(self, values: Sequence[object], dtype: object) -> Any:
+    def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         import polars as pl
 
         return pl.Series(values, dtype=dtype, strict=True)  # type: ignore[arg-type]
@@ -258,12 +258,12 @@ class _Pandas:
 
         return nw.from_native(pd.Series(series.cat.categories), series_only=True)
 
-    def series(self, values: Sequence[object], dtype: object) -> Any:
+    def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         import pandas as pd
 
         if dtype == "category" and not dtype.ordered:  # type: ignore[attr-defined]  # whose list may be of what the rows had
             dtype = "category"
-        return pd.Series(list(values), dtype=dtype)  # type: ignore[call-overload]
+        return pd.Series(values if isinstance(values, np.ndarray) else list(values), dtype=dtype)  # type: ignore[call-overload]
 
     def only(self, series: Any, places: Ints) -> Any:
         kept = series.take(places)
@@ -309,7 +309,7 @@ class _Arrow:
 
         return nw.from_native(pa.chunked_array([], type=series.type.value_type), series_only=True)
 
-    def series(self, values: Sequence[object], dtype: object) -> Any:
+    def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         import pyarrow as pa
 
         return pa.chunked_array([pa.array(values, type=dtype)])

@@ -256,7 +256,7 @@ def plain(value: object) -> Any:
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
-    if is_dataclass(value) and not isinstance(value, type | Counts | Hierarchy):
+    if is_dataclass(value) and not isinstance(value, type | Counts | Hierarchy | Table):
         return {
             "is": getattr(value, "name", type(value).__name__),
             **{field.name: plain(getattr(value, field.name)) for field in fields(value)},
