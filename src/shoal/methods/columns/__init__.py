@@ -1,0 +1,331 @@
+"""Columns: sparse, wide and transactional tables, released group by group of columns with noisy counts (Li and Li).
+
+A schema says which columns, or items of the long form, belong into one group (`schemas`). Each record is projected onto
+every group; projections without a value are dropped, and of more than `most` groups a record gives as many at random.
+Each group is released on its own by noisy counts. The proof that this keeps (ε, δ): docs/proofs/columns.md.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from shoal.chance import Chance
+from shoal.errors import ParameterError, listed
+from shoal.kinds import Key, Kind
+from shoal.methods import Progress, Schema, first_rows, silent
+from shoal.methods.columns.long import RECORD, Long
+from shoal.methods.columns.schemas import Groups, clustered
+from shoal.methods.columns.wide import COLUMN_GROUP, Wide
+from shoal.methods.noisy_counts import fixed
+from shoal.privacy.calculus import delta_concern, delta_of, per_row
+from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.exact import Exact, fraction, whole
+from shoal.privacy.noise import NoisyCountParameters, column_parameters
+from shoal.privacy.promises import DifferentialPrivacy
+from shoal.release import COUNT, Release, certify
+from shoal.tables import Role, Table
+
+__all__ = ["COLUMN_GROUP", "RECORD", "Columns", "schema_of"]
+
+Names = tuple[tuple[str, ...], ...]
+"""A schema: groups of columns, or of items, by their names."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Groups of columns, each released by noisy counts, that together keep (ε, δ)-differential privacy, standard definition.
+
+    The schema is given; or computed from a `public` table; or bought from the private one with a share of ε. With `person`
+    and `item` the table is in long form: each row says that a person gave an item a value, and a record is a person.
+
+    epsilon, delta: the promise; ε may be "ln(10)"
+    k: how many records must share a projection, at least
+    most: to how many groups a record may give values; to all of them unless given
+    schema: groups of columns, or of items; they may overlap, and equal ones are released once
+    groups: how many groups a computed schema has; several numbers make as many clusterings, which overlap
+    public: a table of the same form whose rows are nobody's secret, to compute the schema from
+    buying: the share of ε that buys the schema
+    person, item, value: the columns of a long form; without `value` an item is there or not
+    items: the items that there may be, where a long form's schema is bought
+    looked_at: how many items of a person a bought schema looks at
+    levels: for columns with a hierarchy the level that they are generalised to
+    unit: the identifying column that tells whose rows belong together; each person gives at most `rows` of them
+    counts: release each different record once, with a column `count`, instead of repeating it
+
+    >>> from shoal import demo
+    >>> people = demo.table()
+    >>> method = Columns(2, "1e-4", schema=[["sex", "insurance"], ["ward", "diagnosis"]])
+    >>> method.release(people).certificate.derived["most"]
+    2
+    """
+
+    epsilon: Epsilon | Exact
+    delta: Exact
+    k: int = 10
+    most: int | None = None
+    schema: Names | None = None
+    groups: tuple[int, ...] = ()
+    public: Table | None = None
+    buying: Exact | None = None
+    person: str | None = None
+    item: str | None = None
+    value: str | None = None
+    items: tuple[str, ...] = ()
+    looked_at: int = 10
+    levels: Mapping[str, int] | None = None
+    unit: str | None = None
+    rows: int = 1
+    counts: bool = False
+
+    name: ClassVar[str] = "columns"
+
+    def __post_init__(self) -> None:
+        given: dict[str, Any] = {
+            "epsilon": Epsilon.of(self.epsilon),
+            "delta": delta_of(self.delta),
+            "k": whole(self.k, "k"),
+            "most": None if self.most is None else whole(self.most, "most"),
+            "schema": None if self.schema is None else _groups(self.schema),
+            "groups": _numbers(self.groups),
+            "buying": None if self.buying is None else fraction(self.buying, "buying", 0, 1, above=True),
+            "items": _names(self.items, "items"),
+            "looked_at": whole(self.looked_at, "looked_at"),
+            "rows": whole(self.rows, "rows"),
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        if (self.schema is not None) + (self.public is not None) + (self.buying is not None) != 1:
+            raise ParameterError(
+                "say where the schema comes from: give `schema`, or `public` to compute it from a public table, or `buying` to "
+                "buy it with a share of epsilon; one of them"
+            )
+        if (self.schema is None) != bool(self.groups):
+            raise ParameterError("`groups` says how many groups a computed schema has; it goes with `public` and `buying` only")
+        if self.buying == 1:
+            raise ParameterError("a `buying` of 1 leaves nothing to release; give a smaller share")
+        if (self.person is None) != (self.item is None) or (self.value is not None and self.item is None):
+            raise ParameterError("a long form has a `person` and an `item`, and perhaps a `value`; give both, or none of them")
+        if self.items and (self.person is None or self.schema is not None):
+            raise ParameterError("`items` are those of a long form whose schema is computed; leave them out")
+        if self.person is not None and self.buying is not None and not self.items:
+            raise ParameterError("which items there are tells about people; declare them all with `items` to buy a schema")
+        if self.person is not None and (self.unit is not None or self.rows > 1):
+            raise ParameterError("in long form all rows of a `person` belong together; leave out `unit` and `rows`")
+        if "row" in (self.unit, self.person):
+            raise ParameterError("a `unit` or `person` 'row' would read like a single row in the promise; rename that column")
+        if self.rows > 1 and self.unit is None:
+            raise ParameterError("`rows` bounds how many rows each person gives; say with `unit` which column tells people apart")
+
+    # What is promised
+
+    def promise(self, schema: Schema) -> DifferentialPrivacy:
+        """(ε, δ) by the standard definition, for one row or one person."""
+        schema.require_unit(self.unit)
+        schema.require_declared()
+        fixed(schema, self.levels)
+        names = self._vocabulary(schema)
+        kind = None if self.item is None else schema.kinds[self.item]
+        groups = len(_placed(self.schema, names, kind)) if self.schema is not None else sum(self.groups)
+        self._parameters(groups)  # what has none is refused before a ledger counts it
+        return DifferentialPrivacy(self.epsilon, self.delta, "standard", self.person or self.unit or "row")
+
+    def _budget(self) -> tuple[Epsilon | None, Epsilon, Fraction]:
+        """What buys the schema, and what the groups have together: of a row, where people have several."""
+        epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
+        if self.buying is None:
+            return None, epsilon, delta
+        return epsilon * Fraction(self.buying), epsilon * (1 - Fraction(self.buying)), delta
+
+    def _parameters(self, groups: int) -> NoisyCountParameters:
+        _, epsilon, delta = self._budget()
+        return column_parameters(epsilon, delta, self._most(groups), self.k)
+
+    def _most(self, groups: int) -> int:
+        return groups if self.most is None else min(self.most, groups)
+
+    def _vocabulary(self, schema: Schema) -> tuple[str, ...]:
+        """All columns, or items, that a schema may have, in a public order; what does not fit is refused."""
+        leaving = tuple(name for name, role in schema.roles.items() if role is not Role.IDENTIFYING)
+        made = (COLUMN_GROUP, *((RECORD,) if self.person is not None else ()), *((COUNT,) if self.counts else ()))
+        if taken := [name for name in made if name in leaving]:
+            raise ParameterError(f"the release has columns of its own called {listed(taken)}; rename those of the table")
+        if self.public is not None:
+            absent = [name for name in ((self.person, *leaving) if self.person else leaving) if name not in self.public.names]
+            if absent:
+                raise ParameterError(f"`public` lacks the columns {listed(absent)}; give a table of the same form")
+        if self.person is None or self.item is None:
+            if not leaving:
+                raise ParameterError("every column is identifying, so there is none to group; give some column another role")
+            return leaving
+        if schema.roles.get(self.person) is not Role.IDENTIFYING:
+            raise ParameterError(f"`person` {self.person!r} is no identifying column; give the column of people that role")
+        own = tuple(name for name in (self.item, self.value) if name is not None)
+        if absent := [name for name in own if name not in leaving]:
+            raise ParameterError(f"{listed(absent)} are to be released, and the table has no such columns that may leave")
+        if others := [name for name in leaving if name not in own]:
+            raise ParameterError(
+                f"a long form releases items and values only, and there are {listed(others)} too; leave them out, or make them "
+                "identifying"
+            )
+        kind = schema.kinds[self.item]
+        if self.levels and self.item in self.levels:
+            raise ParameterError(f"`levels` names {self.item!r}, whose items are told apart; group them in a schema instead")
+        if self.schema is not None:
+            return _items([name for group in self.schema for name in group], kind)
+        if self.items:
+            return _items(self.items, kind)
+        assert self.public is not None  # or the items were declared
+        return tuple(kind.text(key) for key in self.public.column(self.item).keys if key is not None)
+
+    # The release
+
+    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+        """Group by group the projections that were drawn, with the counts that were drawn, in the order of their values."""
+        schema = Schema.of(table)
+        promise = self.promise(schema)
+        chance, said = chance or Chance(), progress or silent
+        said(0, 3, "counting records")
+        names, (_, at) = self._vocabulary(schema), fixed(schema, self.levels)
+        form = self._form(table, names, at, chance)
+        said(1, 3, "grouping columns")
+        groups = self._schema(form, names, schema, at, chance)
+        parameters, most = self._parameters(len(groups)), self._most(len(groups))
+
+        def done(place: int) -> None:
+            said(2 * len(groups) + place, 3 * len(groups), "releasing groups of columns")  # the last of three parts
+
+        laid, given, released = form.release(groups, most, parameters, chance, done, self.counts)
+        buying, epsilon, delta = self._budget()
+        derived = {
+            "schema": [[names[place] for place in places] for places in groups],
+            "k": parameters.k,
+            "most": most,
+            "epsilon_schema": buying,
+            "epsilon_columns": epsilon,
+            "delta": delta,
+            "epsilon_group": parameters.epsilon,
+            "delta_group": parameters.delta,
+            "scale": parameters.scale,
+            "half": parameters.half,
+            "rows": self.rows,
+        }
+        levels = {name: level for name, level in at.items() if name in laid}
+        made = certify(table, self, promise, chance, levels=levels, derived=derived)
+        own = {name: {"name": name, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value} for name in laid}
+        own |= {column["name"]: dict(column) for column in made.columns}
+        facts: dict[str, Any] = {"records": form.records, "projections": given, "released": released}
+        if form.records and (concern := delta_concern(self.delta, form.records)):
+            facts["concern"] = concern  # by the number of records, so for the owner alone
+        result = table.like(laid)
+        said(3, 3, "releasing groups of columns")
+        return Release(result, replace(made, columns=[own[name] for name in laid]), 0, facts)
+
+    def _form(self, table: Table, names: Sequence[str], at: Mapping[str, int], chance: Chance) -> Wide | Long:
+        if self.person is not None and self.item is not None:
+            return Long.of(table, _keys(names, table.kind(self.item)), self.person, self.item, self.value, at)
+        chosen = None
+        if self.unit is not None:
+            table.require_people(self.unit)
+            chosen = first_rows(table.column(self.unit).codes, self.rows, chance)
+        return Wide.of(table, names, at, chosen)
+
+    def _schema(self, form: Wide | Long, names: tuple[str, ...], schema: Schema, at: Mapping[str, int], chance: Chance) -> Groups:
+        """The groups by their places among the names."""
+        if self.schema is not None:
+            return _placed(self.schema, names, None if self.item is None else schema.kinds[self.item])
+        if self.public is not None:
+            told = {name: level for name, level in at.items() if name in self.public.hierarchies}
+            public = replace(self, unit=None, rows=1)._form(self.public, names, told, chance)
+            return clustered(public.distance(), self.groups)
+        epsilon, _, _ = self._budget()
+        assert epsilon is not None  # it is bought
+        bought = form.bought(epsilon, chance) if isinstance(form, Wide) else form.bought(epsilon, chance, self.looked_at)
+        return clustered(bought, self.groups)
+
+
+def schema_of(
+    table: Table,
+    groups: int | Sequence[int],
+    *,
+    person: str | None = None,
+    item: str | None = None,
+    value: str | None = None,
+    items: Sequence[str] = (),
+    levels: Mapping[str, int] | None = None,
+) -> Names:
+    """A schema for `Columns` from a public table: one clustering of its columns or items, or several. Never from the private one.
+
+    Columns are near each other by mean-square contingency; those that identify are left out. Items of a long form are near
+    each other where the same people gave them the same value.
+
+    >>> import polars as pl, shoal
+    >>> frame = pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "c": [5, 6, 5, 6]})
+    >>> schema_of(shoal.table(frame, quasi=["a", "b", "c"]), 2)
+    (('a', 'c'), ('b',))
+    """
+    method = Columns(
+        1, Fraction(1, 2), groups=_numbers(groups), public=table, person=person, item=item, value=value, items=tuple(items),
+        levels=levels,
+    )  # fmt: skip
+    schema = Schema.of(table)
+    names, (_, at) = method._vocabulary(schema), fixed(schema, levels)
+    found = clustered(method._form(table, names, at, Chance()).distance(), method.groups)
+    return tuple(tuple(names[place] for place in places) for places in found)
+
+
+# What is given, checked
+
+
+def _numbers(groups: int | Iterable[int]) -> tuple[int, ...]:
+    return tuple(whole(number, "groups") for number in ((groups,) if isinstance(groups, int) else groups))
+
+
+def _names(given: Iterable[object], option: str) -> tuple[str, ...]:
+    """Names of columns or items, as texts."""
+    if isinstance(given, str):
+        raise ParameterError(f"`{option}` is the text {given!r}; give a list of names")
+    names = tuple(str(name) for name in given)
+    if len(set(names)) < len(names):
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        raise ParameterError(f"`{option}` names {listed(repeated)} twice in one group; once is enough")
+    return names
+
+
+def _groups(schema: Iterable[Iterable[object]]) -> Names:
+    if isinstance(schema, str) or any(isinstance(one, str) for one in schema):
+        raise ParameterError("`schema` is a list of groups, each a list of names, such as [['age', 'sex'], ['ward']]")
+    groups = tuple(_names(one, "schema") for one in schema)
+    if not groups or not all(groups):
+        raise ParameterError("`schema` has no group, or one without a name; give at least one name to each")
+    return groups
+
+
+def _items(names: Iterable[str], kind: Kind) -> tuple[str, ...]:
+    """The items by their canonical texts, each once, in their order."""
+    return tuple(kind.text(key) for key in sorted(set(_keys(names, kind))))
+
+
+def _keys(names: Iterable[str], kind: Kind) -> list[Key]:
+    keys = []
+    for name in names:
+        try:
+            key = kind.key(name)
+        except (ValueError, TypeError, OverflowError):
+            key = None
+        if key is None:
+            raise ParameterError(f"the item {name!r} is none of the declared type {kind.value!r} of items")
+        keys.append(key)
+    return keys
+
+
+def _placed(schema: Names, names: Sequence[str], kind: Kind | None = None) -> Groups:
+    """The groups by the places of their names, equal groups once."""
+    places = {name: place for place, name in enumerate(names)}
+    found: dict[tuple[int, ...], None] = {}
+    for group in schema:
+        own = group if kind is None else _items(group, kind)
+        if absent := [name for name in own if name not in places]:
+            raise ParameterError(f"`schema` names {listed(absent)}, which are no columns that may leave")
+        found[tuple(sorted(places[name] for name in own))] = None
+    return tuple(found)

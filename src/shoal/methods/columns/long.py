@@ -1,0 +1,271 @@
+"""The long form: rows (person, item, value), which never become a matrix of people by items. `Columns` uses it.
+
+Rows are kept in the order of their items, so that those of a group of items are a few slices. A group's rows are sorted by
+person; a run of them is a person's projection, and projections that k people share are found by interning beginnings: a
+projection that occurs k times has only beginnings that occur k times.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts.counts import last_of_runs
+from shoal.errors import TooLargeError
+from shoal.hierarchy.tree import smallest
+from shoal.kinds import Key
+from shoal.methods.columns.schemas import Groups, bought_pairs, pairs_of, similarity
+from shoal.methods.columns.wide import COLUMN_GROUP, Coded, Laid, coded
+from shoal.methods.noisy_counts import noisy
+from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.noise import NoisyCountParameters
+from shoal.release import COUNT
+from shoal.tables import Table
+
+__all__ = ["RECORD", "Long", "Projections", "Rows", "bounded", "shared"]
+
+RECORD = "record"
+"""The column of a released long table that numbers its records."""
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Bits = npt.NDArray[np.uint8]
+
+_LARGEST = (1 << 63) - 1
+_PEOPLE = 1 << 16  # whose choices are drawn together; a multiple of 8
+
+
+@dataclass(frozen=True, eq=False)
+class Long:
+    """A long table: its rows, the columns that are released, and the items by their keys, in their order."""
+
+    rows: "Rows"
+    item: str
+    value: str | None
+    keys: Sequence[Key]
+    column: Coded | None  # of the values
+
+    @classmethod
+    def of(
+        cls, table: Table, keys: Sequence[Key], person: str, item: str, value: str | None, levels: Mapping[str, int]
+    ) -> "Long":
+        """The rows of these items; those that miss an item or a value are left out."""
+        table.require_people(person)
+        table.columns([person, item, *([] if value is None else [value])])
+        people, given = table.column(person), table.column(item)
+        column = None if value is None else coded(table, value, levels.get(value))
+        wanted = {key: place for place, key in enumerate(keys)}
+        place = np.array([wanted.get(key, -1) if key is not None else -1 for key in given.keys], dtype=np.int32)  # type: ignore[arg-type]
+        items = place[given.codes] if len(place) else np.zeros(0, dtype=np.int32)
+        if column is not None and None in table.column(str(value)).keys:
+            items[column.codes == column.null] = -1
+        rows = Rows.of(
+            people.codes,
+            items,
+            None if column is None else column.codes,
+            len(people.keys),
+            len(keys),
+            1 if column is None else max(column.null, 1),
+        )
+        return cls(rows, item, value, keys, column)
+
+    @property
+    def records(self) -> int:
+        return self.rows.people
+
+    def distance(self) -> Ints:
+        """Distances of the items, by the paper's similarity of ratings."""
+        return similarity(pairs_of(*self.rows.projected(range(len(self.keys))), len(self.keys)))
+
+    def bought(self, epsilon: Epsilon, chance: Chance, looked_at: int) -> Ints:
+        """Distances of the items that spend ε; of each person a uniform choice of at most `looked_at` items counts."""
+        person, item, value = self.rows.projected(range(len(self.keys)))
+        some = np.flatnonzero(chance.choices(np.bincount(person, minlength=1), looked_at))
+        pairs = pairs_of(person[some], item[some], value[some], len(self.keys))
+        return similarity(bought_pairs(pairs, looked_at, epsilon, chance))
+
+    def release(
+        self,
+        groups: Groups,
+        most: int,
+        parameters: NoisyCountParameters,
+        chance: Chance,
+        done: Callable[[int], None],
+        counts: bool,
+    ) -> tuple[Laid, int, int]:
+        """The released rows; how many projections there were, and how many are released.
+
+        Records are in the order of the groups, in a group those with fewer items first, then in that of items and values.
+        """
+        who = [self.rows.touched(places) for places in groups]
+        if most < len(groups):
+            who = bounded(who, self.rows.people, most, chance)
+        given = released = records = 0
+        parts: list[tuple[npt.NDArray[Any], ...]] = [(np.zeros(0, dtype=np.int64),) * 5]
+        for place, items in enumerate(groups):
+            done(place)
+            given += int(np.bitwise_count(who[place]).sum())
+            for one in shared(*self.rows.projected(items, who[place]), parameters.k):
+                count = noisy(one.count, parameters, chance)
+                some = np.flatnonzero(count)
+                copies = some if counts else np.repeat(some, count[some])
+                length = one.items.shape[1]
+                parts.append(
+                    (
+                        np.repeat(np.arange(records + 1, records + len(copies) + 1), length),
+                        np.full(len(copies) * length, place + 1),
+                        one.items[copies].ravel(),
+                        one.values[copies].ravel(),
+                        np.repeat(count[copies], length),
+                    )
+                )
+                records += len(copies)
+                released += int(count.sum())
+        record, group, item, value, count = (np.concatenate(column) for column in zip(*parts, strict=True))
+        told = Coded(tuple(self.keys), item, False).released(item)
+        laid: Laid = {RECORD: (None, record), COLUMN_GROUP: (None, group), self.item: told}
+        if self.value is not None and self.column is not None:
+            laid[self.value] = self.column.released(value)
+        if counts:
+            laid[COUNT] = None, count
+        return laid, given, released
+
+
+@dataclass(frozen=True)
+class Projections:
+    """Different projections onto a group: each has the pairs `items[i], values[i]` of a row of the two matrices, and occurs `count` times.
+
+    They all have as many items, and are in the order of these and their values.
+    """
+
+    items: Ints
+    values: Ints
+    count: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows by item: those of item j are at starts[j] to starts[j + 1]; each has a person and a value. There may be several
+    rows of a person for an item."""
+
+    person: npt.NDArray[np.unsignedinteger]
+    value: npt.NDArray[np.unsignedinteger]
+    starts: Ints
+    people: int
+    values: int
+
+    @classmethod
+    def of(
+        cls,
+        person: npt.NDArray[np.unsignedinteger],
+        item: npt.NDArray[np.integer],
+        value: npt.NDArray[np.unsignedinteger] | None,
+        people: int,
+        items: int,
+        values: int,
+    ) -> "Rows":
+        """From columns of codes; rows with an item below 0 are left out. Without a column of values all have the value 0."""
+        narrow = item.astype(
+            smallest(items + 1)
+        )  # -1 becomes the largest, behind all items; two bytes or less sort in linear time
+        narrow[item < 0] = items
+        order = np.argsort(narrow, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(narrow, minlength=items)[:items])])
+        order = order[: starts[-1]]
+        own = np.zeros(len(order), dtype=np.uint8) if value is None else value[order]
+        return cls(person[order], own, starts, people, values)
+
+    def touched(self, items: Sequence[int]) -> Bits:
+        """Who gave any of these items, a bit a person."""
+        there = np.zeros(self.people, dtype=np.bool_)
+        for item in items:
+            there[self.person[self.starts[item] : self.starts[item + 1]]] = True
+        return np.packbits(there)
+
+    def projected(self, items: Sequence[int], who: Bits | None = None) -> tuple[Ints, Ints, Ints]:
+        """Of these items, in the order of their places, who gave which which value: sorted by person, then by item, once each.
+
+        Of several values that a person gave an item, the smallest counts. `who` picks the people.
+        """
+        items = sorted(items)
+        slices = [slice(self.starts[item], self.starts[item + 1]) for item in items]
+        person = np.concatenate([self.person[one] for one in slices])
+        pair = np.concatenate([self.value[one].astype(np.int64) + place * self.values for place, one in enumerate(slices)])
+        if who is not None:
+            some = np.flatnonzero(np.unpackbits(who, count=self.people).view(np.bool_)[person])
+            person, pair = person[some], pair[some]
+        pair, pairs = dense(pair, len(items) * self.values)
+        fits(self.people, len(pairs))
+        key = person.astype(np.int64)
+        key *= len(pairs)
+        key += pair
+        key.sort()
+        whose = key // max(len(pairs), 1)
+        key -= whose * len(pairs)
+        pair = pairs[key]
+        item = pair // max(self.values, 1)
+        again = np.flatnonzero((whose[1:] == whose[:-1]) & (item[1:] == item[:-1])) + 1
+        if len(again):
+            whose, pair, item = (np.delete(column, again) for column in (whose, pair, item))
+        return whose, np.asarray(items, dtype=np.int64)[item], pair - item * self.values
+
+
+def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> list[Bits]:
+    """The same with at most `most` groups for each person: a uniform choice, independent between people."""
+    kept = [bits.copy() for bits in touched]
+    for start in range(0, people, _PEOPLE):
+        part = slice(start // 8, (start + _PEOPLE) // 8)
+        given = np.stack([np.unpackbits(bits[part]) for bits in kept], axis=1).view(np.bool_)
+        given[given] = chance.choices(given.sum(axis=1), most)
+        for place, bits in enumerate(kept):
+            bits[part] = np.packbits(given[:, place])
+    return kept
+
+
+def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projections]:
+    """The projections that at least k people share, from rows that are sorted by person and item; those with fewer items first."""
+    ends = last_of_runs(person) + 1
+    starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
+    values = int(value.max(initial=0)) + 1
+    pair, pairs = dense(item * values + value, (int(item.max(initial=0)) + 1) * values)
+    begun = np.zeros(len(starts), dtype=np.int64)  # the beginnings of people's projections, numbered in their order
+    beginnings, length = 1, 0
+    while len(starts):
+        fits(beginnings, len(pairs))
+        key = pair[starts + length]
+        key = key + begun * len(pairs)
+        begun, _ = dense(key, beginnings * len(pairs))
+        often = np.bincount(begun) >= k
+        length += 1
+        on = np.flatnonzero(often[begun])
+        starts, ends, begun = starts[on], ends[on], (np.cumsum(often) - 1)[begun[on]]
+        beginnings = int(often.sum())
+        whole = ends - starts == length
+        count = np.bincount(begun[whole], minlength=beginnings)
+        of = np.zeros(beginnings, dtype=np.int64)
+        of[begun[whole]] = starts[whole]  # any of those who share it
+        enough = np.flatnonzero(count >= k)
+        if len(enough):
+            rows = of[enough, None] + np.arange(length)
+            yield Projections(item[rows], value[rows], count[enough])
+        starts, ends, begun = starts[~whole], ends[~whole], begun[~whole]
+
+
+def dense(codes: Ints, space: int) -> tuple[Ints, Ints]:
+    """Codes below `space` numbered anew in their order, without gaps, and those that occur: by counting where the space is small."""
+    if space > max(4 * len(codes), 1 << 16):
+        distinct, places = np.unique(codes, return_inverse=True)
+        return places, distinct
+    there = np.bincount(codes, minlength=1) > 0
+    return (np.cumsum(there) - 1)[codes], np.flatnonzero(there)
+
+
+def fits(one: int, other: int) -> None:
+    """TooLargeError unless the product of two numbers is one of the machine's."""
+    if one * other > _LARGEST:
+        raise TooLargeError(
+            "there are too many people and values for one group of columns; make groups of fewer items, or use levels"
+        )

@@ -1,0 +1,214 @@
+"""Schemas: which columns belong into one group. Similarities of columns, bought ones too, and k-medoids. `Columns` uses it.
+
+A schema that is computed from a public table costs nothing. One that is computed from the private table is bought: only
+noisy whole numbers of bounded sensitivity are looked at, and what is done with them afterwards costs nothing more. The
+bounds are proven in docs/proofs/columns.md.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Counts
+from shoal.counts.counts import group
+from shoal.errors import ParameterError, TooLargeError, plural
+from shoal.privacy.epsilon import Epsilon, rounded_up
+
+__all__ = [
+    "Groups",
+    "Pairs",
+    "bought_association",
+    "bought_pairs",
+    "clustered",
+    "contingency",
+    "k_medoids",
+    "noised",
+    "pairs_of",
+    "similarity",
+]
+
+Ints = npt.NDArray[np.int64]
+Groups = tuple[tuple[int, ...], ...]
+"""Groups of columns, each by the columns' places."""
+
+SAME = 1 << 30
+"""A similarity of 1: similarities are whole multiples of 1 / SAME, lest sums depend on the order in which they are added."""
+
+ASSOCIATION = 2
+"""By how much one record moves ½Σ|n_xy − n_x n_y / n| at most, also rounded down: lemma 4."""
+
+
+_MOST_RECORDS = 1 << 31  # twice its square is the largest number of a machine word
+_AT_ONCE = 1 << 22  # pairs of rows that are looked at together
+
+
+def clustered(distance: Ints, groups: Sequence[int]) -> Groups:
+    """The groups of one clustering into so many groups, or of several, one after the other; equal groups once."""
+    found: dict[tuple[int, ...], None] = {}
+    for number in groups:
+        if number > len(distance):
+            raise ParameterError(f"`groups` asks for {number:,} groups of {plural(len(distance), 'column')}; ask for fewer")
+        found |= dict.fromkeys(k_medoids(distance, number))
+    return tuple(found)
+
+
+def k_medoids(distance: Ints, groups: int) -> Groups:
+    """A partition around medoids (PAM): BUILD, then the best swap of a medoid as long as one helps. Ties go to the first column.
+
+    `distance` is symmetric, of whole numbers of at least 0, and 0 on the diagonal. Groups are in the order of their first column.
+
+    >>> k_medoids(np.array([[0, 1, 9], [1, 0, 8], [9, 8, 0]]), 2)
+    ((0, 1), (2,))
+    """
+    number = len(distance)
+    far = int(distance.max(initial=0)) + 1  # where there is no second medoid
+    medoids: list[int] = []
+    nearest = np.full(number, far, dtype=np.int64)
+    for _ in range(groups):
+        gains = np.maximum(nearest[:, None] - distance, 0).sum(axis=0)
+        gains[medoids] = -1
+        medoids.append(int(gains.argmax()))
+        nearest = np.minimum(nearest, distance[:, medoids[-1]])
+    medoids.sort()
+    while True:
+        # Column o costs its distance to the nearest medoid. If medoid m makes way for h, it costs the distance to h if that
+        # is nearer; else, where m was its nearest, that to the second nearest or to h.
+        to = distance[:, medoids]
+        order = np.argsort(to, axis=1, kind="stable")
+        own = order[:, 0]
+        first = to[np.arange(number), own]
+        second = to[np.arange(number), order[:, 1]] if groups > 1 else np.full(number, far)
+        nearer = np.minimum(distance - first[:, None], 0)
+        away = np.minimum(distance, second[:, None]) - first[:, None] - nearer
+        by_medoid = np.argsort(own, kind="stable")
+        change = np.zeros((groups, number), dtype=np.int64)
+        served, starts = np.unique(own[by_medoid], return_index=True)
+        change[served] = np.add.reduceat(away[by_medoid], starts, axis=0)
+        change += nearer.sum(axis=0)
+        change[:, medoids] = 0
+        place, column = divmod(int(change.argmin()), number)
+        if change[place, column] >= 0:
+            break
+        medoids[place] = column
+        medoids.sort()
+    own[medoids] = np.arange(groups)  # also where another medoid is no farther than itself
+    members = [tuple(np.flatnonzero(own == place).tolist()) for place in range(groups)]
+    return tuple(sorted(members))
+
+
+# Columns of categories
+
+
+def contingency(counts: Counts) -> Ints:
+    """Distances of columns: 1 minus the mean-square contingency φ² = χ² / (n · (min(r, c) − 1)), in multiples of 1 / SAME."""
+
+    def phi(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int) -> int:
+        smaller = min(int((x > 0).sum()), int((y > 0).sum())) - 1
+        of_x, of_y, both = cells
+        share = (both / x[of_x] * (both / y[of_y])).sum() - 1 if smaller > 0 else 0.0
+        return SAME - round(min(max(share / max(smaller, 1), 0.0), 1.0) * SAME)
+
+    return _each_pair(counts, phi)
+
+
+def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints:
+    """Distances of columns from noisy associations ½Σ|n_xy − n_x n_y / n|, rounded down; all of them together spend ε."""
+
+    def association(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int) -> int:
+        # Σ|n·n_xy − n_x·n_y| over all cells; the n_x·n_y of the empty ones are what others lack to n². It is at most 2n².
+        of_x, of_y, both = cells
+        expected = x[of_x] * y[of_y]
+        apart = int(abs(both * records - expected).sum()) + records**2 - int(expected.sum())
+        return apart // (2 * records) if records else 0
+
+    if counts.total >= _MOST_RECORDS:
+        raise TooLargeError("a schema is bought from fewer than 2³¹ records; give one, or compute it from a public table")
+    exact = _each_pair(counts, association)
+    upper = np.triu_indices(len(exact), 1)
+    told = noised(exact[upper], ASSOCIATION * len(upper[0]), epsilon, chance)
+    made = np.zeros_like(exact)
+    made[upper] = told.max(initial=0) - told
+    return made + made.T
+
+
+def noised(exact: Ints, sensitivity: int, epsilon: Epsilon, chance: Chance) -> Ints:
+    """Whole numbers with discrete Laplace noise: ε-differentially private where one record moves their sum by the sensitivity."""
+    if not len(exact):
+        return exact
+    return exact + chance.discrete_laplaces(rounded_up(sensitivity / epsilon.bounds()[0], 6), len(exact))
+
+
+def _each_pair(counts: Counts, measure: Callable[[Ints, Ints, Ints, int], int]) -> Ints:
+    """A measure of every pair of columns, given how often each value occurs, and of every cell that occurs its two values
+    and how often it does."""
+    singles = [
+        np.bincount(codes, counts.count, card).astype(np.int64) for codes, card in zip(counts.codes, counts.cards, strict=True)
+    ]
+    made, total = np.zeros((len(singles), len(singles)), dtype=np.int64), counts.total
+    for x, y in combinations(range(len(singles)), 2):
+        both = group(("x", "y"), (counts.codes[x], counts.codes[y]), (counts.cards[x], counts.cards[y]), counts.count)
+        cells = np.stack([both.codes[0].astype(np.int64), both.codes[1].astype(np.int64), both.count])
+        made[x, y] = made[y, x] = measure(singles[x], singles[y], cells, total)
+    return made
+
+
+# Items of the long form
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Of every item how many people gave it, and of every two items (the first below the second) how many gave both, and how
+    many gave them the same value."""
+
+    single: Ints
+    both: Ints
+    same: Ints
+
+
+def pairs_of(person: Ints, item: npt.NDArray[np.integer], value: npt.NDArray[np.integer], items: int) -> Pairs:
+    """Counted over rows that are sorted by person, then by item, each item once for a person."""
+    both, same = (np.zeros(items * items, dtype=np.int64) for _ in range(2))
+    last = np.searchsorted(person, person, side="right") - 1  # of the person's rows
+    left = np.arange(len(person))
+    apart = 0
+    while len(left):
+        apart += 1
+        left = left[left + apart <= last[left]]
+        for start in range(0, len(left), _AT_ONCE):
+            one = left[start : start + _AT_ONCE]
+            place = item[one].astype(np.int64) * items + item[one + apart]
+            both += np.bincount(place, minlength=items * items)
+            same += np.bincount(place[value[one] == value[one + apart]], minlength=items * items)
+    return Pairs(np.bincount(item, minlength=items), both.reshape(items, items), same.reshape(items, items))
+
+
+def bought_pairs(pairs: Pairs, looked_at: int, epsilon: Epsilon, chance: Chance) -> Pairs:
+    """The same with noise that spends ε, where no person gave more than `looked_at` items.
+
+    A person with m items is in m single counts, and in m(m − 1)/2 pairs, each counted once or twice: m² in all.
+    """
+    upper = np.triu_indices(len(pairs.single), 1)
+    exact = np.concatenate([pairs.single, pairs.both[upper], pairs.same[upper]])
+    told = noised(exact, looked_at**2, epsilon, chance)
+    single, both, same = np.split(told, [len(pairs.single), len(pairs.single) + len(upper[0])])
+    matrices = []
+    for numbers in (both, same):
+        matrices.append(np.zeros_like(pairs.both))
+        matrices[-1][upper] = numbers
+    return Pairs(single, *matrices)
+
+
+def similarity(pairs: Pairs) -> Ints:
+    """Distances of items: 1 minus (people who gave both the same value) / (people who gave one of them), in 1 / SAME.
+
+    Noisy numbers may be out of range: a similarity is at least 0 and at most 1.
+    """
+    either = np.maximum(pairs.single[:, None] + pairs.single[None, :] - pairs.both - pairs.both.T, 1)
+    same = np.clip(pairs.same + pairs.same.T, 0, either)
+    distance = SAME - (same.astype(np.float64) / either * SAME).astype(np.int64)
+    np.fill_diagonal(distance, 0)
+    return distance

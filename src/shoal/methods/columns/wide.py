@@ -1,0 +1,174 @@
+"""The ordinary table, a row a record: its projections onto groups of columns. `Columns` uses it.
+
+Null is what a table misses: a missing value is null, under every hierarchy and at every level, and a projection that has
+nothing but nulls is no projection.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Counts
+from shoal.counts.counts import group
+from shoal.hierarchy.tree import Codes, smallest
+from shoal.kinds import Key
+from shoal.methods.columns.schemas import Groups, Ints, bought_association, contingency
+from shoal.methods.noisy_counts import noisy
+from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.noise import NoisyCountParameters
+from shoal.release import COUNT
+from shoal.tables import Table
+
+__all__ = ["COLUMN_GROUP", "Coded", "Laid", "Wide", "coded"]
+
+COLUMN_GROUP = "column_group"
+"""The column that says to which group of the schema a released row belongs, from 1."""
+
+Bools = npt.NDArray[np.bool_]
+Laid = dict[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
+"""Released columns, as `Table.like` takes them."""
+
+_RECORDS = 1 << 18  # whose choices are drawn together
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column at its level: row i has the value `values[codes[i]]`, or null where the code is `null`, one more than the last."""
+
+    values: tuple[Key, ...]
+    codes: Codes
+    listed: bool  # whether the values are those of a public hierarchy, not of the rows
+
+    @property
+    def null(self) -> int:
+        return len(self.values)
+
+    def released(self, codes: npt.NDArray[Any]) -> tuple[Sequence[Key | None], npt.NDArray[Any]]:
+        """The values of released codes, such that nothing depends on a value of the rows that is not released."""
+        if self.listed:
+            return (*self.values, None), codes
+        occurs = np.bincount(codes, minlength=self.null + 1) > 0
+        values = [value for value, there in zip((*self.values, None), occurs.tolist(), strict=True) if there]
+        return values, (np.cumsum(occurs) - 1)[codes]
+
+
+def coded(table: Table, name: str, level: int | None) -> Coded:
+    """A column at a level of its hierarchy, or as it is."""
+    column = table.column(name)
+    missing = np.array([key is None for key in column.keys], dtype=np.bool_)
+    if level is None:
+        return Coded(tuple(key for key in column.keys if key is not None), column.codes, False)  # null is the last code already
+    tree = table.hierarchy(name)
+    labels = tree.labels[level][:-1] if tree.has_missing and level < tree.height else tree.labels[level]
+    place = np.where(missing, len(labels), tree.maps[level][table.leaf_of(name)]) if len(missing) else np.zeros(1)
+    return Coded(labels, place.astype(smallest(len(labels) + 1))[column.codes], True)
+
+
+@dataclass(frozen=True, eq=False)
+class Wide:
+    """Distinct rows of some columns."""
+
+    counts: Counts
+    columns: Mapping[str, Coded]
+
+    @property
+    def records(self) -> int:
+        return self.counts.total
+
+    def distance(self) -> Ints:
+        """Distances of the columns, by mean-square contingency; where a value is missing counts as a value."""
+        return contingency(self.counts)
+
+    def bought(self, epsilon: Epsilon, chance: Chance) -> Ints:
+        """Distances of the columns that spend ε."""
+        return bought_association(self.counts, epsilon, chance)
+
+    @classmethod
+    def of(
+        cls, table: Table, names: Sequence[str], levels: Mapping[str, int], chosen: npt.NDArray[np.intp] | None = None
+    ) -> "Wide":
+        """The columns of a table, those that have one at their level; of all rows, or of the chosen ones."""
+        table.columns(names)
+        columns = {name: coded(table, name, levels.get(name)) for name in names}
+        codes = [one.codes if chosen is None else one.codes[chosen] for one in columns.values()]
+        return cls(group(names, codes, [one.null + 1 for one in columns.values()]), columns)
+
+    def release(
+        self,
+        groups: Groups,
+        most: int,
+        parameters: NoisyCountParameters,
+        chance: Chance,
+        done: Callable[[int], None],
+        counts: bool,
+    ) -> tuple[Laid, int, int]:
+        """The released rows; how many projections there were, and how many are released.
+
+        Rows are in the order of the groups, and in a group in that of their values.
+        """
+        given, parts, often = 0, [], []
+        for place, found in enumerate(self.projected(groups, most, chance)):
+            done(place)
+            count = noisy(found.count, parameters, chance)
+            some = np.flatnonzero(count)
+            given += found.total
+            parts.append(dict(zip(found.names, (codes[some] for codes in found.codes), strict=True)))
+            often.append(count[some])
+        count = np.concatenate(often)
+        repeated = np.ones_like(count) if counts else count
+        sizes = [len(one) for one in often]
+        laid: Laid = {COLUMN_GROUP: (None, np.repeat(np.repeat(np.arange(1, len(groups) + 1), sizes), repeated))}
+        for place, (name, column) in enumerate(self.columns.items()):
+            if any(place in places for places in groups):
+                padding = (np.full(size, column.null) for size in sizes)
+                codes = np.concatenate([part.get(name, pad) for part, pad in zip(parts, padding, strict=True)])
+                laid[name] = column.released(np.repeat(codes.astype(smallest(column.null + 1)), repeated))
+        if counts:
+            laid[COUNT] = None, count
+        return laid, given, int(count.sum())
+
+    def projected(self, groups: Groups, most: int, chance: Chance) -> Iterator[Counts]:
+        """For every group the distinct projections of the records that give it a value.
+
+        Of more than `most` groups, each record gives as many, a uniform choice, independent between records.
+        """
+        given = self._given(groups)
+        weights = np.where(given, self.counts.count[:, None], 0)
+        if len(given) and given.sum(axis=1).max() > most:
+            weights = self._bounded(given, most, chance)
+        for places, weight in zip(groups, weights.T, strict=True):
+            some = np.flatnonzero(weight)
+            counts = self.counts
+            yield group(
+                [counts.names[place] for place in places],
+                [counts.codes[place][some] for place in places],
+                [counts.cards[place] for place in places],
+                weight[some],
+            )
+
+    def _given(self, groups: Groups) -> Bools:
+        """Which distinct row gives which group a value."""
+        there = [codes != card - 1 for codes, card in zip(self.counts.codes, self.counts.cards, strict=True)]
+        nothing = np.zeros((len(groups), self.counts.distinct), dtype=np.bool_)
+        for own, places in zip(nothing, groups, strict=True):
+            for place in places:
+                own |= there[place]
+        return nothing.T
+
+    def _bounded(self, given: Bools, most: int, chance: Chance) -> npt.NDArray[np.int64]:
+        """How many of the records of each distinct row give each group a value, when each gives at most `most`."""
+        records = np.repeat(np.arange(self.counts.distinct), self.counts.count)
+        weights = np.zeros(given.shape, dtype=np.int64)
+        for start in range(0, len(records), _RECORDS):
+            which = records[start : start + _RECORDS]
+            kept = given[which]
+            kept[kept] = chance.choices(kept.sum(axis=1), most)
+            first = int(which[0])
+            for place in range(given.shape[1]):
+                part = np.bincount(which[kept[:, place]] - first)
+                weights[first : first + len(part), place] += part
+        return weights
