@@ -2,17 +2,22 @@
 
 import datetime as dt
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli.app import app
 from shoal.counts import Lattice
 from shoal.engine import Embedded
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
@@ -34,6 +39,7 @@ from shoal.privacy.models import (
     bound,
 )
 from shoal.tables import Table
+from shoal.verification import unchecked, verify
 
 AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
 LANDS = Hierarchy.from_lines(
@@ -266,3 +272,131 @@ def test_many_groups_of_many_values_are_tallied_by_sorting() -> None:
     sizes = Counter(column(Mondrian((DistinctDiversity("ill", 5),)), table))
     assert len(sizes) > 10
     assert min(sizes.values()) >= 5
+
+
+# Splits that are fixed beforehand. That they keep semantic k-anonymity: tests/test_semantic.py
+
+
+MIDDLE = Mondrian((KAnonymity(2),), splits="middle")
+
+
+def quasi_only(ages: list[int | None], lands: list[str | None], **options: Any) -> Table:
+    frame = pl.DataFrame({"age": ages, "land": lands}, schema={"age": pl.Int64, "land": pl.String})
+    given: dict[str, Any] = {"quasi": ["age", "land"], "hierarchies": {"age": AGES, "land": LANDS}, "missing": "refuse"}
+    return shoal.table(frame, **{**given, **options})
+
+
+def test_splits_in_the_middle_halve_the_declared_domain_whatever_the_values() -> None:
+    ages: list[int | None] = [1, 2, 3, 4, 60, 80, 81, 82]
+    table = quasi_only(ages, ["de"] * 8)
+    assert Counter(column(MIDDLE, table)) == {"0-49": 4, "50-99": 4}
+    assert set(column(MIDDLE, table, "land")) == {"*"}  # its turn came after the first split, and one half was empty
+    apart = quasi_only([1, 2, 3, 4], ["de", "fr", "us", "br"])
+    assert column(MIDDLE, apart) == ["*"] * 4  # nobody is above 49, and no other column is tried instead
+
+
+def test_the_widest_column_comes_first_and_of_equal_ones_the_first() -> None:
+    table = quasi_only([1, 2, 60, 61] * 2, ["de", "de", "de", "br", "br", "br", "us", "us"])
+    frame = table.frame.to_native()
+    assert Counter(MIDDLE.release(table).table.rows()) == {("0-49", "EU"): 2, ("0-49", "America"): 2, ("50-99", "*"): 4}
+    frame = frame.select("land", "age")
+    swapped = shoal.table(frame, quasi=["land", "age"], hierarchies={"age": AGES, "land": LANDS}, missing="refuse")
+    assert Counter(MIDDLE.release(swapped).table.rows()) == {("EU", "*"): 3, ("America", "0-49"): 2, ("America", "50-99"): 3}
+
+
+def test_a_missing_value_has_no_part_in_the_middle_and_always_a_place() -> None:
+    ages: list[int | None] = [1, 2, 60, 80]
+    assert column(MIDDLE, quasi_only(ages, ["de"] * 4, missing="category")) == ["0-49"] * 2 + ["50-99 or missing"] * 2
+    assert column(MIDDLE, quasi_only([1, 2, 60, None], ["de"] * 4, missing="category")) == ["0-49"] * 2 + ["50-99 or missing"] * 2
+
+
+def test_fewer_than_k_records_are_not_released_nor_their_number() -> None:
+    released = [MIDDLE.release(quasi_only([3] * rows, ["de"] * rows)) for rows in (0, 1)]
+    assert [len(release.table) for release in released] == [0, 0]
+    assert released[0].table.schema == released[1].table.schema
+    assert [release.suppressed for release in released] == [0, 1]
+    assert not any(release.certificate.whole for release in released)
+
+
+def test_fixed_splits_promise_semantic_anonymity_and_verify_agrees(tmp_path: Path) -> None:
+    table = quasi_only([1, 2, 60, 61], ["de"] * 4)
+    release = MIDDLE.release(table)
+    assert release.certificate.promise == MIDDLE.promise(Schema.of(table)).to_dict() == {"promise": "semantic anonymity", "k": 2}
+    path = release.write(tmp_path)
+    assert verify(tmp_path / "certificate.json", path) == []
+    assert "middle" in unchecked(tmp_path / "certificate.json")[0]
+    assert verify(tmp_path / "certificate.json", MIDDLE.release(quasi_only([3], ["de"])).write(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"parameters": {"splits": "median"}}, "depend on the rows"),
+        ({"parameters": {"ranges": "observed"}}, "depend on the rows"),
+        ({"parameters": {"models": [{"is": "k-anonymity", "k": 1}]}}, "the k of the promise"),
+        ({"parameters": {"models": [{"is": "distinct-diversity", "column": "age", "l": 2}]}}, "other models"),
+        ({"columns": "sensitive"}, "released as they are"),
+        ({"whole": True}, "no record was left out"),
+    ],
+)
+def test_a_certificate_that_promises_it_of_anything_else_is_found_out(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+    release = MIDDLE.release(quasi_only([1, 2, 60, 61], ["de"] * 4))
+    paper = release.certificate
+    made = {
+        "parameters": {**paper.parameters, **changes.get("parameters", {})},
+        "columns": [{**one, "role": changes.get("columns", one["role"])} for one in paper.columns],
+        "whole": changes.get("whole", False),
+    }
+    path = replace(release, certificate=replace(paper, **made)).write(tmp_path)
+    assert any(said in fault for fault in verify(tmp_path / "certificate.json", path))
+
+
+def test_what_fixed_splits_cannot_promise_is_refused() -> None:
+    unfit: list[dict[str, Any]] = [{"relaxed": True}, {"ranges": "observed"}]
+    for options in unfit:
+        with pytest.raises(ParameterError, match="strict, with boundary ranges"):
+            Mondrian((KAnonymity(2),), splits="middle", **options)
+    with pytest.raises(ParameterError, match="k-anonymity alone"):
+        Mondrian((KAnonymity(2), DistinctDiversity("ill", 2)), splits="middle")
+    with pytest.raises(ParameterError, match="'median' or 'middle'"):
+        Mondrian((KAnonymity(2),), splits="mean")  # type: ignore[arg-type]
+    with pytest.raises(ColumnError, match="'ill' is sensitive"):
+        MIDDLE.release(people([1, 2], ["de", "de"], ["flu", "flu"]))
+    with pytest.raises(HierarchyError, match="'land' has no hierarchy"):
+        MIDDLE.release(quasi_only([1, 2], ["de", "de"], hierarchies={"age": AGES}))
+    derived = Hierarchy.from_lines(LANDS.lines(), derived=True)
+    with pytest.raises(HierarchyError, match="'land' was derived from the rows"):
+        MIDDLE.release(quasi_only([1, 2], ["de", "de"], hierarchies={"age": AGES, "land": derived}))
+    frame = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])})
+    days = Hierarchy.from_lines([["2020-01-01", "*"], ["2020-01-02", "*"]])
+    with pytest.raises(ColumnError, match="'day' would be read off its values"):
+        MIDDLE.release(shoal.table(frame, quasi=["day"], hierarchies={"day": days}))
+    with pytest.raises(ParameterError, match="no quasi-identifying column"):
+        MIDDLE.release(shoal.table(pl.DataFrame({"age": [1]}), identifying=["age"]))
+
+
+def test_a_recipe_can_ask_for_fixed_splits(tmp_path: Path) -> None:
+    (tmp_path / "ages.csv").write_text("age\n" + "\n".join(map(str, [1, 2, 60, 80])) + "\n")
+    (tmp_path / "recipe.toml").write_text(
+        """
+[source]
+path = "ages.csv"
+types = { age = "integer" }
+[roles]
+age = "quasi"
+[hierarchies.age]
+build = "intervals"
+low = 0
+high = 99
+widths = [10]
+[method]
+name = "mondrian"
+models = ["2-anonymity"]
+splits = "middle"
+"""
+    )
+    assert shoal.Recipe.load(tmp_path / "recipe.toml").method() == MIDDLE
+    done = CliRunner().invoke(app, ["release", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / "release.csv").read_text() == "age\n0-49\n0-49\n50-99 or missing\n50-99 or missing\n"
+    assert verify(tmp_path / "out" / "certificate.json", tmp_path / "out" / "release.csv") == []

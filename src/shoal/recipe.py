@@ -572,6 +572,7 @@ _OTHER_METHODS = {
         f'models = ["{PLACEHOLDER}"]',
         "relaxed = false  # true: groups of more even size, whose ranges overlap",
         'ranges = "boundary"  # or observed: only as far as there are values',
+        'splits = "median"  # or middle: fixed beforehand (semantic k-anonymity)',
     ],
     "sampling": [
         'name = "sampling"  # every record as it is, or not at all',
