@@ -24,6 +24,7 @@ from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Method, Progress, Schema
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.noisy_counts import KDGS, NoisyCounts
 from shoal.methods.optimal import Optimal
 from shoal.methods.safepub import SafePub
 from shoal.methods.sampling import RandomSample
@@ -44,9 +45,12 @@ METHODS: dict[str, Method] = {
     "optimal starred": Optimal(BOTH, suppression="1/10", suppressed="star"),
     "sampling": RandomSample("1/2"),
     "safepub": SafePub("1/2", "2/5", ceiling={"age": 1}),  # k = 1, and never all columns at their roots
+    "noisy counts": NoisyCounts(1, "9/10", k=1, levels={"age": 1}),
+    "noisy counts, standard": NoisyCounts(1, "9/10", k=1, definition="standard", counts=True),
+    "k-dgs": KDGS(1, levels={"age": 1}),
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
 }
-SAMPLES = (RandomSample, SafePub)  # which release a random part of the rows, alone or in groups
+SAMPLES = (RandomSample, SafePub, NoisyCounts, KDGS)  # which release some of the rows, by chance or by how many are alike
 
 AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
 PLACES = Hierarchy.from_lines(
@@ -73,6 +77,10 @@ def people(rows: int = 200, seed: int = 5, kind: Any = pl.DataFrame, **options: 
 def table(frame: Any, **options: Any) -> Table:
     roles: dict[str, Any] = {"quasi": ["age", "town"], "sensitive": ["ill"], "identifying": ["name"], "insensitive": ["tag"]}
     return shoal.table(frame, **{**roles, "hierarchies": {"age": AGES, "town": PLACES}, **options})
+
+
+def columns_of(method: Method) -> list[str]:
+    return ["age", "town", "ill", "tag", *(["count"] if getattr(method, "counts", False) else [])]
 
 
 def rows_of(release: Release) -> list[dict[str, Any]]:
@@ -147,7 +155,7 @@ def test_only_generalisations_of_what_was_there_are_released(method: Method, mis
     truth = {row["tag"]: row for row in nw.to_native(given.frame).iter_rows(named=True)}
     released = rows_of(method.release(given))
     assert released
-    assert len({row["tag"] for row in released}) == len(released)
+    assert len({row["tag"] for row in released}) == len(released) or isinstance(method, NoisyCounts)
     for row in released:
         was = truth[row["tag"]]
         assert row["ill"] == was["ill"]
@@ -161,7 +169,7 @@ def test_only_generalisations_of_what_was_there_are_released(method: Method, mis
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_identifying_columns_never_leave(method: Method, form: Any, tmp_path: Path) -> None:
     release = method.release(people())
-    assert nw.from_native(release.table, eager_only=True).columns == ["age", "town", "ill", "tag"]
+    assert nw.from_native(release.table, eager_only=True).columns == columns_of(method)
     path = release.write(tmp_path, form)
     for file in tmp_path.iterdir():
         assert b"Private Person" not in file.read_bytes()
@@ -290,7 +298,7 @@ def assert_clear(error: ShoalError) -> None:
 def test_an_empty_table_gives_an_empty_release(method: Method, tmp_path: Path) -> None:
     release = method.release(people(0))
     assert len(release.table) == 0
-    assert list(release.table.columns) == ["age", "town", "ill", "tag"]
+    assert list(release.table.columns) == columns_of(method)
     path = release.write(tmp_path)
     assert verify(tmp_path / "certificate.json", path) == []
 
@@ -298,7 +306,7 @@ def test_an_empty_table_gives_an_empty_release(method: Method, tmp_path: Path) -
 @every_method
 def test_one_row_is_released_or_clearly_refused(method: Method) -> None:
     release = released_or_infeasible(method, people(1))
-    assert release is None or len(release.table) <= 1
+    assert release is None or len(release.table) <= 1 or isinstance(method, NoisyCounts)
 
 
 @every_method
@@ -310,7 +318,7 @@ def test_a_table_of_one_column_is_released(method: Method) -> None:
             method.release(given)
         assert_clear(caught.value)
         method = replace(method, models=(KAnonymity(3),))  # type: ignore[type-var]
-    assert 0 < len(method.release(given).table) <= 100
+    assert 0 < len(method.release(given).table) <= (1000 if isinstance(method, NoisyCounts) else 100)
 
 
 @every_method
@@ -419,6 +427,10 @@ def test_parameters_that_are_no_numbers_are_refused(method: Method, wrong: Any) 
         if field.name in ("probability", "suppression", "epsilon", "delta", "split"):
             with pytest.raises(ParameterError, match=field.name):
                 replace(method, **{field.name: wrong})  # type: ignore[type-var]
+            refused += 1
+        if field.name == "k" and (wrong is not None or isinstance(method, KDGS)):  # None is the k of noisy counts by itself
+            with pytest.raises(ParameterError, match="k="):
+                replace(method, k=wrong)  # type: ignore[type-var]
             refused += 1
         if field.name == "models":
             with pytest.raises(ParameterError, match="k="):
