@@ -7,7 +7,6 @@ projection that occurs k times has only beginnings that occur k times.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +57,7 @@ class Long:
         people, given = table.column(person), table.column(item)
         column = None if value is None else coded(table, value, levels.get(value))
         wanted = {key: place for place, key in enumerate(keys)}
-        place = np.array([wanted.get(key, -1) if key is not None else -1 for key in given.keys], dtype=np.int32)  # type: ignore[arg-type]
+        place = np.array([wanted.get(key, -1) if key is not None else -1 for key in given.keys], dtype=np.int32)
         items = place[given.codes] if len(place) else np.zeros(0, dtype=np.int32)
         if column is not None and None in table.column(str(value)).keys:
             items[column.codes == column.null] = -1
@@ -103,42 +102,38 @@ class Long:
         who = [self.rows.touched(places) for places in groups]
         if most < len(groups):
             who = bounded(who, self.rows.people, most, chance)
-        given = released = records = 0
-        parts: list[tuple[npt.NDArray[Any], ...]] = [(np.zeros(0, dtype=np.int64),) * 5]
-        for place, items in enumerate(groups):
+        given, shape = 0, []  # of each part: its group, how many items a record has, how many records there are
+        kinds = smallest(len(self.keys)), smallest(self.rows.values)
+        items, values, often = ([np.zeros(0, dtype=kind)] for kind in (*kinds, np.int64))
+        for place, group in enumerate(groups):
             done(place)
             given += int(np.bitwise_count(who[place]).sum())
-            for one in shared(*self.rows.projected(items, who[place]), parameters.k):
+            for one in shared(*self.rows.projected(group, who[place]), parameters.k):
                 count = noisy(one.count, parameters, chance)
                 some = np.flatnonzero(count)
                 copies = some if counts else np.repeat(some, count[some])
-                length = one.items.shape[1]
-                parts.append(
-                    (
-                        np.repeat(np.arange(records + 1, records + len(copies) + 1), length),
-                        np.full(len(copies) * length, place + 1),
-                        one.items[copies].ravel(),
-                        one.values[copies].ravel(),
-                        np.repeat(count[copies], length),
-                    )
-                )
-                records += len(copies)
-                released += int(count.sum())
-        record, group, item, value, count = (np.concatenate(column) for column in zip(*parts, strict=True))
+                shape.append((place + 1, one.items.shape[1], len(copies)))
+                items.append(one.items.astype(kinds[0])[copies].ravel())
+                values.append(one.values.astype(kinds[1])[copies].ravel())
+                often.append(count[some])
+        item, value, count = np.concatenate(items), np.concatenate(values), np.concatenate(often)
+        places, lengths, copies = np.array(shape, dtype=np.int64).reshape(-1, 3).T
+        length = np.repeat(lengths, copies)
+        record = np.repeat(np.arange(1, len(length) + 1), length)
         told = Coded(tuple(self.keys), item, False).released(item)
-        laid: Laid = {RECORD: (None, record), COLUMN_GROUP: (None, group), self.item: told}
+        laid: Laid = {RECORD: (None, record), COLUMN_GROUP: (None, np.repeat(places, lengths * copies)), self.item: told}
         if self.value is not None and self.column is not None:
             laid[self.value] = self.column.released(value)
         if counts:
-            laid[COUNT] = None, count
-        return laid, given, released
+            laid[COUNT] = None, np.repeat(count, length)
+        return laid, given, int(count.sum())
 
 
 @dataclass(frozen=True)
 class Projections:
-    """Different projections onto a group: each has the pairs `items[i], values[i]` of a row of the two matrices, and occurs `count` times.
+    """Different projections onto a group that have as many items: one a row of `items` and `values`, and how often it occurs.
 
-    They all have as many items, and are in the order of these and their values.
+    They are in the order of their items and values.
     """
 
     items: Ints
@@ -168,9 +163,7 @@ class Rows:
         values: int,
     ) -> "Rows":
         """From columns of codes; rows with an item below 0 are left out. Without a column of values all have the value 0."""
-        narrow = item.astype(
-            smallest(items + 1)
-        )  # -1 becomes the largest, behind all items; two bytes or less sort in linear time
+        narrow = item.astype(smallest(items + 1))  # two bytes or less are sorted in linear time
         narrow[item < 0] = items
         order = np.argsort(narrow, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(narrow, minlength=items)[:items])])
@@ -226,7 +219,7 @@ def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> 
 
 
 def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projections]:
-    """The projections that at least k people share, from rows that are sorted by person and item; those with fewer items first."""
+    """The projections that at least k people share, those with fewer items first; rows are sorted by person, then by item."""
     ends = last_of_runs(person) + 1
     starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
     values = int(value.max(initial=0)) + 1
@@ -255,7 +248,7 @@ def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projection
 
 
 def dense(codes: Ints, space: int) -> tuple[Ints, Ints]:
-    """Codes below `space` numbered anew in their order, without gaps, and those that occur: by counting where the space is small."""
+    """Codes below `space` numbered anew without gaps, in their order, and those that occur; by counting if the space is small."""
     if space > max(4 * len(codes), 1 << 16):
         distinct, places = np.unique(codes, return_inverse=True)
         return places, distinct

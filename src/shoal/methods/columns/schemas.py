@@ -209,6 +209,6 @@ def similarity(pairs: Pairs) -> Ints:
     """
     either = np.maximum(pairs.single[:, None] + pairs.single[None, :] - pairs.both - pairs.both.T, 1)
     same = np.clip(pairs.same + pairs.same.T, 0, either)
-    distance = SAME - (same.astype(np.float64) / either * SAME).astype(np.int64)
+    distance: Ints = SAME - (same / either * SAME).astype(np.int64)
     np.fill_diagonal(distance, 0)
     return distance

@@ -53,7 +53,7 @@ class Coded:
             return (*self.values, None), codes
         occurs = np.bincount(codes, minlength=self.null + 1) > 0
         values = [value for value, there in zip((*self.values, None), occurs.tolist(), strict=True) if there]
-        return values, (np.cumsum(occurs) - 1)[codes]
+        return values, (np.cumsum(occurs) - 1).astype(smallest(self.null + 1))[codes]
 
 
 def coded(table: Table, name: str, level: int | None) -> Coded:
