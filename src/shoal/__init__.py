@@ -32,6 +32,7 @@ _ROOMS = {
     "SafePub": "methods.safepub",
     "NoisyCounts": "methods.noisy_counts",
     "KDGS": "methods.noisy_counts",
+    "Columns": "methods.columns",
     "Optimal": "methods.optimal",
     "Mondrian": "methods.mondrian",
     "RandomSample": "methods.sampling",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from shoal.kinds import Kind as Kind
     from shoal.ledger import Ledger as Ledger
     from shoal.measure import assess as assess
+    from shoal.methods.columns import Columns as Columns
     from shoal.methods.mondrian import Mondrian as Mondrian
     from shoal.methods.noisy_counts import KDGS as KDGS
     from shoal.methods.noisy_counts import NoisyCounts as NoisyCounts

@@ -58,6 +58,7 @@ METHODS = {
     "safepub": "methods.safepub.SafePub",
     "noisy-counts": "methods.noisy_counts.NoisyCounts",
     "kdgs": "methods.noisy_counts.KDGS",
+    "columns": "methods.columns.Columns",
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
     "sampling": "methods.sampling.RandomSample",
@@ -176,6 +177,10 @@ _WRITTEN: dict[object, Any] = {
     Mapping[str, int]: dict[str, int],
     Mapping[str, int] | None: dict[str, int] | None,
     tuple[str, ...]: list[str],
+    tuple[tuple[str, ...], ...] | None: list[list[str]] | None,
+    tuple[int, ...]: Annotated[Any, _written_as(int | list, "a whole number, or a list of them")],
+    Table | None: str | None,  # the path of a public table
+    Exact | None: Number | None,
     Kind | str: KindName,
     build.Number: Number,
     build.Number | None: Number | None,
@@ -322,7 +327,8 @@ class Recipe:
         """The source, read, with its roles and hierarchies."""
         return self._read(self.source, {role: self.having(role) for role in Role})
 
-    def _read(self, path: Path, roles: Mapping[Role, list[str]]) -> Table:
+    def _read(self, path: Path, roles: Mapping[Role, list[str]], names: Iterable[str] | None = None) -> Table:
+        """A file, with these roles, and the types and hierarchies of all columns or of some."""
         from shoal.files import read
 
         source = self.content.source
@@ -331,8 +337,8 @@ class Recipe:
             separator=source.separator,
             quote=source.quote,
             encoding=source.encoding,
-            types=source.types,
-            hierarchies=self.hierarchies,
+            types={name: kind for name, kind in source.types.items() if names is None or name in names},
+            hierarchies={name: tree for name, tree in self.hierarchies.items() if names is None or name in names},
             missing=self.content.missing,
             quasi=roles.get(Role.QUASI, ()),
             sensitive=roles.get(Role.SENSITIVE, ()),
@@ -348,6 +354,8 @@ class Recipe:
     def _method(self) -> "Method":
         chosen: Any = self.content.method
         options = chosen.given("name")
+        if "public" in options:
+            options["public"] = self._public(options)
         if "models" in options:
             options["models"] = tuple(self._model(i, model) for i, model in enumerate(chosen.models))
         method: Method = self._make(METHODS[chosen.name], options, ("method",))
@@ -370,6 +378,15 @@ class Recipe:
             options["population"] = self._population(options["population"])
         model: models.Model = self._make(MODELS[options.pop("model")], options, ("method", "models", i))
         return model
+
+    def _public(self, options: Mapping[str, Any]) -> Table:
+        """The public table with what the method groups: the columns of a long form, or all that may leave."""
+        path = self.path.parent / options["public"]
+        if os.path.abspath(path) == os.path.abspath(self.source):
+            raise RecipeError(f"{self.path}: method.public is the source itself; give a table that is nobody's secret")
+        named = [options[part] for part in ("person", "item", "value") if part in options]
+        names = named or [name for role in Role if role is not Role.IDENTIFYING for name in self.having(role)]
+        return self._read(path, {Role.INSENSITIVE: names}, names)
 
     def _population(self, path: str) -> Counts:
         from shoal.engine import Embedded
@@ -452,7 +469,7 @@ def _contradictions(content: Content) -> Iterator[str]:
             yield f"{place}: {column!r} is no sensitive column; {_hint(column, by_role['sensitive'])}"
     released = [name for name in content.roles if name not in by_role["identifying"]]
     kind, generalised = "quasi-identifying column", by_role["quasi"]
-    if method.name == "safepub":
+    if method.name in ("safepub", "noisy-counts", "kdgs", "columns"):
         kind, generalised = "released column with a hierarchy", [name for name in released if name in content.hierarchies]
     for option in ("floor", "ceiling", "levels", "importance"):
         for name in getattr(method, option, None) or {}:
