@@ -27,6 +27,9 @@ ACTIVITY = 1.0
 LEANING = 1.5
 """How much taste decides what is rated at all: the logit of a proposed item's acceptance, per standard deviation of taste."""
 
+SPARE = 1.1
+"""What is aimed at: who rates most does not find as many items."""
+
 CHUNK = 50_000
 """People that are made at a time."""
 
@@ -50,12 +53,12 @@ class Ratings:
 
 
 def draw(people: int, items: int, ratings: int, seed: int = 7) -> Ratings:
-    """About so many ratings, and nearly everyone has some. The same seed gives the same."""
+    """So many ratings (fewer only where the items are too few), and nearly everyone has some. The same seed gives the same."""
     rng = np.random.default_rng(seed)
-    parts = [*_parts(people, items, ratings, rng)]
+    parts = [*_parts(people, items, SPARE * ratings, rng)]
     person, item, value = (np.concatenate([part[j] for part in parts]) for j in range(3))
     del parts
-    order = rng.permutation(len(value))
+    order = rng.permutation(len(value))[:ratings]
     return Ratings(person[order], item[order], value[order])
 
 
@@ -70,7 +73,7 @@ def make(people: int, items: int, ratings: int, path: Path, seed: int = 7) -> Pa
 Part = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int8]]
 
 
-def _parts(people: int, items: int, ratings: int, rng: np.random.Generator) -> Iterator[Part]:
+def _parts(people: int, items: int, ratings: float, rng: np.random.Generator) -> Iterator[Part]:
     """Some people after the other with all their ratings."""
     popularity = 1 / (np.arange(items) + FLAT) ** STEEP
     popularity = rng.permutation(popularity)

@@ -13,11 +13,16 @@ from shoal.engine import Embedded
 from shoal.measure.loss import Granularity
 from shoal.measure.risk import Assessment
 from shoal.measure.risk import assess as assess_table
+from shoal.methods.columns import Columns
 from shoal.methods.optimal import Found, search
 from shoal.privacy.models import KAnonymity
+from shoal.release import Release
 
 K = 5
 GRANULARITY = Granularity()
+RATED = 1000
+"""Items of the large table of ratings."""
+
 WALK = 300
 """Nodes of the random walk in growth with columns, as in the study this is compared with."""
 
@@ -80,6 +85,29 @@ def walk(nodes: Lattice) -> float:
         score += GRANULARITY.limited(nodes.groups(node), K)
         node = chance.choice(nodes.finer(node) or [nodes.top])
     return score
+
+
+def ratings(source: Source) -> shoal.Table:
+    """From a file of ratings to a table with every column coded."""
+    names = ("person", "item", "rating")
+    table = shoal.read(
+        source.path, identifying=names[:1], insensitive=names[1:], separator=",", types=dict.fromkeys(names, "integer")
+    )
+    table.columns(names)
+    return table
+
+
+def columns(source: Source, groups: int = 50, most: int = 6) -> Release:
+    """From a file of ratings of items 0, 1, … to a release by columns, with a schema that no rating decides."""
+    table = ratings(source)
+    schema = [range(start, RATED, groups) for start in range(groups)]
+    method = Columns("ln(10)", "1e-3", most=most, schema=schema, person="person", item="item", value="rating")  # type: ignore[arg-type]
+    return method.release(table)
+
+
+def few_columns(source: Source) -> Release:
+    """The same with ten groups of a hundred items."""
+    return columns(source, 10, 3)
 
 
 def whole(source: Source) -> Found:

@@ -218,7 +218,7 @@ def train(ratings: Ratings, items: int, *, factors: int = FACTORS, rounds: int =
     seen = np.bincount(item, minlength=items) > 0
     mean = (item_means(ratings, items) - middle) / unit
     loading = START * np.random.default_rng(seed).normal(size=(items, factors)) * seen[:, None]
-    prior: Floats = np.full(factors + 1, 0.25)  # variances of the items' factors and, last, of their means
+    prior = np.full(factors + 1, 0.25)  # variances of the items' factors and, last, of their means
     habit, noise = 1 / (1 + DAMPING), DAMPING / (1 + DAMPING)
     for _ in range(rounds):
         square, right = np.zeros((items, factors + 1, factors + 1)), np.zeros((items, factors + 1))
@@ -246,10 +246,10 @@ def train(ratings: Ratings, items: int, *, factors: int = FACTORS, rounds: int =
             square[:, factors, factors] += np.bincount(what, single, items)
             right[:, factors] += np.bincount(what, single * (left + mean[what]), items)
         shrunk = square + np.eye(factors + 1) * (noise / prior)
-        solution = np.linalg.solve(shrunk, right[:, :, None])[:, :, 0]  # 0 for items that are not there
+        solution = np.asarray(np.linalg.solve(shrunk, right[:, :, None])[:, :, 0], dtype=np.float64)  # 0 for items not there
         loading, mean = solution[:, :factors], solution[:, factors]
         variance = noise * np.linalg.inv(shrunk[seen])[:, range(factors + 1), range(factors + 1)]
-        prior = np.maximum(np.mean(solution[seen] ** 2 + variance, axis=0, dtype=np.float64), LEAST)
+        prior[:] = np.maximum((solution[seen] ** 2 + variance).mean(axis=0), LEAST)
         habit, noise = max(habits / people, LEAST), max(squares / total, LEAST)
     low, high = float(ratings.value.min()), float(ratings.value.max())
     return Predictor(

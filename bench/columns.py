@@ -1,0 +1,284 @@
+"""`python -m bench.columns`: noisy counts and columns: noise, what a recommender learns, speed, and what a schema costs.
+
+Ratings are made by code (`bench.ratings`). A tenth of them, drawn at random, is held out before anything is released, and
+predicted from the same person's others by `shoal.measure.ratings`. Schemas come from other people of the same making, who
+stand for public data.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+import shoal
+from bench import work
+from bench.__main__ import Cells, Printed, say
+from bench.measure import best, peak
+from bench.ratings import draw, make
+from bench.sources import Source, adult
+from shoal.chance import Chance
+from shoal.engine import Embedded
+from shoal.measure.ratings import Predictor, Ratings, item_means, train
+from shoal.methods.columns import Columns, schema_of
+from shoal.methods.columns.long import Long
+from shoal.methods.columns.schemas import SAME, Groups, bought_association, k_medoids
+from shoal.methods.noisy_counts import noisy
+from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.noise import noisy_count_parameters
+
+NAMES = {"person": "person", "item": "item", "value": "rating"}
+PEOPLE, EACH = 96_000, 6
+"""As many people as the paper's experiments have, and about as many ratings of 500 films for each of them."""
+
+RUNS = 3
+K = 10
+EPSILONS, DELTAS = ("1", "ln(5)", "ln(10)"), ("1e-3", "1e-5", "1e-7")
+SCHEMAS = {(5,): 2, (10,): 3, (50,): 6, (5, 10): 4, (5, 10, 50): 8}
+"""The paper's: how many groups its clusterings have, and how many of them a person may touch."""
+
+ORACLES = {
+    ("ln(5)", "1e-3", 10): 18,
+    ("ln(5)", "1e-5", 10): 24,
+    ("ln(5)", "1e-7", 10): 30,
+    ("ln(5)", "1e-5", 3): 17,
+    ("ln(5)", "1e-5", 20): 34,
+    ("1", "1e-5", 10): 32,
+    ("ln(10)", "1e-5", 10): None,
+}
+"""From which count on a row is rather released than not, probabilistic definition."""
+
+LARGE = (1_000_000, work.RATED, 20_000_000)
+SPEED_BAR, MEMORY_BAR = 10.0, 4000.0
+
+
+# Noise (Figure 1)
+
+
+def noise(draws: int = 20_000) -> Printed:
+    """The mean of |released count − count| / count, where a row that is not released counts 0."""
+    counts = (10, 15, 20, 30, 50, 100, 200)
+    rows: list[Cells] = []
+    chance = Chance()
+    for (epsilon, delta, k), oracle in ORACLES.items():
+        parameters = noisy_count_parameters(epsilon, delta, k)
+        levels = [abs(noisy(np.full(draws, count), parameters, chance) - count).mean() / count for count in counts]
+        standard = noisy_count_parameters(epsilon, delta, k, "standard").half
+        rows.append((epsilon, delta, k, parameters.half, oracle, standard, *map(float, levels)))
+    head = ("ε", "δ", "k", "half released from", "bar", "standard definition", *(f"noise at {count}" for count in counts))
+    return Printed("Noise of counts (Figure 1)", head, rows)
+
+
+# What a recommender learns
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """People whose ratings are released, what they are asked, and others who are public."""
+
+    items: int
+    known: Ratings
+    asked: Ratings
+    table: shoal.Table
+    public: shoal.Table
+
+    @classmethod
+    def of(cls, items: int, people: int = PEOPLE) -> "Case":
+        made = draw(2 * people, items, 2 * people * EACH * items // 500)
+        public, private = made.only(made.person >= people), made.only(made.person < people)
+        held = np.random.default_rng(11).random(len(private)) < 0.1
+        rest = private.only(~held)
+        known, asked = (Ratings(one.person.astype(np.int64), one.item.astype(np.int64), one.value.astype(np.float64))
+                        for one in (rest, private.only(held)))  # fmt: skip
+        return cls(items, known, asked, _table(rest.frame()), _table(public.frame()))
+
+    def error(self, model: Predictor) -> float:
+        return self._error(model.predict(self.known, self.asked.record, self.asked.item))
+
+    def _error(self, predicted: np.ndarray) -> float:
+        return float(np.sqrt(np.mean((predicted - self.asked.value) ** 2)))
+
+    def baselines(self) -> list[Cells]:
+        """What needs the input: item means, habits alone, the whole predictor."""
+        say(f"{self.items} items: training on the input, a minute")
+        means = self._error(item_means(self.known, self.items)[self.asked.item])
+        habits, whole = (self.error(train(self.known, self.items, factors=factors)) for factors in (0, 4))
+        return [
+            ("input: item means", "", "", None, None, means, means - whole),
+            ("input: item means and habits", "", "", None, None, habits, habits - whole),
+            ("input: predictor", "", "", None, None, whole, 0.0),
+        ]
+
+    def released(self, frame: pl.DataFrame) -> tuple[int, float | None]:
+        """Records of a release with counts, and the error of what it teaches; None where it is empty."""
+        if not len(frame):
+            return 0, None
+        record, item = (frame[name].to_numpy().astype(np.int64) for name in ("record", "item"))
+        value, weight = (frame[name].to_numpy().astype(np.float64) for name in ("rating", "count"))
+        records = int(frame.unique("record")["count"].sum())
+        return records, self.error(train(Ratings(record, item, value, weight), self.items))
+
+    def row(self, name: str, epsilon: str, delta: str, whole: float, runs: Iterable[pl.DataFrame]) -> Cells:
+        found = [self.released(frame) for frame in runs]
+        errors = [error for _, error in found if error is not None]
+        error = mean(errors) if errors else None
+        return name, epsilon, delta, round(mean(n for n, _ in found)), None, error, None if error is None else error - whole
+
+
+def _table(frame: pl.DataFrame) -> shoal.Table:
+    names = ("person", "item", "rating")
+    return shoal.table(frame, identifying=names[:1], insensitive=names[1:], types=dict.fromkeys(names, "integer"))
+
+
+HEAD = ("ratings from", "ε", "δ", "records", "k", "RMSE", "above the input's")
+
+
+def plain(case: Case, epsilon: str, delta: str, k: int, definition: str, runs: int) -> Iterable[pl.DataFrame]:
+    """Noisy counts of people's whole records, from the long form."""
+    keys = case.table.column("item").keys
+    form = Long.of(case.table, [key for key in keys if key is not None], "person", "item", "rating", {})
+    parameters = noisy_count_parameters(epsilon, delta, k, definition)  # type: ignore[arg-type]
+    for _ in range(runs):
+        laid, _, _ = form.release((tuple(range(len(keys))),), 1, parameters, Chance(), lambda place: None, True)
+        yield case.table.like(laid)
+
+
+def counts(runs: int) -> Iterable[Printed]:
+    """Plain noisy counts (Figure 2)."""
+    for items, ks in ((100, (10, 3)), (500, (10,))):
+        case = Case.of(items)
+        rows = case.baselines()
+        whole = float(rows[-1][5])  # type: ignore[arg-type]
+        for k in ks:
+            for epsilon in EPSILONS:
+                for delta in DELTAS:
+                    say(f"{items} items: noisy counts, k = {k}, ε = {epsilon}, δ = {delta}")
+                    found = case.row("noisy counts", epsilon, delta, whole, plain(case, epsilon, delta, k, "probabilistic", runs))
+                    rows.append((*found[:4], k, *found[5:]))
+        yield Printed(f"RMSE of noisy counts, {items} items (Figure 2)", HEAD, rows)
+
+
+def rmse(runs: int) -> Iterable[Printed]:
+    """Columns by the paper's five schemas, and plain noisy counts (Figure 3)."""
+    case = Case.of(500)
+    rows = case.baselines()
+    whole = float(rows[-1][5])  # type: ignore[arg-type]
+    for definition in ("probabilistic", "standard"):
+        name = f"noisy counts, {definition} definition"
+        rows.append(case.row(name, "ln(10)", "1e-3", whole, plain(case, "ln(10)", "1e-3", K, definition, runs)))
+    for groups, most in SCHEMAS.items():
+        schema = schema_of(case.public, groups, **NAMES)  # type: ignore[arg-type]
+        name = f"columns {{{', '.join(map(str, groups))}}}, c* = {most}"
+        for epsilon in EPSILONS:
+            for delta in DELTAS:
+                say(f"{name}, ε = {epsilon}, δ = {delta}")
+                method = Columns(epsilon, delta, K, most, schema, counts=True, **NAMES)  # type: ignore[arg-type]
+                rows.append(case.row(name, epsilon, delta, whole, (method.release(case.table).table for _ in range(runs))))
+    items = tuple(map(str, range(case.items)))
+    for groups in ((10,), (50,)):
+        say(f"{groups[0]} bought groups")
+        method = Columns("ln(10)", "1e-3", K, SCHEMAS[groups], groups=groups, buying="0.1", items=items, counts=True, **NAMES)  # type: ignore[arg-type]
+        name = f"columns {{{groups[0]}}}, bought with ε / 10"
+        rows.append(case.row(name, "ln(10)", "1e-3", whole, (method.release(case.table).table for _ in range(runs))))
+    yield Printed("RMSE of columns, 500 items, k = 10 (Figure 3)", HEAD, [(*row[:4], *row[5:]) for row in rows])
+
+
+# Speed
+
+
+def speed(folder: Path) -> Printed:
+    """From the file to the release, and what a fresh process holds."""
+    path = folder / "ratings.csv"
+    if not path.exists():
+        say("making 20 million ratings")
+        make(*LARGE, path)
+    source = Source("ratings", path, folder)
+    say("reading")
+    unit = best(lambda: pl.read_csv(path))
+    rows: list[Cells] = []
+    about = f"{LARGE[0]:,} people × {LARGE[1]:,} items, {LARGE[2]:,} ratings"
+    times = {"read and code": best(partial(work.ratings, source), repeats=2)}
+    memory = {}
+    for what, name in (("columns", "50 groups, c* = 6"), ("few_columns", "10 groups, c* = 3")):
+        say(f"releasing {name}")
+        start = time.perf_counter()
+        release = getattr(work, what)(source)
+        times[f"read, code and release {name}"] = time.perf_counter() - start
+        with tempfile.TemporaryDirectory() as written:
+            start = time.perf_counter()
+            release.write(written)
+            times[f"write {len(release.table):,} rows"] = time.perf_counter() - start
+        del release
+        memory[f"peak memory, {name} (MB)"] = peak(what, source)
+    unit = min(unit, best(lambda: pl.read_csv(path)))
+    rows.append((about, "polars.read_csv (R)", unit, 1.0, None))
+    for name, seconds in times.items():
+        rows.append((about, name, seconds, seconds / unit, SPEED_BAR if "release" in name else None))
+    rows += [(about, name, megabytes, None, MEMORY_BAR) for name, megabytes in memory.items()]
+    return Printed("Speed and memory of columns", ("table", "what", "seconds", "R", "bar"), rows)
+
+
+# What a schema costs
+
+
+def association(source: Source, runs: int = 20) -> Printed:
+    """PAM's objective of schemas that were bought, by the exact distances 1 − s / n, as more than that of the exact schema."""
+    table = work.code(source)
+    counted = Embedded().count(table, table.names)
+    exact = 1 - np.array(
+        [[_associated(one, other) for one in table.columns(table.names)] for other in table.columns(table.names)]
+    )
+    rows: list[Cells] = []
+    for groups in (2, 3, 4, 5):
+        least = _cost(exact, k_medoids((exact * SAME).astype(np.int64), groups))
+        for epsilon in ("0.01", "0.1", "1"):
+            bought = [k_medoids(bought_association(counted, Epsilon.of(epsilon), Chance()), groups) for _ in range(runs)]
+            lost = [100 * (_cost(exact, one) / least - 1) for one in bought]
+            rows.append((groups, epsilon, mean(lost), max(lost), 2.0 if epsilon == "0.1" else None))
+    head = ("groups", "ε of the schema", "objective lost, mean, %", "largest, %", "study, %")
+    return Printed(f"What a bought schema costs on {source.name}, {runs} runs", head, rows)
+
+
+def _associated(one: shoal.tables.Column, other: shoal.tables.Column) -> float:
+    """½Σ|n_xy − n_x n_y / n| / n, and 1 for a column with itself, which no distance needs."""
+    if one is other:
+        return 1.0
+    cards = len(one.keys), len(other.keys)
+    both = np.bincount(one.codes.astype(np.int64) * cards[1] + other.codes, minlength=cards[0] * cards[1]).reshape(cards)
+    return float(abs(both - np.outer(both.sum(axis=1), both.sum(axis=0)) / both.sum()).sum() / 2 / both.sum())
+
+
+def _cost(distance: npt.NDArray[np.float64], groups: Groups) -> float:
+    """The sum of the distances of columns to the medoid of their group."""
+    return float(sum(distance[np.ix_(places, places)].sum(axis=0).min() for places in map(list, groups)))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.columns", description=__doc__)
+    parser.add_argument("--data", type=Path, help="where the large table of ratings is, or is made (a temporary folder)")
+    parser.add_argument("--only", metavar="PARTS", help="some of noise,counts,rmse,speed,association")
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"runs of what is random ({RUNS})")
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        parts: dict[str, Callable[[], Iterable[Printed]]] = {
+            "noise": lambda: [noise()],
+            "counts": lambda: counts(given.runs),
+            "rmse": lambda: rmse(given.runs),
+            "speed": lambda: [speed(given.data or Path(folder))],
+            "association": lambda: [association(adult())] if adult().path.exists() else [],
+        }
+        for name in given.only.split(",") if given.only else parts:
+            for printed in parts[name]():
+                print(printed.text(given.markdown), end="\n\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
