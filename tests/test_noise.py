@@ -105,7 +105,7 @@ def law(found: NoisyCountParameters, i: int, last: int) -> list[Decimal]:
 def breach(found: NoisyCountParameters, rows: int = 60) -> str | None:
     """What two neighbouring rows of the matrix tell too much, if they do."""
     with localcontext(prec=80):
-        factor, slack = powers(str(found.epsilon))[0], Decimal(10) ** -70
+        factor, slack = powers(str(found.epsilon))[0], Decimal("1e-70")
         delta = Decimal(found.delta.numerator) / Decimal(found.delta.denominator)
         for i in range(1, rows):
             here, there = law(found, i, rows + 200), law(found, i - 1, rows + 200)

@@ -20,8 +20,8 @@ from shoal.chance import Chance, Seeded
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
 from shoal.hierarchy import Hierarchy, derive, intervals
 from shoal.kinds import Kind
-from shoal.methods import Schema
-from shoal.methods.safepub import first_rows, search
+from shoal.methods import Schema, first_rows
+from shoal.methods.safepub import search
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import per_row, safepub_parameters
 from shoal.release import Certificate, Release

@@ -24,7 +24,7 @@ import shoal
 from shoal.chance import Chance
 from shoal.counts import Counts, Node
 from shoal.hierarchy import Hierarchy
-from shoal.methods import Progress, Schema, safepub
+from shoal.methods import Progress, Schema, first_rows, safepub
 from shoal.methods.safepub import SafePub, search
 from shoal.methods.safepub.scores import SCORES, Score, Scores, Space
 from shoal.methods.safepub.search import sampled_k
@@ -119,7 +119,7 @@ def noised(total: int, parameters: SafePubParameters) -> type[Enumerated]:
     return type("Noised", (Enumerated,), {"discrete_laplace": discrete_laplace})
 
 
-FIRST_ROWS = safepub.first_rows
+FIRST_ROWS = first_rows
 
 
 class Remembered:
