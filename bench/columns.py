@@ -11,8 +11,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import mean
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,22 +28,23 @@ from bench.ratings import draw, make
 from bench.sources import Source, adult
 from shoal.chance import Chance
 from shoal.engine import Embedded
-from shoal.measure.ratings import Predictor, Ratings, item_means, train
+from shoal.measure.ratings import FACTORS, Predictor, Ratings, item_means, train
 from shoal.methods.columns import Columns, schema_of
 from shoal.methods.columns.long import Long
 from shoal.methods.columns.schemas import SAME, Groups, bought_association, k_medoids
 from shoal.methods.noisy_counts import noisy
+from shoal.privacy.calculus import Definition
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.noise import noisy_count_parameters
 
-NAMES = {"person": "person", "item": "item", "value": "rating"}
+NAMES: dict[str, Any] = {"person": "person", "item": "item", "value": "rating"}
 PEOPLE, EACH = 96_000, 6
 """As many people as the paper's experiments have, and about as many ratings of 500 films for each of them."""
 
 RUNS = 3
 K = 10
 EPSILONS, DELTAS = ("1", "ln(5)", "ln(10)"), ("1e-3", "1e-5", "1e-7")
-SCHEMAS = {(5,): 2, (10,): 3, (50,): 6, (5, 10): 4, (5, 10, 50): 8}
+SCHEMAS: dict[tuple[int, ...], int] = {(5,): 2, (10,): 3, (50,): 6, (5, 10): 4, (5, 10, 50): 8}
 """The paper's: how many groups its clusterings have, and how many of them a person may touch."""
 
 ORACLES = {
@@ -102,19 +105,15 @@ class Case:
     def error(self, model: Predictor) -> float:
         return self._error(model.predict(self.known, self.asked.record, self.asked.item))
 
-    def _error(self, predicted: np.ndarray) -> float:
+    def _error(self, predicted: npt.NDArray[np.float64]) -> float:
         return float(np.sqrt(np.mean((predicted - self.asked.value) ** 2)))
 
-    def baselines(self) -> list[Cells]:
-        """What needs the input: item means, habits alone, the whole predictor."""
+    def baselines(self) -> dict[str, float]:
+        """What needs the input: item means, habits too, and the whole predictor."""
         say(f"{self.items} items: training on the input, a minute")
+        habits, whole = (self.error(train(self.known, self.items, factors=factors)) for factors in (0, FACTORS))
         means = self._error(item_means(self.known, self.items)[self.asked.item])
-        habits, whole = (self.error(train(self.known, self.items, factors=factors)) for factors in (0, 4))
-        return [
-            ("input: item means", "", "", None, None, means, means - whole),
-            ("input: item means and habits", "", "", None, None, habits, habits - whole),
-            ("input: predictor", "", "", None, None, whole, 0.0),
-        ]
+        return {"input: item means": means, "input: item means and habits": habits, "input: predictor": whole}
 
     def released(self, frame: pl.DataFrame) -> tuple[int, float | None]:
         """Records of a release with counts, and the error of what it teaches; None where it is empty."""
@@ -125,11 +124,11 @@ class Case:
         records = int(frame.unique("record")["count"].sum())
         return records, self.error(train(Ratings(record, item, value, weight), self.items))
 
-    def row(self, name: str, epsilon: str, delta: str, whole: float, runs: Iterable[pl.DataFrame]) -> Cells:
-        found = [self.released(frame) for frame in runs]
+    def mean(self, releases: Iterable[pl.DataFrame]) -> tuple[int, float | None]:
+        """The same, of several releases."""
+        found = [self.released(frame) for frame in releases]
         errors = [error for _, error in found if error is not None]
-        error = mean(errors) if errors else None
-        return name, epsilon, delta, round(mean(n for n, _ in found)), None, error, None if error is None else error - whole
+        return round(mean(records for records, _ in found)), mean(errors) if errors else None
 
 
 def _table(frame: pl.DataFrame) -> shoal.Table:
@@ -137,57 +136,70 @@ def _table(frame: pl.DataFrame) -> shoal.Table:
     return shoal.table(frame, identifying=names[:1], insensitive=names[1:], types=dict.fromkeys(names, "integer"))
 
 
-HEAD = ("ratings from", "ε", "δ", "records", "k", "RMSE", "above the input's")
-
-
-def plain(case: Case, epsilon: str, delta: str, k: int, definition: str, runs: int) -> Iterable[pl.DataFrame]:
+def plain(case: Case, epsilon: str, delta: str, k: int, definition: Definition, runs: int) -> Iterable[pl.DataFrame]:
     """Noisy counts of people's whole records, from the long form."""
-    keys = case.table.column("item").keys
-    form = Long.of(case.table, [key for key in keys if key is not None], "person", "item", "rating", {})
-    parameters = noisy_count_parameters(epsilon, delta, k, definition)  # type: ignore[arg-type]
+    keys = [key for key in case.table.column("item").keys if key is not None]
+    form = Long.of(case.table, keys, "person", "item", "rating", {})
+    parameters = noisy_count_parameters(epsilon, delta, k, definition)
     for _ in range(runs):
         laid, _, _ = form.release((tuple(range(len(keys))),), 1, parameters, Chance(), lambda place: None, True)
         yield case.table.like(laid)
+
+
+class Errors:
+    """Rows of a table of errors."""
+
+    head = ("ratings from", "ε", "δ", "records", "RMSE", "above the input's", "bar")
+
+    def __init__(self, case: Case) -> None:
+        self.known = case.baselines()
+        self.whole = self.known["input: predictor"]
+        self.rows: list[Cells] = []
+        for name, error in self.known.items():
+            self.add(name, "", "", (None, error))
+
+    def add(self, name: str, epsilon: str, delta: str, found: tuple[int | None, float | None], bar: float | None = None) -> None:
+        say(name)
+        records, error = found
+        shown = None if error is None else f"{error:.4f}"
+        above = None if error is None else f"{error - self.whole:.4f}"
+        self.rows.append((name, epsilon, delta, records, shown, above, None if bar is None else f"{bar:.4f}"))
 
 
 def counts(runs: int) -> Iterable[Printed]:
     """Plain noisy counts (Figure 2)."""
     for items, ks in ((100, (10, 3)), (500, (10,))):
         case = Case.of(items)
-        rows = case.baselines()
-        whole = float(rows[-1][5])  # type: ignore[arg-type]
+        errors = Errors(case)
         for k in ks:
-            for epsilon in EPSILONS:
-                for delta in DELTAS:
-                    say(f"{items} items: noisy counts, k = {k}, ε = {epsilon}, δ = {delta}")
-                    found = case.row("noisy counts", epsilon, delta, whole, plain(case, epsilon, delta, k, "probabilistic", runs))
-                    rows.append((*found[:4], k, *found[5:]))
-        yield Printed(f"RMSE of noisy counts, {items} items (Figure 2)", HEAD, rows)
+            for epsilon, delta in product(EPSILONS, DELTAS):
+                found = case.mean(plain(case, epsilon, delta, k, "probabilistic", runs))
+                errors.add(f"noisy counts, k = {k}", epsilon, delta, found)
+        yield Printed(f"RMSE of noisy counts, {items} items, {runs} runs (Figure 2)", Errors.head, errors.rows)
 
 
 def rmse(runs: int) -> Iterable[Printed]:
-    """Columns by the paper's five schemas, and plain noisy counts (Figure 3)."""
+    """Columns by the paper's five schemas, and plain noisy counts (Figure 3). The bar: better than these and item means."""
     case = Case.of(500)
-    rows = case.baselines()
-    whole = float(rows[-1][5])  # type: ignore[arg-type]
-    for definition in ("probabilistic", "standard"):
-        name = f"noisy counts, {definition} definition"
-        rows.append(case.row(name, "ln(10)", "1e-3", whole, plain(case, "ln(10)", "1e-3", K, definition, runs)))
+    errors = Errors(case)
+    bar = errors.known["input: item means"]
+    for definition in get_args(Definition):
+        found = case.mean(plain(case, "ln(10)", "1e-3", K, definition, runs))
+        errors.add(f"noisy counts, {definition} definition", "ln(10)", "1e-3", found)
+        bar = min(bar, found[1] or bar)
     for groups, most in SCHEMAS.items():
-        schema = schema_of(case.public, groups, **NAMES)  # type: ignore[arg-type]
-        name = f"columns {{{', '.join(map(str, groups))}}}, c* = {most}"
-        for epsilon in EPSILONS:
-            for delta in DELTAS:
-                say(f"{name}, ε = {epsilon}, δ = {delta}")
-                method = Columns(epsilon, delta, K, most, schema, counts=True, **NAMES)  # type: ignore[arg-type]
-                rows.append(case.row(name, epsilon, delta, whole, (method.release(case.table).table for _ in range(runs))))
+        schema = schema_of(case.public, groups, **NAMES)
+        for epsilon, delta in product(EPSILONS, DELTAS):
+            method = Columns(epsilon, delta, K, most, schema, counts=True, **NAMES)
+            found = case.mean(method.release(case.table).table for _ in range(runs))
+            name = f"columns {{{', '.join(map(str, groups))}}}, c* = {most}"
+            errors.add(name, epsilon, delta, found, bar if (epsilon, delta) == ("ln(10)", "1e-3") else None)
     items = tuple(map(str, range(case.items)))
     for groups in ((10,), (50,)):
-        say(f"{groups[0]} bought groups")
-        method = Columns("ln(10)", "1e-3", K, SCHEMAS[groups], groups=groups, buying="0.1", items=items, counts=True, **NAMES)  # type: ignore[arg-type]
-        name = f"columns {{{groups[0]}}}, bought with ε / 10"
-        rows.append(case.row(name, "ln(10)", "1e-3", whole, (method.release(case.table).table for _ in range(runs))))
-    yield Printed("RMSE of columns, 500 items, k = 10 (Figure 3)", HEAD, [(*row[:4], *row[5:]) for row in rows])
+        method = Columns("ln(10)", "1e-3", K, SCHEMAS[groups], groups=groups, buying="0.1", items=items, counts=True, **NAMES)
+        found = case.mean(method.release(case.table).table for _ in range(runs))
+        errors.add(f"columns {{{groups[0]}}}, bought with ε / 10", "ln(10)", "1e-3", found, bar)
+    yield Printed(f"RMSE of columns, 500 items, k = {K}, {runs} runs (Figure 3)", Errors.head, errors.rows)
 
 
 # Speed
