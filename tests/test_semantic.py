@@ -6,7 +6,9 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from typing import Any
 
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -339,6 +341,14 @@ def test_k_dgs_keeps_it_over_columns_of_all_roles_with_and_without_hierarchy() -
     domain = [("0", 7, "x"), ("1", 7, "x"), ("1", None, "x"), ("2", 7, "x"), ("2", 7, None)]
     for counts in (False, True):
         assert breach(releases(KDGS(2, levels={"a": 1}, counts=counts), table), domain, 4, 2) is None
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({"a": []}, dtype="float64"), pa.table({"a": pa.array([], pa.float64())})])
+def test_other_dataframes_are_checked_alike(frame: Any) -> None:
+    table = shoal.table(frame, insensitive=["a"])
+    domain = [(1.0,), (2.5,), (None,)]
+    assert breach(releases(KDGS(2), table), domain, 4, 2) is None
+    assert breach(releases(KDGS(2), table), domain, 4, 3) is not None
 
 
 def test_levels_that_are_chosen_by_the_data_do_not_keep_it() -> None:

@@ -158,7 +158,8 @@ def releases(method: Method, like: Table) -> Callable[[Database], Shown]:
             return Shown((), (), "")  # that there is no release is seen too
         shown = nw.from_native(release.table, eager_only=True)
         certificate = replace(release.certificate, number="")
-        return Shown(tuple(shown.iter_rows()), tuple(map(str, shown.schema.values())), certificate.to_json())
+        rows = (tuple(None if value != value else value for value in row) for row in shown.iter_rows())  # NaN is missing too
+        return Shown(tuple(rows), tuple(map(str, shown.schema.values())), certificate.to_json())
 
     return algorithm
 
