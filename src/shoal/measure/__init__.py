@@ -1,7 +1,20 @@
 """How good and how risky a table is: information loss, utility, risk of re-identification."""
 
 from shoal.measure.loss import LOSSES, Loss, normalised
+from shoal.measure.ratings import RatingError, rmse
 from shoal.measure.risk import Assessment, assess
 from shoal.measure.utility import Accuracy, QueryError, classification, queries
 
-__all__ = ["LOSSES", "Accuracy", "Assessment", "Loss", "QueryError", "assess", "classification", "normalised", "queries"]
+__all__ = [
+    "LOSSES",
+    "Accuracy",
+    "Assessment",
+    "Loss",
+    "QueryError",
+    "RatingError",
+    "assess",
+    "classification",
+    "normalised",
+    "queries",
+    "rmse",
+]
