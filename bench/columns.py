@@ -38,14 +38,18 @@ from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.noise import noisy_count_parameters
 
 NAMES: dict[str, Any] = {"person": "person", "item": "item", "value": "rating"}
-PEOPLE, EACH = 96_000, 6
-"""As many people as the paper's experiments have, and about as many ratings of 500 films for each of them."""
+PEOPLE = 96_000
+EACH = {100: 3, 500: 6}
+"""As many people as the paper's experiments have, and for each about as many ratings of the first 100 or 500 films."""
 
 RUNS = 3
 K = 10
 EPSILONS, DELTAS = ("1", "ln(5)", "ln(10)"), ("1e-3", "1e-5", "1e-7")
 SCHEMAS: dict[tuple[int, ...], int] = {(5,): 2, (10,): 3, (50,): 6, (5, 10): 4, (5, 10, 50): 8}
 """The paper's: how many groups its clusterings have, and how many of them a person may touch."""
+
+BOUGHT = ((10,), (50,))
+"""Schemas that are also bought."""
 
 ORACLES = {
     ("ln(5)", "1e-3", 10): 18,
@@ -94,7 +98,7 @@ class Case:
 
     @classmethod
     def of(cls, items: int, people: int = PEOPLE) -> "Case":
-        made = draw(2 * people, items, 2 * people * EACH * items // 500)
+        made = draw(2 * people, items, 2 * people * EACH.get(items, 3))
         public, private = made.only(made.person >= people), made.only(made.person < people)
         held = np.random.default_rng(11).random(len(private)) < 0.1
         rest = private.only(~held)
@@ -195,7 +199,7 @@ def rmse(runs: int) -> Iterable[Printed]:
             name = f"columns {{{', '.join(map(str, groups))}}}, c* = {most}"
             errors.add(name, epsilon, delta, found, bar if (epsilon, delta) == ("ln(10)", "1e-3") else None)
     items = tuple(map(str, range(case.items)))
-    for groups in ((10,), (50,)):
+    for groups in BOUGHT:
         method = Columns("ln(10)", "1e-3", K, SCHEMAS[groups], groups=groups, buying="0.1", items=items, counts=True, **NAMES)
         found = case.mean(method.release(case.table).table for _ in range(runs))
         errors.add(f"columns {{{groups[0]}}}, bought with ε / 10", "ln(10)", "1e-3", found, bar)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bench import work
+from bench import columns, work
 from bench.__main__ import Printed
 from bench.measure import best, peak
+from bench.ratings import make
 from bench.sources import Source, wide
 
 
@@ -55,3 +56,19 @@ def test_the_best_of_several_gets_fresh_things_every_time() -> None:
 def test_tables_print_as_markdown() -> None:
     text = Printed("Title", ("what", "who", "R"), [("a", "b", 1.2345), ("c", "d", None)]).text(markdown=True)
     assert text == "## Title\n\n| what | who |    R |\n| ---- | --- | ---: |\n| a    | b   | 1.23 |\n| c    | d   |      |"
+
+
+def test_every_measurement_of_columns_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(row[3] == row[4] for row in columns.noise(draws=10).rows if row[4])
+    source = Source("ratings", make(2000, 20, 6000, tmp_path / "ratings.csv"), tmp_path)
+    release = work.columns(source, 4, 2)
+    assert release.table.columns == ["record", "column_group", "item", "rating"]
+    case = columns.Case.of(20, 2000)
+    monkeypatch.setattr(columns.Case, "of", lambda items: case)
+    monkeypatch.setattr(columns, "EPSILONS", ("ln(10)",))
+    monkeypatch.setattr(columns, "DELTAS", ("1e-3",))
+    monkeypatch.setattr(columns, "BOUGHT", ((10,),))
+    monkeypatch.setattr(columns, "SCHEMAS", {(2,): 2, (2, 4): 2, (10,): 3})
+    (found,) = columns.rmse(1)
+    assert len(found.rows) == 3 + 2 + 3 + 1
+    assert len([*columns.counts(1)]) == 2
