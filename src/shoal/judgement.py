@@ -26,7 +26,7 @@ from shoal.kinds import Kind
 from shoal.measure.loss import LOSSES, normalised, placed
 from shoal.measure.utility import EVERYTHING, Accuracy, QueryError, classification, spread
 from shoal.measure.utility import queries as count_queries
-from shoal.release import Certificate, Release
+from shoal.release import COUNT, Certificate, Release
 from shoal.tables import Role, Table
 from shoal.tables import table as as_table
 
@@ -77,7 +77,8 @@ class ColumnCounts:
 class Judgement:
     """What the owner should know about a release. It tells about the input: keep it.
 
-    `records` are those of the input, `kept` those of them that are in the release and not suppressed, in `groups`.
+    `records` are those of the input, `kept` those of them that are in the release and not suppressed, in `groups`; where
+    counts are noisy, `kept` is as noisy as they are.
     `rate` is the chance with which a record was drawn, where the certificate tells it. In `losses` every record that is not
     kept is lost entirely. `unknown` says for what could not be measured why.
     """
@@ -135,7 +136,8 @@ def judge(
     """
     certificate = release.certificate if isinstance(release, Release) else None
     chosen = levels if levels is not None else certificate.levels if certificate else {}
-    shown = _shown(table, release.table if isinstance(release, Release) else release, chosen)
+    noisy = certificate is not None and "scale" in certificate.derived  # so rows may be there more often than they were
+    shown = _shown(table, _repeated(release) if isinstance(release, Release) else release, chosen)
     columns = [_read(table, shown, name, chosen) for name in shown.names]
     generalised = [column for column in columns if column.name in chosen or table.roles.get(column.name) is Role.QUASI]
     keep = ~_suppressed(shown, generalised)
@@ -143,10 +145,10 @@ def judge(
         shown = as_table(shown.frame.filter(keep.tolist()).to_native(), types=shown.types)
     columns = [column.only(keep, column.name in chosen) for column in columns]
     generalised = [column for column in columns if column.name in {one.name for one in generalised}]
-    if shown.rows > table.rows:
+    if shown.rows > table.rows and not noisy:
         raise _foreign()
     rate = _rate(certificate)
-    losses, unknown = _losses(table, shown, generalised)
+    losses, unknown = _losses(table, shown, generalised, noisy)
     accuracies, unpredicted = _accuracies(table, shown, classes, seed)
     return Judgement(
         release=certificate.number if certificate else None,
@@ -200,6 +202,14 @@ class _Column:
 
 def _foreign() -> InputError:
     return InputError("the release has records that the input does not have; judge it by the table it was made from")
+
+
+def _repeated(release: Release) -> Any:
+    """The released rows, each as often as its count says, where they are released with counts."""
+    if not release.certificate.parameters.get("counts"):
+        return release.table
+    frame = as_table(release.table, types={COUNT: Kind.INTEGER}).frame
+    return frame[np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64)).tolist()].drop(COUNT).to_native()
 
 
 def _shown(table: Table, frame: Any, levels: Mapping[str, int]) -> Table:
@@ -279,7 +289,7 @@ def _cells(shown: Table, names: Sequence[str]) -> Ints:
 # Losses
 
 
-def _losses(table: Table, shown: Table, columns: Sequence[_Column]) -> tuple[dict[str, Lost], dict[str, str]]:
+def _losses(table: Table, shown: Table, columns: Sequence[_Column], noisy: bool) -> tuple[dict[str, Lost], dict[str, str]]:
     """The loss by every model, and why there is none where there is none."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
     if bare or not columns:
@@ -290,23 +300,23 @@ def _losses(table: Table, shown: Table, columns: Sequence[_Column]) -> tuple[dic
     if any(column.level is None for column in columns):
         return _losses_of_texts(table, shown, lattice)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))
-    kept = _kept(groups, columns)
+    kept = _kept(groups, columns, noisy)
     return {name: Lost(loss.of(groups, kept), normalised(loss, groups, kept)) for name, loss in LOSSES.items()}, {}
 
 
-def _kept(groups: Groups, columns: Sequence[_Column]) -> Ints:
-    """How many records of each group of the input are in the release."""
-    if any((column.before[column.codes] == 0).any() for column in columns):
+def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
+    """How many records of each group of the input are in the release; where counts are noisy, not more than there are."""
+    if not noisy and any((column.before[column.codes] == 0).any() for column in columns):
         raise _foreign()
     if not len(columns[0].codes):
         return np.zeros(len(groups.sizes), dtype=np.int64)
     # A combination that no record has leads anywhere: whether it is that of the group is looked at afterwards.
     found = groups.find([column.codes.astype(np.uint64) for column in columns]).clip(0, len(groups.sizes) - 1)
-    same = all((groups.codes(j)[found] == column.codes).all() for j, column in enumerate(columns))
-    kept = np.bincount(found, minlength=len(groups.sizes))
-    if not same or (kept > groups.sizes).any():
+    same = np.logical_and.reduce([groups.codes(j)[found] == column.codes for j, column in enumerate(columns)])
+    kept = np.bincount(found[same], minlength=len(groups.sizes))
+    if not noisy and (not same.all() or (kept > groups.sizes).any()):
         raise _foreign()
-    return kept
+    return np.minimum(kept, groups.sizes)
 
 
 def _losses_of_texts(table: Table, shown: Table, lattice: Lattice) -> tuple[dict[str, Lost], dict[str, str]]:

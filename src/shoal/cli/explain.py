@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import exp
+from math import exp, sinh
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -13,6 +13,8 @@ from shoal.errors import ParameterError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from shoal.privacy import DifferentialPrivacy, Epsilon
 
 __all__ = ["explain"]
 
@@ -35,11 +37,20 @@ def explain(
         int | None,
         typer.Option(metavar="N", min=1, help="How many people the table is publicly known to have.", show_default=False),
     ] = None,
+    counts: Annotated[
+        int | None,
+        typer.Option(metavar="K", min=1, help="Explain noisy counts of at least K records instead.", show_default=False),
+    ] = None,
+    columns: Annotated[
+        int | None,
+        typer.Option(metavar="C", min=1, help="And of up to C groups of columns a record is in.", show_default=False),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """What do epsilon and delta mean for one person?
 
-    Gives k and beta of a SafePub release with these parameters, and says in words what they do. Reads no data.
+    Gives k and beta of a SafePub release with these parameters, and says in words what they do. With --counts it gives the
+    chances and the noise of noisy counts. Reads no data.
     """
     from shoal.privacy import DifferentialPrivacy, Epsilon, delta_concern, per_row, safepub_parameters
     from shoal.privacy.exact import short
@@ -53,6 +64,13 @@ def explain(
         )
     promise = DifferentialPrivacy(epsilon, delta, definition, "row" if rows == 1 else "person")
     each, failure = per_row(epsilon, delta, rows)
+    if columns is not None and (counts is None or definition != "standard"):
+        raise ParameterError("--columns goes with --counts, and with --definition standard")
+    if counts is not None:
+        if people is not None and (concern := delta_concern(delta, people)):
+            complain(f"warning: {concern}")
+        _explain_counts(promise, each, failure, counts, columns, json)
+        return
     anonymisation = each * share
     search = each * (1 - share) if share < 1 else None
     found = safepub_parameters(anonymisation, failure, definition)
@@ -90,6 +108,56 @@ def explain(
         print_json(facts)
     else:
         show(*_pages(facts))
+
+
+SHOWN = (Fraction(0), Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000))
+
+
+def _explain_counts(
+    promise: "DifferentialPrivacy", each: "Epsilon", failure: Fraction, k: int, columns: int | None, json: bool
+) -> None:
+    """What a row that so many records share may expect, and how far its count is off."""
+    from shoal.privacy.exact import short
+    from shoal.privacy.noise import column_parameters, noisy_count_parameters
+
+    found = (
+        noisy_count_parameters(each, failure, k, promise.definition)
+        if columns is None
+        else column_parameters(each, failure, columns, k)
+    )
+    sizes = [next((i for i in range(k, len(found.withheld)) if found.chance(i) >= least), None) for least in SHOWN]
+    shown = [(i, found.chance(i)) for i in dict.fromkeys(sizes) if i is not None]
+    facts: dict[str, Any] = {
+        "epsilon": float(promise.epsilon),
+        "delta": float(Fraction(promise.delta)),
+        "definition": promise.definition,
+        "k": k,
+        "columns": columns,
+        "epsilon_count": float(found.epsilon),
+        "delta_count": float(found.delta),
+        "scale": float(found.scale),
+        "noise": 1 / sinh(1 / float(found.scale)),  # E|z| = 2r / (1 − r²)
+        "half": found.half,
+        "chances": [{"records": i, "chance": float(chance)} for i, chance in shown],
+        "promise": promise.statement,
+        "exact": {"epsilon_count": str(found.epsilon), "delta_count": short(found.delta), "scale": str(found.scale)},
+    }
+    if json:
+        print_json(facts)
+        return
+    of_each = f" for each of {columns:,} groups of columns" if columns else " for a count"
+    show(
+        figures(
+            ("epsilon", f"{promise.epsilon}, {facts['epsilon_count']:.6g}{of_each}"),
+            ("delta", f"{short(Fraction(promise.delta))}, {facts['delta_count']:.3g}{of_each}"),
+            ("definition", promise.definition),
+            ("k, the fewest records", f"{k:,}: a row that fewer share is never released"),
+            ("rather released than not", f"from {found.half:,} records on"),
+            ("noise", f"a released count is off by {facts['noise']:.3g} on average, and never below k"),
+        ),
+        title("With which chance is a row released that so many records share?"),
+        listing(["records", "chance"], *([f"{i:,}", percent(float(chance))] for i, chance in shown)),
+    )
 
 
 def _pages(facts: dict[str, Any]) -> "Iterator[RenderableType]":
