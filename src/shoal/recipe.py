@@ -12,6 +12,7 @@ import json
 import os
 import re
 import tomllib
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -57,8 +58,8 @@ __all__ = ["BUILDERS", "METHODS", "MODELS", "Recipe", "draft"]
 METHODS = {
     "safepub": "methods.safepub.SafePub",
     "noisy-counts": "methods.noisy_counts.NoisyCounts",
-    "kdgs": "methods.noisy_counts.KDGS",
     "columns": "methods.columns.Columns",
+    "kdgs": "methods.noisy_counts.KDGS",
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
     "sampling": "methods.sampling.RandomSample",
@@ -132,7 +133,9 @@ def options_of(place: str, key: str) -> type[Choice]:
         if written is not None:
             # The default of an option is the thing's own: None only says that the recipe does not give it.
             options[parameter.name] = (written, ... if parameter.default is parameter.empty else None)
-    return create_model(place, __base__=Choice, **options)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Field name .* shadows an attribute", UserWarning)  # such as pydantic's own `schema`
+        return create_model(place, __base__=Choice, **options)
 
 
 def _one_of(choices: Mapping[str, str], key: str) -> PlainValidator:
@@ -578,6 +581,29 @@ _EXAMPLES = {
 }
 
 _OTHER_METHODS = {
+    "noisy-counts": [
+        'name = "noisy-counts"  # frequent rows with noisy counts, at levels you give',
+        f'epsilon = "{PLACEHOLDER}"  # how much one row may matter',
+        f'delta = "{PLACEHOLDER}"  # the chance that this fails; shoal explain --counts 10',
+        "k = 10  # how many records must share a row, at least",
+        'definition = "probabilistic"  # or standard: releases more rows',
+        "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
+    ],
+    "columns": [
+        'name = "columns"  # sparse or wide tables: groups of columns, each on its own',
+        f'epsilon = "{PLACEHOLDER}"  # how much one record may matter',
+        f'delta = "{PLACEHOLDER}"  # the chance that this fails',
+        "k = 10  # how many records must share what a group shows of them, at least",
+        "most = 2  # to how many groups a record may give values",
+        "groups = [2]  # so many groups of columns, which a share of epsilon finds;",
+        "buying = 0.1  # instead of both: schema = [[NAME, NAME], [NAME]]",
+        "# Purchases, ratings, diagnoses in long form: docs/columns.md",
+    ],
+    "kdgs": [
+        'name = "kdgs"  # frequent rows with exact counts: semantic k-anonymity alone',
+        "k = 10  # how many records must share a row, at least",
+        "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
+    ],
     "optimal": [
         'name = "optimal"  # k-anonymity and its like, with the levels that lose least',
         f'suppression = "{PLACEHOLDER}"  # the share of records that may be left out, such as 0.05',
@@ -653,8 +679,8 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = Fal
         '# definition = "standard". Each person gives one row, or what rows says',
         "# More options (levels, classes, floor, split, …): docs/recipes.md",
         "",
-        "# Other methods, in place of the section [method] above. They promise less:",
-        "# someone who knows the algorithm may infer more than the table shows.",
+        "# Other methods, in place of the section [method] above. The last three promise",
+        "# less: someone who knows the algorithm may infer more than the table shows.",
         *(f"# {line}".rstrip() for options in _OTHER_METHODS.values() for line in ("", "[method]", *options)),
         "",
         "[output]",
