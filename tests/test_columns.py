@@ -576,3 +576,90 @@ def test_the_similarity_of_categories_is_the_mean_square_contingency() -> None:
             chi += (sum((row[x], row[y]) == (a, b) for row in rows) - expected) ** 2 / expected
         assert distance[x, y] / (1 << 30) == pytest.approx(float(1 - chi / (n * (min(len(xs), len(ys)) - 1))), abs=1e-8)
     assert (contingency(wide(((1, 1), (1, 2)), 2).counts) == [[0, 1 << 30], [1 << 30, 0]]).all()  # of one value nothing follows
+
+
+# The whole method, in both shapes: what the conformance suite asks of methods whose release has the columns of the table
+
+
+def ratings(people: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **options: Any) -> shoal.Table:
+    """Who likes films: some ratings are shared by many."""
+    random = np.random.default_rng(seed)
+    rows = [
+        (f"Private Person {who}", f"film {item}", int(random.integers(1, 3)))
+        for who in range(people)
+        for item in random.choice(5, random.integers(1, 4), replace=False)
+    ]
+    random.shuffle(rows)
+    columns = dict(zip(("who", "film", "stars"), map(list, zip(*rows, strict=True)), strict=True)) if rows else None
+    frame = kind(columns or {"who": np.array([], dtype=str), "film": np.array([], dtype=str), "stars": np.array([], dtype=int)})
+    types = {"who": "text", "film": "text", "stars": "integer"}
+    return shoal.table(frame, **{"identifying": ["who"], "quasi": ["film"], "sensitive": ["stars"], "types": types, **options})
+
+
+AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
+TOWNS = ["Zürich", "Genève", "Łódź", "東京", "Oslo"]
+
+
+def people(rows: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **options: Any) -> shoal.Table:
+    random = np.random.default_rng(seed)
+    columns: dict[str, Any] = {
+        "name": [f"Private Person {i % 200}" for i in range(rows)],
+        "age": random.integers(0, 100, rows).tolist(),
+        "town": random.choice(TOWNS, rows).tolist(),
+        "ill": [None if i % 7 == 0 else ill for i, ill in enumerate(random.choice(["grippe", "größe", "gout"], rows).tolist())],
+    }
+    roles: dict[str, Any] = {"quasi": ["age", "town"], "sensitive": ["ill"], "identifying": ["name"]}
+    types = {"name": "text", "age": "integer", "town": "text", "ill": "text"}
+    return shoal.table(kind(columns), **{**roles, "hierarchies": {"age": AGES}, "types": types, **options})
+
+
+FILMS = [f"film {i}" for i in range(5)]
+LONG: dict[str, Any] = {"person": "who", "item": "film", "value": "stars"}
+PUBLIC, PEOPLE = ratings(500, seed=9), people(500, seed=9)
+METHODS: dict[str, tuple[Columns, Callable[..., shoal.Table]]] = {
+    "long": (Columns(2, "1/50", 3, 1, schema=[FILMS[:3], FILMS[3:]], **LONG), ratings),
+    "long overlapping": (Columns(2, "1/50", 3, 2, schema=[FILMS[:3], FILMS[2:], FILMS[2::-1]], counts=True, **LONG), ratings),
+    "long public": (Columns("ln(9)", "1/50", 3, groups=(2, 3), public=PUBLIC, **LONG), ratings),
+    "long bought": (Columns(2, "1/50", 3, groups=(2,), buying="1/4", items=FILMS, looked_at=3, **LONG), ratings),
+    "transactions": (Columns(2, "1/50", 3, schema=[["film 0", "film 1"]], person="who", item="film"), ratings),
+    "wide": (Columns(2, "1/50", 3, schema=[["age", "town"], ["ill"]], levels={"age": 1}), people),
+    "wide bounded": (Columns(2, "1/50", 3, 1, schema=[["age", "town"], ["ill", "town"]], levels={"age": 2}, counts=True), people),
+    "wide public": (Columns(2, "1/50", 3, groups=(1, 2), public=PEOPLE, levels={"age": 1}), people),
+    "wide bought": (Columns(2, "1/50", 3, groups=2, buying=".5", levels={"age": 1}), people),
+    "wide persons": (Columns(3, "1/20", 3, schema=[["town"], ["ill"]], unit="name", rows=2), people),
+    "wide many": (Columns("ln(100)", "1/20", 2, schema=[[n] for n in ("town", "ill", "age")] * 2, levels={"age": 2}), people),
+}
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+def made(name: str, chance: Chance | None = None, **options: Any) -> shoal.Release:
+    method, table = METHODS[name]
+    if name.startswith("transactions"):
+        given = table(**options)
+        return method.release(replace_roles(given), chance)
+    return method.release(table(**options), chance)
+
+
+def replace_roles(table: shoal.Table) -> shoal.Table:
+    return table.with_roles(identifying=["who", "stars"], quasi=["film"])
+
+
+def table_of(name: str, **options: Any) -> shoal.Table:
+    given = METHODS[name][1](**options)
+    return replace_roles(given) if name == "transactions" else given
+
+
+@every_method
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+def test_verify_agrees_and_finds_a_changed_byte(name: str, form: str, tmp_path: Path) -> None:
+    release = made(name)
+    assert len(release.table)
+    path, paper = release.write(tmp_path, form), tmp_path / "certificate.json"
+    assert shoal.verify(paper, path) == []
+    assert shoal.verify(paper, path, {"age": AGES}) == []
+    for file in (path, paper):
+        content = file.read_bytes()
+        for place in (len(content) // 3, len(content) // 2, len(content) - 2):
+            file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            assert shoal.verify(paper, path)
+        file.write_bytes(content)

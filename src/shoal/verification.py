@@ -232,6 +232,8 @@ def _places(found: Table, paper: Certificate, name: str, tree: Hierarchy) -> lis
             return str(text)
 
     labels = tree.labels[paper.levels[name]]
+    if paper.method == "columns" and "" not in labels:
+        labels = (*labels, "")  # what is null stays so at the root
     if paper.parameters.get("suppressed") == "star" and "*" not in labels:
         labels = (*labels, "*")  # of suppressed rows, which come last
     places = {canonical(label): place for place, label in enumerate(labels)}
@@ -375,14 +377,18 @@ def _promised(paper: Certificate) -> Iterator[str]:
     epsilon, delta, definition = _Epsilon.of(promise["epsilon"]), _number(promise["delta"]), promise["definition"]
     if not epsilon.equals(_Epsilon.of(given["epsilon"])) or _number(given["delta"]) != delta:
         yield "epsilon or delta of the promise are not those of the parameters"
-    if not given["definition"] == derived["definition"] == definition or definition not in ("probabilistic", "standard"):
+    if not given.get("definition", "standard") == derived["definition"] == definition or definition not in (
+        "probabilistic",
+        "standard",
+    ):
         raise FileError("the promise, the parameters and what was derived from them do not name one definition")
-    if promise["unit"] != (given["unit"] or "row"):
+    unit = given.get("person") or given["unit"]
+    if promise["unit"] != (unit or "row"):
         yield "the unit of the promise is not that of the parameters"
-    if given["unit"] and definition != "standard" and delta:
+    if unit and definition != "standard" and delta:
         yield "people are bounded to a number of rows, which keeps the standard definition only"
-    if given["unit"] in [column["name"] for column in paper.columns]:
-        yield f"column {given['unit']!r}, which tells people apart, is released"
+    if unit in [column["name"] for column in paper.columns]:
+        yield f"column {unit!r}, which tells people apart, is released"
     rows, row_delta = _whole(given["rows"]), _number(derived["delta"])
     if derived["rows"] != rows or (rows > 1 and not given["unit"]):
         yield "how many rows a person may have differs between the parameters, what was derived from them, and the unit"
@@ -596,6 +602,198 @@ def _splits_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) ->
     yield "that hierarchies were chosen without looking at the rows, and that every split is in the middle of a domain"
 
 
+# Columns: does the schema follow, do the groups add up, has each group only what may leave
+
+
+def _columns_derivation(paper: Certificate) -> Iterator[str]:
+    promise, given, derived = paper.promise, paper.parameters, paper.derived
+    yield from _promised(paper)
+    yield from _fixed_levels(paper)
+    yield from _schema_follows(paper)
+    if derived["k"] != _whole(given["k"]) or "semantic_k" in promise:
+        yield "k is not that of the parameters, or is promised, which groups of columns do not keep together"
+    groups = len(derived["schema"])
+    most = groups if given["most"] is None else min(_whole(given["most"]), groups)
+    if derived["most"] != most:
+        yield "to how many groups a record gives values is not what the parameters say"
+    row = _Epsilon.of(promise["epsilon"]).times(Fraction(1, given["rows"]))
+    share = Fraction(0) if given["buying"] is None else _number(given["buying"])
+    parts = [None if derived[name] is None else _Epsilon.of(derived[name]) for name in ("epsilon_schema", "epsilon_columns")]
+    if not share < 1 or parts[1] is None or (parts[0] is None) != (share == 0):
+        yield "the schema is bought and not paid for, or paid for and not bought"
+        return
+    if not parts[1].equals(row.times(1 - share)) or (parts[0] is not None and not parts[0].equals(row.times(share))):
+        yield f"the parts of epsilon do not add up to {promise['epsilon']}"
+    one, delta = _Epsilon.of(derived["epsilon_group"]), _number(derived["delta_group"])
+    if _composed(one, delta, most, parts[1]) > _number(derived["delta"]) * (1 + _CLEARLY):
+        yield f"{plural(most, 'group')} of columns spend more together than there is"
+    if _number(derived["scale"]) < 2 / Fraction(one.value(50)) * (1 - _CLEARLY):
+        yield "the noise is narrower than the epsilon of a group asks for"
+
+
+def _schema_follows(paper: Certificate) -> Iterator[str]:
+    """Whether the schema is the one that was given, or may be one that was computed as the parameters say."""
+    given, schema = paper.parameters, paper.derived["schema"]
+    if not schema or not all(group and all(isinstance(name, str) for name in group) for group in schema):
+        raise ValueError("no schema")
+    sets = [frozenset(group) for group in schema]
+    if len(set(sets)) < len(sets) or any(len(one) < len(group) for one, group in zip(sets, schema, strict=True)):
+        yield "a group of columns, or a column in one, is there twice"
+    if given["schema"] is not None:
+        kind = next((Kind(one["type"]) for one in paper.columns if one["name"] == given["item"]), Kind.TEXT)
+        own = [frozenset(kind.text(kind.key(name)) for name in group) for group in given["schema"]]
+        if sets != list(dict.fromkeys(own)):
+            yield "the schema is not the one that the parameters give"
+        return
+    if (given["public"] is None) == (given["buying"] is None):
+        yield "the schema comes from nowhere: none is given, and none from a public table or bought"
+    everything, numbers = frozenset[str]().union(*sets), [_whole(number) for number in given["groups"]]
+    if given["items"] and not everything <= frozenset(given["items"]):
+        yield "the schema has items that were not declared"
+    if not max(numbers) <= len(sets) <= sum(numbers) or (len(numbers) == 1 and sum(map(len, sets)) != len(everything)):
+        yield f"the schema is no clustering into {' and '.join(map(str, numbers))} groups"
+
+
+def _composed(one: _Epsilon, delta: Fraction, times: int, at: _Epsilon) -> Fraction:
+    """The δ at some ε of so many releases that each keep another ε and δ: the worst are flips of a coin, and failures."""
+    digits = 60 + 2 * _digits(one, delta) + times
+    with _precision(digits):
+        step, goal = one.value(digits), at.value(digits)
+        heads = 1 / (1 + (-step).exp())
+        lost = Decimal(0)
+        for j in range(times + 1):  # so many coins tell the truth
+            gain = (2 * j - times) * step - goal
+            if gain > 0:
+                lost += math.comb(times, j) * heads**j * (1 - heads) ** (times - j) * (1 - (-gain).exp())
+        kept = (1 - _decimal(delta)) ** times * (1 - lost)
+        return Fraction(1 - kept)
+
+
+def _columns_released(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    given, schema, names = paper.parameters, paper.derived["schema"], list(found.names)
+    everything = {name for group in schema for name in group}
+    own = ["record", "column_group", given["item"], given["value"]] if given["person"] else ["column_group", *everything]
+    expected = [name for name in (*own, "count" if given["counts"] else None) if name is not None]
+    if sorted(names) != sorted(expected) or names[: 1 + bool(given["person"])] != expected[: 1 + bool(given["person"])]:
+        yield "the columns are not those of the schema"
+        return
+    group = _integers(found, "column_group")
+    if found.rows and not (group.min() >= 1 and group.max() <= len(schema)):
+        yield "a row belongs to no group of columns"
+        return
+    counts = _integers(found, "count") if given["counts"] else np.ones(found.rows, dtype=np.int64)
+    if given["person"]:
+        yield from _long_rows(found, paper, trees, group, counts)
+        return
+    rows, empty = group, np.ones(found.rows, dtype=np.bool_)
+    for name in [name for name in names if name in everything]:
+        column = found.column(name)
+        null = column.codes == column.keys.index(None) if None in column.keys else np.zeros(found.rows, dtype=np.bool_)
+        inside = np.isin(group, [place for place, members in enumerate(schema, 1) if name in members])
+        if not null[~inside].all():
+            yield f"column {name!r} has values in groups that it does not belong to"
+        empty &= null
+        _, rows = np.unique(rows * (len(column.keys) + 1) + column.codes, return_inverse=True)
+    if empty.any():
+        yield f"{plural(int(empty.sum()), 'row')} have no value at all: such projections must not be released"
+    yield from _often_enough(np.bincount(rows), np.bincount(rows, counts), paper)
+
+
+def _often_enough(there: npt.NDArray[np.int64], often: npt.NDArray[Any], paper: Certificate) -> Iterator[str]:
+    k = paper.derived["k"]
+    if paper.parameters["counts"] and (there > 1).any():
+        yield "a record is there twice, each time with a count"
+    if small := int((often < k).sum()):
+        yield f"{small:,} of {plural(len(often), 'projection')} are released fewer than k = {k} times"
+
+
+def _long_rows(
+    found: Table, paper: Certificate, trees: Mapping[str, Hierarchy], group: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]
+) -> Iterator[str]:
+    """Whether records are numbered, have items of their group, are in the order of their values, and occur k times."""
+    record, (item, value, ordered) = _integers(found, "record"), _pairs(found, paper, trees)
+    if not found.rows:
+        return
+    new = np.append(True, record[1:] != record[:-1])
+    if record[0] != 1 or (np.diff(record) != new[1:]).any():
+        yield "the records are not numbered one by one"
+        return
+    starts = np.flatnonzero(new)
+    length = np.diff(starts, append=found.rows)
+    if (item < 0).any() or (value < 0).any():
+        yield "a row lacks its item or its value"
+    if (new[1:] | (item[1:] > item[:-1])).sum() < found.rows - 1:
+        yield "a record has an item twice, or its items are not in their order"
+    if any((part[1:] != part[:-1])[~new[1:]].any() for part in (group, counts)):
+        yield "a record is in two groups, or has two counts"
+    column, kind = found.column(paper.parameters["item"]), _declared(paper, paper.parameters["item"])
+    for place, members in enumerate(paper.derived["schema"], 1):
+        inside = {kind.key(name) for name in members}
+        allowed = np.array([key is not None and kind.key(key) in inside for key in column.keys], dtype=np.bool_)
+        if not allowed[column.codes[group == place]].all():
+            yield f"group {place} has items that the schema has not there"
+    # Each record is compared with the one before it, if that is of the same group and has as many items.
+    before = np.append(False, (group[starts[1:]] == group[starts[:-1]]) & (length[1:] == length[:-1]))
+    rows = np.flatnonzero(np.repeat(before, length))
+    other = rows - np.repeat(length, length)[rows]
+    differs = rows[(item[rows] != item[other]) | (value[rows] != value[other])]
+    whose, first = np.unique(record[differs], return_index=True)
+    at = differs[first]
+    than = at - np.repeat(length, length)[at]
+    less = (item[at] < item[than]) | ((item[at] == item[than]) & (value[at] < value[than]))
+    stepped = group[starts[1:]] - group[starts[:-1]]
+    if (ordered and less.any()) or (stepped < 0).any() or ((stepped == 0) & (length[1:] < length[:-1])).any():
+        yield "the records are not in the order of their values: what decides their order instead may tell more than they do"
+    same = before.copy()
+    same[whose - 1] = False
+    run = np.cumsum(~same) - 1
+    yield from _often_enough(np.bincount(run), np.bincount(run, counts[starts]), paper)
+
+
+def _pairs(
+    found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], bool]:
+    """Every row's item and value by their places in an order, -1 where there is none; and whether that is the values' own."""
+    places = []
+    for name in (paper.parameters["item"], paper.parameters["value"]):
+        if name is None:
+            places.append(np.zeros(found.rows, dtype=np.int64))
+            continue
+        column, kind = found.column(name), _declared(paper, name)
+        if name in trees:
+            place = _places(found, paper, name, trees[name])
+        else:
+            keys = [None if key is None else key if name in paper.levels else kind.key(key) for key in column.keys]
+            order = {key: i for i, key in enumerate(sorted({key for key in keys if key is not None}))}
+            place = [-1 if key is None else order[key] for key in keys]
+        lookup = np.array([-1 if key is None else at for key, at in zip(column.keys, place, strict=True)], dtype=np.int64)
+        places.append(lookup[column.codes] if len(lookup) else np.zeros(found.rows, dtype=np.int64))
+    value = paper.parameters["value"]
+    return places[0], places[1], value not in paper.levels or value in trees
+
+
+def _declared(paper: Certificate, name: str) -> Kind:
+    return next(Kind(column["type"]) for column in paper.columns if column["name"] == name)
+
+
+def _integers(found: Table, name: str) -> npt.NDArray[np.int64]:
+    column = found.column(name)
+    if not all(isinstance(key, int) for key in column.keys):
+        raise FileError(f"column {name!r} has what is no whole number")
+    return np.array(column.keys, dtype=np.int64)[column.codes] if found.rows else np.zeros(0, dtype=np.int64)
+
+
+def _columns_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    given, derived = paper.parameters, paper.derived
+    yield "that projections were withheld and counts made noisy by chance, as the parameters say, by draws that nobody knows"
+    yield f"that no record gave values to more than {plural(derived['most'], 'group')} of columns, chosen by chance"
+    if given["buying"] is not None:
+        yield "that the schema was bought by what it says: it was computed from nothing but noisy numbers"
+    else:
+        yield "that the schema was chosen without looking at the rows" + (", from a public table" if given["public"] else "")
+    yield from _levels_trusted(paper, hierarchies)
+
+
 # Which method is checked by what
 
 
@@ -629,6 +827,14 @@ _KNOWN = {
         _noise_trusted,
     ),
     "kdgs": _Checks("semantic anonymity", "k levels counts", "", _semantic_derivation, _counted, _levels_trusted),
+    "columns": _Checks(
+        "differential privacy",
+        "epsilon delta k most schema groups public buying person item value items looked_at levels unit rows counts",
+        "schema k most epsilon_schema epsilon_columns delta definition epsilon_group delta_group scale half rows",
+        _columns_derivation,
+        _columns_released,
+        _columns_trusted,
+    ),
     "mondrian": _Checks("semantic anonymity", "models relaxed ranges splits", "", _splits_derivation, _split, _splits_trusted),
 }
 _ALGORITHMIC = {

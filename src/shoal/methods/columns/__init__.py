@@ -126,7 +126,12 @@ class Columns:
         fixed(schema, self.levels)
         names = self._vocabulary(schema)
         kind = None if self.item is None else schema.kinds[self.item]
-        groups = len(_placed(self.schema, names, kind)) if self.schema is not None else sum(self.groups)
+        groups = sum(self.groups)
+        if self.schema is not None:
+            groups = len(placed := _placed(self.schema, names, kind))
+            released = {names[place] for places in placed for place in places} if self.person is None else {self.value}
+            if unused := [name for name in self.levels or {} if name not in released]:
+                raise ParameterError(f"`levels` names {listed(unused)}, which no group of the schema has; leave them out")
         self._parameters(groups)  # what has none is refused before a ledger counts it
         return DifferentialPrivacy(self.epsilon, self.delta, "standard", self.person or self.unit or "row")
 
@@ -204,6 +209,7 @@ class Columns:
             "epsilon_schema": buying,
             "epsilon_columns": epsilon,
             "delta": delta,
+            "definition": parameters.definition,
             "epsilon_group": parameters.epsilon,
             "delta_group": parameters.delta,
             "scale": parameters.scale,
