@@ -177,6 +177,22 @@ def test_safepub_is_judged_by_its_rate() -> None:
     assert set(found.losses) == set(LOSSES)
 
 
+@pytest.mark.parametrize("counts", [False, True])
+def test_noisy_counts_may_be_more_than_there_were_records(counts: bool) -> None:
+    table = people([(21, "Ely", "flu")] * 40 + SIX)
+    method = shoal.NoisyCounts(1, "1/2", k=3, levels={"age": 1}, counts=counts)
+    told: list[Judgement] = []
+    for seed in range(12):
+        release = method.release(table, Seeded(seed))
+        found = judge(table, release)
+        assert found.kept == (release.table["count"].sum() if counts else len(release.table))
+        assert 0 <= found.losses["granularity"].normalised <= 1
+        told.append(found)
+    assert min(found.kept for found in told) < 40 < max(found.kept for found in told)
+    every = shoal.NoisyCounts(1, 0, counts=counts).release(table.with_roles(quasi=["age", "town"], identifying=["ill"]))
+    assert judge(table.with_roles(quasi=["age", "town"], identifying=["ill"]), every).kept >= 0
+
+
 def test_counts_of_a_sample_are_scaled_by_its_rate_and_losses_count_who_was_not_drawn() -> None:
     table = people(SIX * 100)
     made = shoal.RandomSample("1/4").release(table, Seeded(3))

@@ -17,11 +17,11 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal import SafePub, frames
+from shoal import NoisyCounts, SafePub, frames
 from shoal.cli.app import app
 from shoal.errors import ColumnError
 from shoal.hierarchy import Hierarchy, suppress
-from shoal.methods import safepub
+from shoal.methods import noisy_counts, safepub
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import KAnonymity
 from shoal.release import _canonical, _seal
@@ -97,7 +97,9 @@ TYPES: dict[str, tuple[Any, list[Any], Any, str | None]] = {
 }
 
 
-def _everything(directory: Path, kind: Any, values: list[Any], declared: str | None, level: int | None) -> dict[str, object]:
+def _everything(
+    directory: Path, kind: Any, values: list[Any], declared: str | None, level: int | None, method: Any
+) -> dict[str, object]:
     """All that leaves, where all records are drawn: sex and x as they are, or x at a level of a hierarchy."""
     sex = ["f", "m"] * 100 + ["d"] * (len(values) - 200)
     if isinstance(kind, pa.DataType):
@@ -114,7 +116,7 @@ def _everything(directory: Path, kind: Any, values: list[Any], declared: str | N
         frame, quasi=["sex"], sensitive=["x"], hierarchies=trees, types=None if declared is None else {"x": declared}
     )
     levels = {"sex": 0} if level is None else {"sex": 0, "x": level}
-    made = SafePub(1, "1e-3", levels=levels).release(table)
+    made = method(1, "1e-3", levels=levels).release(table)
     told: dict[str, object] = {
         "certificate": replace(made.certificate, number="").to_json(),
         "type": str(made.table.schema if hasattr(made.table, "schema") else made.table.dtypes),
@@ -122,10 +124,12 @@ def _everything(directory: Path, kind: Any, values: list[Any], declared: str | N
     return told | {form: made.write(directory, form).read_bytes() for form in ("csv", "parquet", "arrow")}
 
 
-def _told_apart(directory: Path, kind: Any, values: list[Any], odd: Any, declared: str | None, level: int | None) -> bool:
+def _told_apart(
+    directory: Path, kind: Any, values: list[Any], odd: Any, declared: str | None, level: int | None, method: Any = SafePub
+) -> bool:
     """Whether a record more, which is alone and never leaves, shows in anything that does."""
     many = values * 100
-    without, with_it = (_everything(directory, kind, rows, declared, level) for rows in (many, [*many, odd]))
+    without, with_it = (_everything(directory, kind, rows, declared, level, method) for rows in (many, [*many, odd]))
     assert pl.read_csv(directory / "release.csv").height == 200
     return without != with_it
 
@@ -133,16 +137,18 @@ def _told_apart(directory: Path, kind: Any, values: list[Any], odd: Any, declare
 @pytest.fixture
 def all_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safepub, "drawn", lambda counts, share, chance: counts)
+    monkeypatch.setattr(noisy_counts, "noisy", lambda count, parameters, chance: count * (count >= parameters.k))
 
 
 @pytest.mark.parametrize("what", TYPES)
+@pytest.mark.parametrize("method", [SafePub, NoisyCounts])
 @pytest.mark.usefixtures("all_are_drawn")
-def test_a_record_that_never_leaves_shows_in_no_byte_and_no_type(tmp_path: Path, what: str) -> None:
+def test_a_record_that_never_leaves_shows_in_no_byte_and_no_type(tmp_path: Path, what: str, method: Any) -> None:
     kind, values, odd, declared = TYPES[what]
-    assert not _told_apart(tmp_path, kind, values, odd, declared, None)
+    assert not _told_apart(tmp_path, kind, values, odd, declared, None, method)
     if what in ("times", "times of pandas", "times of arrow", "a category"):
         for level in (0, 1):
-            assert not _told_apart(tmp_path, kind, values, odd, declared, level)
+            assert not _told_apart(tmp_path, kind, values, odd, declared, level, method)
 
 
 @pytest.mark.parametrize("what", ["times", "times as text", "times of pandas", "times of arrow", "objects"])

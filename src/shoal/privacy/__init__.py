@@ -26,7 +26,8 @@ from shoal.privacy.models import (
     holds_all,
     parse_model,
 )
-from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, Syntactic, composed
+from shoal.privacy.noise import NoisyCountParameters, column_parameters, noisy_count_parameters
+from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, SemanticAnonymity, Syntactic, composed
 
 __all__ = [
     "MODELS",
@@ -39,18 +40,22 @@ __all__ = [
     "Epsilon",
     "KAnonymity",
     "Model",
+    "NoisyCountParameters",
     "PSensitive",
     "Promise",
     "RecursiveDiversity",
     "SafePubParameters",
     "Sampled",
+    "SemanticAnonymity",
     "Syntactic",
     "TCloseness",
     "bound",
+    "column_parameters",
     "composed",
     "delta_concern",
     "delta_for",
     "holds_all",
+    "noisy_count_parameters",
     "parse_model",
     "per_row",
     "safepub_parameters",
