@@ -20,7 +20,7 @@ from shoal.counts import Groups, Lattice
 from shoal.counts.counts import group
 from shoal.disk import finite, replacing
 from shoal.engine import Embedded
-from shoal.errors import ColumnError, FileError, HierarchyError, InputError, listed, plural
+from shoal.errors import ColumnError, FileError, HierarchyError, InputError, ParameterError, listed, plural
 from shoal.hierarchy.cover import covers
 from shoal.kinds import Kind
 from shoal.measure.loss import LOSSES, normalised, placed
@@ -135,6 +135,11 @@ def judge(
     (True, True)
     """
     certificate = release.certificate if isinstance(release, Release) else None
+    if certificate is not None and certificate.method == "columns":
+        raise ParameterError(
+            "a release of groups of columns has parts of records, which cannot be compared with the input row by row; train what "
+            "you need on it, and test that on records of your own"
+        )
     chosen = levels if levels is not None else certificate.levels if certificate else {}
     noisy = certificate is not None and "scale" in certificate.derived  # so rows may be there more often than they were
     shown = _shown(table, _repeated(release) if isinstance(release, Release) else release, chosen)
@@ -306,13 +311,15 @@ def _losses(table: Table, shown: Table, columns: Sequence[_Column], noisy: bool)
 
 def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
     """How many records of each group of the input are in the release; where counts are noisy, not more than there are."""
-    if not noisy and any((column.before[column.codes] == 0).any() for column in columns):
+    there = np.logical_and.reduce([column.before[column.codes] > 0 for column in columns])
+    if not noisy and not there.all():
         raise _foreign()
-    if not len(columns[0].codes):
+    if not there.any():
         return np.zeros(len(groups.sizes), dtype=np.int64)
     # A combination that no record has leads anywhere: whether it is that of the group is looked at afterwards.
-    found = groups.find([column.codes.astype(np.uint64) for column in columns]).clip(0, len(groups.sizes) - 1)
-    same = np.logical_and.reduce([groups.codes(j)[found] == column.codes for j, column in enumerate(columns)])
+    rows = [column.codes[there].astype(np.uint64) for column in columns]
+    found = groups.find(rows).clip(0, len(groups.sizes) - 1)
+    same = np.logical_and.reduce([groups.codes(j)[found] == codes for j, codes in enumerate(rows)])
     kept = np.bincount(found[same], minlength=len(groups.sizes))
     if not noisy and (not same.all() or (kept > groups.sizes).any()):
         raise _foreign()
