@@ -422,7 +422,7 @@ def _levels_allowed(paper: Certificate) -> Iterator[str]:
 def _grouped(epsilon: _Epsilon, row: _Epsilon, row_delta: Fraction, delta: Fraction) -> bool:
     """Whether rows that keep (row, row_delta) keep (epsilon, delta) together: δ of each grows by e^ε of those after it."""
     digits = _digits(row, row_delta)
-    return row_delta * (epsilon.power(digits)[1] - 1) <= delta * (row.power(digits)[0] - 1)
+    return row_delta * (epsilon.power(digits)[1] - 1) <= delta * (row.power(digits)[0] - 1) * (1 + _CLEARLY)
 
 
 def _digits(epsilon: _Epsilon, delta: Fraction) -> int:

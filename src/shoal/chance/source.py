@@ -122,7 +122,7 @@ class Chance:
         return chosen
 
     def _choose(self, chosen: Bools, starts: Ints, sizes: Ints, most: int) -> Ints:
-        """Choose in groups by sorting a random half-word a member; gives the groups with two equal ones, which are to draw again."""
+        """Choose by sorting a random half-word a member; gives the groups with two equal ones, which are to draw again."""
         before = np.cumsum(sizes) - sizes
         group = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
         place = np.arange(len(group), dtype=np.uint64) - np.repeat(before, sizes).astype(np.uint64)

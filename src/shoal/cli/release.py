@@ -60,13 +60,17 @@ def release(
     complain(f"wrote {written} and {written.with_name('certificate.json')}")
     if "kept" in made.facts:
         complain(f"for you alone: {kept(made.facts)}")
+    if "projections" in made.facts:
+        given = f"{plural(made.facts['records'], 'record')} gave {plural(made.facts['projections'], 'projection')}"
+        complain(f"for you alone: {given}, and {made.facts['released']:,} are released")
     if "concern" in made.facts:
         complain(f"for you alone: {made.facts['concern']}")
     elif made.suppressed:
         complain(f"for you alone: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
     if (loss := _loss(table, made)) is not None:  # all of this tells about the input, which the release does not
         complain(f"for you alone: loss {percent(loss)}, from 0 % for the input to 100 % for nothing left")
-    complain(f"how good it is, for you alone: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}")
+    if "projections" not in made.facts:  # which cannot be compared with the input row by row
+        complain(f"how good it is, for you alone: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}")
     if book:
         entered = made.facts["ledger"]
         complain(f"entered in {book.path} as entry {entered['entry']}")
@@ -78,7 +82,7 @@ def _loss(table: "Table", made: "Release") -> float | None:
     """What all records have lost together: as the method found it, or else by granularity, where the release has levels."""
     from shoal.judgement import judge
 
-    if "loss" in made.facts or not made.certificate.levels:
+    if "loss" in made.facts or "projections" in made.facts or not made.certificate.levels:
         return made.facts.get("loss")
     return judge(table, made).losses["granularity"].normalised
 
