@@ -98,7 +98,7 @@ class Certificate:
     whole: bool = False
     private: bool = True
     version: str = __version__
-    file: Mapping[str, str] | None = None
+    file: Mapping[str, Any] | None = None
 
     def to_json(self) -> str:
         """Canonical JSON; its last line of defence is `seal`, the digest of everything else, against accidents only."""
@@ -137,7 +137,11 @@ class Certificate:
                 if self.parameters.get(name) != value
             ],
             "Recipe": [f"SHA-256 {self.recipe}"] if self.recipe else [],
-            "File": [self.file["name"], f"SHA-256 {self.file['sha256']}"] if self.file else [],
+            "File": [
+                line
+                for own in ([self.file, *self.file.get("further", {}).values()] if self.file else ())
+                for line in (own["name"], f"SHA-256 {own['sha256']}")
+            ],
         }
         for title, entries in sections.items():
             lines += ["", title, *map(_wrapped, entries)] if entries else []
@@ -148,14 +152,16 @@ class Certificate:
 class Release:
     """A released table with its certificate, and what only the owner should see.
 
-    `table` is a dataframe of the kind that came in. `suppressed` is how many records were suppressed and `facts` what the
-    method found on its way (loss, nodes looked at): both tell about the input and are never written.
+    `table` is a dataframe of the kind that came in; `further` are those that some methods release besides, by their names.
+    `suppressed` is how many records were suppressed and `facts` what the method found on its way (loss, nodes looked at):
+    both tell about the input and are never written.
     """
 
     table: Any
     certificate: Certificate
     suppressed: int = 0
     facts: Mapping[str, Any] = field(default_factory=dict)
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
@@ -166,31 +172,43 @@ class Release:
         try:
             certificate = Certificate.from_json((folder / "certificate.json").read_bytes().decode("utf-8"))
             file = certificate.file or {}
-            target = folder / Path(file["name"]).name
-            with open(target, "rb") as content:
-                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            tables = {"": file, **{name: {**file, **own} for name, own in file.get("further", {}).items()}}
+            frames = {}
+            for called, own in tables.items():
+                target = folder / Path(own["name"]).name
+                with open(target, "rb") as content:
+                    digest = hashlib.file_digest(content, "sha256").hexdigest()
+                if digest != own["sha256"]:
+                    raise FileError(f"{target} is not the table that its certificate was written for: their digests differ")
+                options: dict[str, Any] = {"separator": ",", "quote": '"', "encoding": "utf-8"} if own["format"] == "csv" else {}
+                frames[called] = read(target, **options).frame.to_native()
         except (OSError, UnicodeDecodeError, KeyError):
             raise FileError(f"{folder} has no certificate.json with its table; give the directory of a release") from None
-        if digest != file["sha256"]:
-            raise FileError(f"{target} is not the table that its certificate was written for: their digests differ")
-        if file["format"] == "csv":
-            return cls(read(target, separator=",", quote='"', encoding="utf-8").frame.to_native(), certificate)
-        return cls(read(target).frame.to_native(), certificate)
+        return cls(frames.pop(""), certificate, further=frames)
 
     def write(self, directory: str | os.PathLike[str], format: str = "csv") -> Path:
-        """Write release.<format> and certificate.json into a directory, both or none; gives the released file's path."""
+        """Write release.<format>, further tables by their names, and certificate.json into a directory, all of them or none.
+
+        Gives the path of the released file.
+        """
         from shoal.files import Format, serialise
 
         folder = Path(directory)
-        target, paper = folder / f"release.{format}", folder / "certificate.json"
+        tables = {"release": self.table, **self.further}
+        targets, paper = [folder / f"{name}.{format}" for name in tables], folder / "certificate.json"
         new = [path for path in (folder, *folder.parents) if not os.path.exists(path)]
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with together(target, paper) as (table, text):
-                serialise(self.table, table, cast(Format, format))
-                table.seek(0)
-                digest = hashlib.file_digest(table, "sha256").hexdigest()  # type: ignore[arg-type]  # it can be read
-                facts = {"name": target.name, "format": format, "sha256": digest}
+            with together(*targets, paper) as (*files, text):
+                told = []
+                for frame, file, target in zip(tables.values(), files, targets, strict=True):
+                    serialise(frame, file, cast(Format, format))
+                    file.seek(0)
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # it can be read
+                    told.append({"name": target.name, "sha256": digest})
+                facts: dict[str, Any] = {**told[0], "format": format}
+                if self.further:
+                    facts["further"] = dict(zip(self.further, told[1:], strict=True))
                 text.write(replace(self.certificate, file=facts).to_json().encode())
         except BaseException as error:
             for path in new:
@@ -199,7 +217,7 @@ class Release:
             if isinstance(error, OSError):
                 raise FileError(f"cannot write into {folder}: {error.strerror}; give a directory you may write to") from None
             raise
-        return target
+        return targets[0]
 
 
 def certify(
