@@ -88,6 +88,24 @@ def test_integers_are_coded_alike(values: list[int | None]) -> None:
     )
 
 
+spelt = st.sampled_from(
+    ["39", "039", "+39", "-0", "0", " 39", "3.0", "1e3", "", "7", "-7", "123456789012345", "12\n", "9223372036854775807"]
+)
+
+
+@given(st.lists(st.none() | spelt, max_size=8))
+def test_texts_of_whole_numbers_are_coded_alike_however_they_are_spelt(values: list[str | None]) -> None:
+    column = of(pl.DataFrame({"a": values}, schema={"a": pl.String}), types={"a": "integer"})
+    assert same(column, of(pd.DataFrame({"a": pd.Series(values, dtype=object)}), types={"a": "integer"}))
+    assert [column.keys[code] for code in column.codes] == [Kind.INTEGER.key(value) for value in values]
+
+
+@pytest.mark.parametrize("text", ["9223372036854775808", "-9223372036854775808", "0x1", "1_000", "٣", "--1", "+", "true", "NaN"])
+def test_texts_that_are_no_whole_numbers_are_refused(text: str) -> None:
+    with pytest.raises(ColumnError, match="integer"):
+        of(pl.DataFrame({"a": ["1", text]}), types={"a": "integer"})
+
+
 @given(floats)
 def test_floats_are_coded_alike(values: list[float | None]) -> None:
     agree(

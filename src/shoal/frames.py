@@ -31,6 +31,10 @@ class Library(Protocol):
         """Codes and values of a series in no particular order; every value occurs, and None stands for missing ones."""
         ...
 
+    def whole(self, series: Any) -> Any:
+        """A series of texts that all spell whole numbers as these numbers, which are coded faster; any other as it is."""
+        ...
+
     def categories(self, series: Any) -> "nw.Series[Any] | None":
         """The distinct values behind a categorical series, where they need not be text."""
         ...
@@ -212,6 +216,14 @@ class _Polars:
             values.append(None)
         return codes, values
 
+    def whole(self, series: Any) -> Any:
+        import polars as pl
+
+        if series.dtype != pl.String:
+            return series
+        numbers = series.cast(pl.Int64, strict=False)
+        return numbers if numbers.null_count() == series.null_count() else series
+
     def categories(self, series: Any) -> None:
         return None
 
@@ -252,6 +264,9 @@ class _Pandas:
         gone = codes < 0
         codes[gone] = len(distinct)
         return codes, [*distinct.astype(object), *[None] * bool(gone.any())]
+
+    def whole(self, series: Any) -> Any:
+        return series
 
     def categories(self, series: Any) -> "nw.Series[Any]":
         import pandas as pd
@@ -304,6 +319,9 @@ class _Arrow:
             values.append(None)
         return codes, values
 
+    def whole(self, series: Any) -> Any:
+        return series
+
     def categories(self, series: Any) -> "nw.Series[Any]":
         import pyarrow as pa
 
@@ -344,8 +362,8 @@ def _integers(values: Ints) -> tuple[Ints, Ints]:
     # Subtracting in the unsigned type of the same size wraps around to the right distance.
     unsigned = np.dtype(f"u{values.dtype.itemsize}")
     lowest = np.array(low, dtype=values.dtype).view(unsigned)
-    offsets = values.view(unsigned) - lowest
+    offsets = (values.view(unsigned) - lowest).astype(np.uint32 if high - low < 1 << 32 else unsigned, copy=False)
     seen = np.zeros(high - low + 1, dtype=np.bool_)
     seen[offsets] = True
     distinct = (np.flatnonzero(seen).astype(unsigned) + lowest).view(values.dtype)
-    return (np.cumsum(seen, dtype=np.uint32) - 1)[offsets], distinct
+    return offsets if len(distinct) == len(seen) else (np.cumsum(seen, dtype=np.uint32) - 1)[offsets], distinct

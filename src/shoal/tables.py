@@ -175,7 +175,8 @@ class Table:
                 "convert it to text, numbers or dates"
             )
         try:
-            codes, values = self._library.factorize(series.to_native())
+            native = series.to_native()
+            codes, values = self._library.factorize(self._library.whole(native) if kind is Kind.INTEGER else native)
         except TypeError:
             raise ColumnError(
                 f"column {name!r} holds lists or other values that cannot be compared; convert it to text"
@@ -189,6 +190,8 @@ class Table:
             )
         # Distinct values may share a key ("39", "039"), and keys get their canonical order: one table look-up does both.
         ordered: list[Key | None] = [*sorted({key for key in keys if key is not None}), *[None] * (None in keys)]
+        if ordered == keys:
+            return Column(name, kind, tuple(ordered), codes.astype(smallest(max(len(ordered), 1))))
         place = {key: i for i, key in enumerate(ordered)}
         code_of = np.array([place[key] for key in keys], dtype=smallest(max(len(ordered), 1)))
         return Column(name, kind, tuple(ordered), code_of.take(codes) if keys else codes.astype(np.uint8))
