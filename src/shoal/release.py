@@ -301,7 +301,7 @@ def _told(value: object) -> str:
             short = printed(exact := Fraction(value))
             return short if len(short) <= _LONG else f"{float(exact):.6g}, exactly {value}"
         case list() | tuple():
-            return ", ".join(map(_told, value))
+            return ", ".join(f"[{_told(one)}]" if isinstance(one, list | tuple) else _told(one) for one in value)
         case {"is": name, **given}:
             try:
                 return str(MODELS[str(name)](**{str(key): inner for key, inner in given.items() if key != "hierarchy"}))

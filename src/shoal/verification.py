@@ -627,6 +627,8 @@ def _columns_derivation(paper: Certificate) -> Iterator[str]:
     one, delta = _Epsilon.of(derived["epsilon_group"]), _number(derived["delta_group"])
     if _composed(one, delta, most, parts[1]) > _number(derived["delta"]) * (1 + _CLEARLY):
         yield f"{plural(most, 'group')} of columns spend more together than there is"
+    if derived["composition"] != ("sum" if one.times(Fraction(most)).equals(parts[1]) else "optimal"):
+        yield "the groups' parts of epsilon are not composed as the certificate says"
     if _number(derived["scale"]) < 2 / Fraction(one.value(50)) * (1 - _CLEARLY):
         yield "the noise is narrower than the epsilon of a group asks for"
 
@@ -830,7 +832,7 @@ _KNOWN = {
     "columns": _Checks(
         "differential privacy",
         "epsilon delta k most schema groups public buying person item value items looked_at levels unit rows counts",
-        "schema k most epsilon_schema epsilon_columns delta definition epsilon_group delta_group scale half rows",
+        "schema k most epsilon_schema epsilon_columns delta definition composition epsilon_group delta_group scale half rows",
         _columns_derivation,
         _columns_released,
         _columns_trusted,

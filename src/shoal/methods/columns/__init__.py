@@ -95,6 +95,8 @@ class Columns:
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
+        if self.public is not None and not isinstance(self.public, Table):
+            raise ParameterError(f"`public` is a {type(self.public).__name__}; make a Table of it with shoal.table or shoal.read")
         if (self.schema is not None) + (self.public is not None) + (self.buying is not None) != 1:
             raise ParameterError(
                 "say where the schema comes from: give `schema`, or `public` to compute it from a public table, or `buying` to "
@@ -174,8 +176,8 @@ class Columns:
                 "identifying"
             )
         kind = schema.kinds[self.item]
-        if self.levels and self.item in self.levels:
-            raise ParameterError(f"`levels` names {self.item!r}, whose items are told apart; group them in a schema instead")
+        if self.item in schema.hierarchies:
+            raise ParameterError(f"items are told apart, so {self.item!r} takes no hierarchy; group them in a schema instead")
         if self.schema is not None:
             return _items([name for group in self.schema for name in group], kind)
         if self.items:
@@ -210,6 +212,7 @@ class Columns:
             "epsilon_columns": epsilon,
             "delta": delta,
             "definition": parameters.definition,
+            "composition": "sum" if parameters.epsilon * most == epsilon else "optimal",
             "epsilon_group": parameters.epsilon,
             "delta_group": parameters.delta,
             "scale": parameters.scale,
@@ -299,9 +302,10 @@ def _names(given: Iterable[object], option: str) -> tuple[str, ...]:
 
 
 def _groups(schema: Iterable[Iterable[object]]) -> Names:
-    if isinstance(schema, str) or any(isinstance(one, str) for one in schema):
+    given = tuple(schema)
+    if any(isinstance(one, str) or not isinstance(one, Iterable) for one in (schema, *given)):
         raise ParameterError("`schema` is a list of groups, each a list of names, such as [['age', 'sex'], ['ward']]")
-    groups = tuple(_names(one, "schema") for one in schema)
+    groups = tuple(_names(one, "schema") for one in given)
     if not groups or not all(groups):
         raise ParameterError("`schema` has no group, or one without a name; give at least one name to each")
     return groups

@@ -136,13 +136,13 @@ class Wide:
 
         Of more than `most` groups, each record gives as many, a uniform choice, independent between records.
         """
-        given = self._given(groups)
-        weights = np.where(given, self.counts.count[:, None], 0)
-        if len(given) and given.sum(axis=1).max() > most:
+        given, counts = self._given(groups), self.counts
+        weights = None
+        if most < len(groups) and len(given) and given.sum(axis=1).max() > most:
             weights = self._bounded(given, most, chance)
-        for places, weight in zip(groups, weights.T, strict=True):
+        for at, places in enumerate(groups):
+            weight = np.where(given[:, at], counts.count, 0) if weights is None else weights[:, at].astype(np.int64)
             some = np.flatnonzero(weight)
-            counts = self.counts
             yield group(
                 [counts.names[place] for place in places],
                 [counts.codes[place][some] for place in places],
@@ -159,10 +159,10 @@ class Wide:
                 own |= there[place]
         return nothing.T
 
-    def _bounded(self, given: Bools, most: int, chance: Chance) -> npt.NDArray[np.int64]:
+    def _bounded(self, given: Bools, most: int, chance: Chance) -> Codes:
         """How many of the records of each distinct row give each group a value, when each gives at most `most`."""
         records = np.repeat(np.arange(self.counts.distinct), self.counts.count)
-        weights = np.zeros(given.shape, dtype=np.int64)
+        weights: Codes = np.zeros(given.shape, dtype=smallest(int(self.counts.count.max(initial=0)) + 1))
         for start in range(0, len(records), _RECORDS):
             which = records[start : start + _RECORDS]
             kept = given[which]
@@ -170,5 +170,5 @@ class Wide:
             first = int(which[0])
             for place in range(given.shape[1]):
                 part = np.bincount(which[kept[:, place]] - first)
-                weights[first : first + len(part), place] += part
+                weights[first : first + len(part), place] += part.astype(weights.dtype)
         return weights
