@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -658,6 +658,49 @@ def draws(chance: Chance) -> list[npt.NDArray[np.int64]]:
         chance.discrete_laplaces(Fraction(9), 5),
         chance.choice(10**6, 3),
     ]
+
+
+def halves(*words: int) -> bytes:
+    return b"".join(word.to_bytes(4, "little") for word in words)
+
+
+@pytest.mark.parametrize(("size", "most"), [(2, 1), (3, 1), (3, 2), (4, 2)])
+def test_choices_are_uniform_on_every_input_and_draw_again_where_words_are_equal(size: int, most: int) -> None:
+    seen: Counter[tuple[bool, ...]] = Counter()
+    for words in product(range(size + 1), repeat=size):
+        source = Bits(halves(*words))
+        if len(set(words)) == size:
+            seen[tuple(source.choices(np.array([size]), most).tolist())] += 1
+            assert not source.content
+        else:
+            with pytest.raises(EOFError):  # it asks for more
+                source.choices(np.array([size]), most)
+    assert set(seen) == {chosen for chosen in product((False, True), repeat=size) if sum(chosen) == most}
+    assert len(set(seen.values())) == 1
+
+
+def test_choices_that_draw_again_leave_those_of_other_groups_alone() -> None:
+    sizes = np.array([1, 3, 0, 2, 3])
+    first = halves(7, 7, 1, *(5, 4), *(3, 1, 2))  # groups of one are not drawn for; the one of three has equal words
+    for order in permutations(range(3)):
+        chosen = Bits(first + halves(*order)).choices(sizes, 1).tolist()
+        assert chosen == [True, *(place == order.index(0) for place in range(3)), False, True, False, True, False]
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(0, 10), st.integers(0, 99))
+def test_choices_take_as_many_as_are_allowed(sizes: list[int], most: int, seed: int) -> None:
+    chosen = Seeded(seed).choices(np.array(sizes, dtype=np.int64), most)
+    parts = np.split(chosen, np.cumsum(sizes)[:-1]) if sizes else []
+    assert [int(part.sum()) for part in parts] == [min(size, most) for size in sizes]
+
+
+def test_choices_work_in_blocks_and_for_crowds() -> None:
+    sizes = np.array([3] * 1_500_000 + [70_000, 5])
+    chosen = Seeded(1).choices(sizes, 2)
+    often = chosen[: 3 * 1_500_000].reshape(-1, 3)
+    assert (often.sum(axis=1) == 2).all()
+    assert all(off(int(column.sum()), 1e6, 1.5e6 * 2 / 9) < LIMIT for column in often.T)
+    assert chosen[-70_005:-5].sum() == chosen[-5:].sum() == 2
 
 
 @given(st.integers(0, 10**9))
