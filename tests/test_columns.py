@@ -27,7 +27,7 @@ from shoal.cli.app import app
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped, TooLargeError
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
-from shoal.methods import Schema
+from shoal.methods import Schema, noisy_counts
 from shoal.methods.columns import Columns, schema_of, schemas
 from shoal.methods.columns import long as long_form
 from shoal.methods.columns import wide as wide_form
@@ -127,8 +127,8 @@ def worst(form: str, domain: Sequence[Record], records: int, groups: Groups, mos
     return least, most_
 
 
-TWO = [(a, b) for a in (1, None) for b in (1, None)]
-VALUES = [(1, 1), (2, None), (None, 2), (1, 2)]
+TWO: list[Record] = [(a, b) for a in (1, None) for b in (1, None)]
+VALUES: list[Record] = [(1, 1), (2, None), (None, 2), (1, 2)]
 CASES: dict[str, tuple[list[Record], int, Groups, int]] = {
     "two groups, one allowed": (TWO, 3, ((0,), (1,)), 1),
     "two groups, both allowed": (TWO, 3, ((0,), (1,)), 2),
@@ -226,7 +226,7 @@ SURELY: Any = _Surely()
 @pytest.fixture(autouse=True)
 def _released_surely(monkeypatch: pytest.MonkeyPatch) -> None:
     """`SURELY` draws nothing; all other parameters draw as they should."""
-    right = wide_form.noisy
+    right = noisy_counts.noisy
 
     def surely(count: npt.NDArray[np.int64], parameters: Any, chance: Chance) -> npt.NDArray[np.int64]:
         return np.where(count >= parameters.k, count, 0) if isinstance(parameters, _Surely) else right(count, parameters, chance)
@@ -526,7 +526,7 @@ def pair_counts(database: Database, looked_at: int) -> set[tuple[int, ...]]:
 
     def run(chance: Enumerated) -> tuple[int, ...]:
         told: list[npt.NDArray[np.int64]] = []
-        right = long_form.bought_pairs
+        right = schemas.bought_pairs
 
         def bought(pairs: Pairs, *rest: Any) -> Pairs:
             upper = np.triu_indices(ITEMS, 1)
@@ -594,7 +594,7 @@ def ratings(people: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **option
         for item in random.choice(5, random.integers(1, 4), replace=False)
     ]
     random.shuffle(rows)
-    columns = dict(zip(("who", "film", "stars"), map(list, zip(*rows, strict=True)), strict=True)) if rows else None
+    columns: Any = dict(zip(("who", "film", "stars"), map(list, zip(*rows, strict=True)), strict=True)) if rows else None
     frame = kind(columns or {"who": np.array([], dtype=str), "film": np.array([], dtype=str), "stars": np.array([], dtype=int)})
     types = {"who": "text", "film": "text", "stars": "integer"}
     return shoal.table(frame, **{"identifying": ["who"], "quasi": ["film"], "sensitive": ["stars"], "types": types, **options})
@@ -890,7 +890,7 @@ def test_a_record_that_is_not_shared_shows_nowhere_in_long_form(kind: str, tmp_p
     without = everything(tmp_path, FRAMES[kind]({"who": who, "x": x, "y": y}), method, **roles)
     for more in ([row] for row in rows):
         extra = [-1] * len(more)
-        columns = {"who": [*extra, *who], "x": [*(a for a, _ in more), *x], "y": [*(b for _, b in more), *y]}
+        columns: Any = {"who": [*extra, *who], "x": [*(a for a, _ in more), *x], "y": [*(b for _, b in more), *y]}
         assert everything(tmp_path, FRAMES[kind](columns), method, **roles) == without, more
 
 

@@ -180,8 +180,9 @@ _WRITTEN: dict[object, Any] = {
     Mapping[str, int]: dict[str, int],
     Mapping[str, int] | None: dict[str, int] | None,
     tuple[str, ...]: list[str],
-    tuple[tuple[str, ...], ...] | None: list[list[str]] | None,
-    tuple[int, ...]: Annotated[Any, _written_as(int | list, "a whole number, or a list of them")],
+    Sequence[Sequence[str]] | None: list[list[str]] | None,
+    int | Sequence[int]: Annotated[Any, _written_as(int | list, "a whole number, or a list of them")],
+    Sequence[str]: list[str],
     Table | None: str | None,  # the path of a public table
     Exact | None: Number | None,
     Kind | str: KindName,

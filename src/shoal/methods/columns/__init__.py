@@ -64,14 +64,14 @@ class Columns:
     delta: Exact
     k: int = 10
     most: int | None = None
-    schema: Names | None = None
-    groups: tuple[int, ...] = ()
+    schema: Sequence[Sequence[str]] | None = None
+    groups: int | Sequence[int] = ()
     public: Table | None = None
     buying: Exact | None = None
     person: str | None = None
     item: str | None = None
     value: str | None = None
-    items: tuple[str, ...] = ()
+    items: Sequence[str] = ()
     looked_at: int = 10
     levels: Mapping[str, int] | None = None
     unit: str | None = None
@@ -128,7 +128,7 @@ class Columns:
         fixed(schema, self.levels)
         names = self._vocabulary(schema)
         kind = None if self.item is None else schema.kinds[self.item]
-        groups = sum(self.groups)
+        groups = sum(_numbers(self.groups))
         if self.schema is not None:
             groups = len(placed := _placed(self.schema, names, kind))
             released = {names[place] for places in placed for place in places} if self.person is None else {self.value}
@@ -246,11 +246,11 @@ class Columns:
         if self.public is not None:
             told = {name: level for name, level in at.items() if name in self.public.hierarchies}
             public = replace(self, unit=None, rows=1)._form(self.public, names, told, chance)
-            return clustered(public.distance(), self.groups)
+            return clustered(public.distance(), _numbers(self.groups))
         epsilon, _, _ = self._budget()
         assert epsilon is not None  # it is bought
         bought = form.bought(epsilon, chance) if isinstance(form, Wide) else form.bought(epsilon, chance, self.looked_at)
-        return clustered(bought, self.groups)
+        return clustered(bought, _numbers(self.groups))
 
 
 def schema_of(
@@ -274,12 +274,12 @@ def schema_of(
     (('a', 'c'), ('b',))
     """
     method = Columns(
-        1, Fraction(1, 2), groups=_numbers(groups), public=table, person=person, item=item, value=value, items=tuple(items),
+        1, Fraction(1, 2), groups=groups, public=table, person=person, item=item, value=value, items=tuple(items),
         levels=levels,
     )  # fmt: skip
     schema = Schema.of(table)
     names, (_, at) = method._vocabulary(schema), fixed(schema, levels)
-    found = clustered(method._form(table, names, at, Chance()).distance(), method.groups)
+    found = clustered(method._form(table, names, at, Chance()).distance(), _numbers(method.groups))
     return tuple(tuple(names[place] for place in places) for places in found)
 
 
@@ -329,7 +329,7 @@ def _keys(names: Iterable[str], kind: Kind) -> list[Key]:
     return keys
 
 
-def _placed(schema: Names, names: Sequence[str], kind: Kind | None = None) -> Groups:
+def _placed(schema: Sequence[Sequence[str]], names: Sequence[str], kind: Kind | None = None) -> Groups:
     """The groups by the places of their names, equal groups once."""
     places = {name: place for place, name in enumerate(names)}
     found: dict[tuple[int, ...], None] = {}
