@@ -1,12 +1,10 @@
-"""Columns: the bound on every output with exact laws, broken twins, schemas, both shapes of input, and what must not leak."""
+"""Columns in both shapes of input: projections, certificates, leaks, recipes, and what is refused."""
 
 import json
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
 from pathlib import Path
 from typing import Any
 
@@ -28,199 +26,24 @@ from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Schema, noisy_counts
-from shoal.methods.columns import Columns, schema_of, schemas
+from shoal.methods.columns import Columns
 from shoal.methods.columns import long as long_form
 from shoal.methods.columns import wide as wide_form
 from shoal.methods.columns.long import Long, Rows, bounded, dense, fits, shared
-from shoal.methods.columns.schemas import (
-    ASSOCIATION,
-    Pairs,
-    bought_association,
-    clustered,
-    contingency,
-    k_medoids,
-    pairs_of,
-    similarity,
-)
 from shoal.methods.columns.wide import Laid, Wide
-from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.noise import NoisyCountParameters, column_parameters
 from shoal.release import _canonical, _seal
 from shoal.verification import unchecked
-from tests.enumeration import Enumerated, Interval, exp, law, standard
-
-Record = tuple[int | None, ...]
-Database = tuple[Record, ...]
-Outcome = tuple[tuple[object, ...], ...]
-Law = dict[Outcome, Interval]
-Groups = tuple[tuple[int, ...], ...]
-
-EPSILON, DELTA = 4, Fraction(1, 5)
-CUT = Fraction(1, 5000)
-SLACK = Fraction(1, 100)  # what the paths that are cut may weigh together; each twin is farther off
-
-
-def rows_of(laid: Laid) -> Outcome:
-    """The released rows, read off what a form lays out."""
-    columns = [codes.tolist() if values is None else [values[code] for code in codes.tolist()] for values, codes in laid.values()]
-    return tuple(zip(*columns, strict=True))
-
-
-def nothing(place: int) -> None:
-    pass
-
-
-def wide(database: Database, columns: int) -> Wide:
-    names = [f"c{j}" for j in range(columns)]
-    frame = pl.DataFrame([list(row) for row in database], schema=dict.fromkeys(names, pl.Int64), orient="row")
-    return Wide.of(shoal.table(frame, quasi=names), names, {})
-
-
-def long(database: Database, columns: int) -> Long:
-    rows = [(who, f"c{item}", value) for who, row in enumerate(database) for item, value in enumerate(row) if value is not None]
-    rows += [(who, "other", 1) for who, _ in enumerate(database)]  # a person without any of the items is there nevertheless
-    frame = pl.DataFrame(rows, schema={"who": pl.Int64, "item": pl.String, "value": pl.Int64}, orient="row")
-    table = shoal.table(frame, identifying=["who"], quasi=["item"], sensitive=["value"])
-    return Long.of(table, [f"c{j}" for j in range(columns)], "who", "item", "value", {})
-
-
-FORMS: dict[str, Callable[[Database, int], Any]] = {"wide": wide, "long": long}
-both_forms = pytest.mark.parametrize("form", FORMS)
-
-
-def law_of(
-    form: str, database: Database, groups: Groups, most: int, parameters: NoisyCountParameters, cut: Fraction = CUT
-) -> Law:
-    given = FORMS[form](database, 1 + max(place for group in groups for place in group))
-
-    def run(chance: Enumerated) -> Outcome:
-        return rows_of(given.release(groups, most, parameters, chance, nothing, True)[0])
-
-    return law(run, cut=cut)
-
-
-def neighbours(domain: Sequence[Record], records: int) -> Iterator[tuple[Database, Database]]:
-    for size in range(records):
-        for database in combinations_with_replacement(domain, size):
-            for record in domain:
-                yield database, tuple(sorted((*database, record), key=str))
-
-
-def worst(form: str, domain: Sequence[Record], records: int, groups: Groups, most: int, spent: int) -> tuple[Fraction, Fraction]:
-    """Bounds of the largest δ that neighbours need at ε, in both directions; the budget is spent on so many groups."""
-    parameters = column_parameters(EPSILON, DELTA, spent, 2)
-    known: dict[Database, Law] = {}
-    least = most_ = Fraction(0)
-    for pair in neighbours(domain, records):
-        laws = []
-        for database in pair:
-            database = tuple(sorted(database, key=str))
-            if database not in known:
-                known[database] = law_of(form, database, groups, most, parameters)
-            laws.append(known[database])
-        for one, other in (laws, laws[::-1]):
-            needed = standard(one, other, exp(Fraction(EPSILON)))
-            cut = [1 - sum((weight.low for weight in part.values()), Fraction(0)) for part in (one, other)]
-            assert max(cut) < SLACK / 5
-            most_ = max(most_, needed.high + cut[0])
-            least = max(least, needed.low - cut[1] * exp(Fraction(EPSILON)).high)
-    return least, most_
-
-
-TWO: list[Record] = [(a, b) for a in (1, None) for b in (1, None)]
-VALUES: list[Record] = [(1, 1), (2, None), (None, 2), (1, 2)]
-CASES: dict[str, tuple[list[Record], int, Groups, int]] = {
-    "two groups, one allowed": (TWO, 3, ((0,), (1,)), 1),
-    "two groups, both allowed": (TWO, 3, ((0,), (1,)), 2),
-    "two values": (VALUES, 3, ((0,), (1,)), 1),
-    "overlapping": ([(1, 1, 1), (1, None, None), (None, 1, None)], 3, ((0, 1), (1, 2)), 1),
-}
-
-
-@both_forms
-@pytest.mark.parametrize("case", CASES)
-def test_every_output_keeps_the_bound_for_all_neighbours(form: str, case: str) -> None:
-    domain, records, groups, most = CASES[case]
-    least, needed = worst(form, domain, records, groups, most, most)
-    assert needed <= DELTA + SLACK
-    assert least > 0  # the adversary sees something at all
-
-
-# Broken twins: the same adversary catches each of them
-
-
-def test_a_bound_on_groups_that_is_not_enforced_is_caught() -> None:
-    least, _ = worst("wide", TWO, 3, ((0,), (1,)), 2, 1)  # two groups are given, and one is paid for
-    assert least > DELTA + SLACK
-    least, _ = worst("long", TWO, 3, ((0,), (1,)), 2, 1)
-    assert least > DELTA + SLACK
-
-
-def test_all_null_projections_that_are_published_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A twin that publishes them beside what was chosen: a record is then seen in every group."""
-    right = Wide.projected
-
-    def published(self: Wide, groups: Groups, most: int, chance: Chance) -> Iterator[Any]:
-        nulls = (self.counts.count[:, None] * ~self._given(groups)).sum(axis=0).tolist()
-        for found, number in zip(right(self, groups, most, chance), nulls, strict=True):
-            codes = tuple(np.append(codes, card - 1) for codes, card in zip(found.codes, found.cards, strict=True))
-            yield replace(found, codes=codes, count=np.append(found.count, number))
-
-    monkeypatch.setattr(Wide, "projected", published)
-    least, _ = worst("wide", [(1, None, None), (None, 1, None)], 2, ((0,), (1,), (2,)), 1, 1)
-    assert least > DELTA + SLACK
-
-
-ERRATA = ["111", "111", "001", "010", "110", "101", "101", "101"]
-
-
-def bits(rows: Sequence[str]) -> shoal.Table:
-    frame = pl.DataFrame([[int(bit) for bit in row] for row in rows], schema=["a", "b", "c"], orient="row")
-    return shoal.table(frame, quasi=["a", "b", "c"])
-
-
-def test_a_schema_from_the_private_table_for_free_is_caught() -> None:
-    """One record decides it, so some releases are possible with the record only: δ = 1."""
-    with_it, without = bits(ERRATA), bits([row for row in ERRATA if row != "110"])
-    assert schema_of(with_it, 2) != schema_of(without, 2)
-    one, other = (
-        Columns(1, "1e-3", groups=2, public=table).release(table).certificate.derived["schema"] for table in (with_it, without)
-    )
-    assert one != other
-    fair = [Columns(1, "1e-3", groups=2, public=with_it).release(table) for table in (with_it, without)]
-    assert fair[0].certificate.derived == fair[1].certificate.derived
-
-
-PAIRED, CROSSED = (((1, 1), (1, 1), (2, 2), (2, 2)), ((1, 2), (1, 2), (2, 1), (2, 1)))  # the same projections, linked otherwise
-
-
-@both_forms
-def test_which_projections_belong_to_one_record_is_not_told(form: str) -> None:
-    parameters = column_parameters(EPSILON, DELTA, 2, 2)
-    one, other = (law_of(form, database, ((0,), (1,)), 2, parameters, Fraction(1, 100)) for database in (PAIRED, CROSSED))
-    assert one == other
-
-
-def test_the_same_order_in_all_groups_is_caught() -> None:
-    """A twin that releases each group's rows in the order of the records."""
-
-    def ordered(database: Database) -> Outcome:
-        return tuple((group + 1, record[group]) for group in (0, 1) for record in database)
-
-    assert ordered(PAIRED) != ordered(CROSSED)
-    released = [
-        rows_of(wide(database, 2).release(((0,), (1,)), 2, SURELY, Chance(), nothing, True)[0]) for database in (PAIRED, CROSSED)
-    ]
-    assert [row[:-1] for row in released[0]] == [row[:-1] for row in released[1]]
-
-
-class _Surely:
-    """Parameters by which every projection that k records share is released as often as it occurs."""
-
-    k = 2
-
-
-SURELY: Any = _Surely()
+from tests.columns_forms import (
+    FORMS,
+    SURELY,
+    Database,
+    Groups,
+    Surely,
+    both_forms,
+    nothing,
+    rows_of,
+    wide,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -229,7 +52,7 @@ def _released_surely(monkeypatch: pytest.MonkeyPatch) -> None:
     right = noisy_counts.noisy
 
     def surely(count: npt.NDArray[np.int64], parameters: Any, chance: Chance) -> npt.NDArray[np.int64]:
-        return np.where(count >= parameters.k, count, 0) if isinstance(parameters, _Surely) else right(count, parameters, chance)
+        return np.where(count >= parameters.k, count, 0) if isinstance(parameters, Surely) else right(count, parameters, chance)
 
     for module in (wide_form, long_form):
         monkeypatch.setattr(module, "noisy", surely)
@@ -373,213 +196,6 @@ def test_people_in_blocks_keep_their_choices(people: int) -> None:
     kept = np.stack([np.unpackbits(part, count=people) for part in bounded(bits, people, 2, Chance())], axis=1).astype(bool)
     assert (kept <= given).all()
     assert (kept.sum(axis=1) == np.minimum(given.sum(axis=1), 2)).all()
-
-
-# Schemas
-
-
-def cost(distance: npt.NDArray[np.int64], medoids: Sequence[int]) -> int:
-    return int(distance[:, list(medoids)].min(axis=1).sum())
-
-
-def cost_of(distance: npt.NDArray[np.int64], groups: Groups) -> int:
-    """Of the best medoid in each group."""
-    return sum(int(distance[np.ix_(group, group)].sum(axis=0).min()) for group in groups)
-
-
-distances = st.integers(1, 7).flatmap(
-    lambda n: st.lists(st.integers(0, 9), min_size=n * (n - 1) // 2, max_size=n * (n - 1) // 2).map(
-        lambda upper: squared(n, upper)
-    )
-)
-
-
-def squared(n: int, upper: Sequence[int]) -> npt.NDArray[np.int64]:
-    made = np.zeros((n, n), dtype=np.int64)
-    made[np.triu_indices(n, 1)] = upper
-    return made + made.T
-
-
-@given(distances, st.integers(1, 7))
-@settings(max_examples=200, deadline=None)
-def test_k_medoids_is_a_partition_that_no_swap_improves(distance: npt.NDArray[np.int64], number: int) -> None:
-    number = min(number, len(distance))
-    groups = k_medoids(distance, number)
-    assert sorted(place for group in groups for place in group) == list(range(len(distance)))
-    assert len(groups) == number
-    assert groups == k_medoids(distance.copy(), number) == tuple(sorted(groups))
-    # Some medoids with one in each group cost no less than the groups, and no swap of one of them for another column costs less.
-    optimum = min(cost(distance, medoids) for medoids in combinations(range(len(distance)), number))
-    local = [
-        medoids
-        for medoids in product(*groups)
-        if cost(distance, medoids) == cost_of(distance, groups) or cost(distance, medoids) < cost_of(distance, groups)
-        if all(
-            cost(distance, [*medoids[:i], other, *medoids[i + 1 :]]) >= cost(distance, medoids)
-            for i in range(number)
-            for other in range(len(distance))
-        )
-    ]
-    assert local
-    assert cost_of(distance, groups) >= optimum
-
-
-def test_k_medoids_finds_clear_groups_among_many_columns() -> None:
-    random = np.random.default_rng(1)
-    place = random.integers(0, 20, 400)
-    place[:20] = np.arange(20)
-    distance = np.where(place[:, None] == place, 0, 1000) + random.integers(1, 100, (400, 400))
-    distance = np.triu(distance, 1) + np.triu(distance, 1).T
-    assert {frozenset(group) for group in k_medoids(distance, 20)} == {
-        frozenset(np.flatnonzero(place == one).tolist()) for one in range(20)
-    }
-
-
-def test_several_clusterings_overlap_and_equal_groups_are_there_once() -> None:
-    distance = squared(4, [1, 90, 91, 92, 93, 94])  # 0 and 1 belong together, 2 and 3 stand alone
-    assert clustered(distance, [3, 2]) == (
-        (0, 1),
-        (2,),
-        (3,),
-        *[g for g in k_medoids(distance, 2) if g not in ((0, 1), (2,), (3,))],
-    )
-    with pytest.raises(ParameterError, match="5 groups of 4 columns"):
-        clustered(distance, [5])
-
-
-def association(rows: Sequence[Sequence[int]], x: int, y: int) -> Fraction:
-    """½Σ|n_xy − n_x n_y / n|, plainly."""
-    n, values = len(rows), {row[j] for row in rows for j in (x, y)}
-    if not n:
-        return Fraction(0)
-    total = Fraction(0)
-    for a, b in product(values, values):
-        n_x, n_y = sum(row[x] == a for row in rows), sum(row[y] == b for row in rows)
-        total += abs(sum(row[x] == a and row[y] == b for row in rows) - Fraction(n_x * n_y, n))
-    return total / 2
-
-
-class Silent(Chance):
-    """Notes the scales that it is asked for, and adds no noise."""
-
-    def __init__(self) -> None:
-        self.scales: list[Fraction] = []
-
-    def discrete_laplaces(self, scale: Fraction, size: int) -> npt.NDArray[np.int64]:
-        self.scales.append(Fraction(scale))
-        return np.zeros(size, dtype=np.int64)
-
-
-def associations(rows: Sequence[Sequence[int]], columns: int, monkeypatch: pytest.MonkeyPatch) -> npt.NDArray[np.int64]:
-    """The whole numbers that noise is added to."""
-    seen: list[npt.NDArray[np.int64]] = []
-
-    def noised(exact: npt.NDArray[np.int64], sensitivity: int, epsilon: Epsilon, chance: Chance) -> npt.NDArray[np.int64]:
-        assert sensitivity == ASSOCIATION * len(exact)
-        seen.append(exact)
-        return exact
-
-    monkeypatch.setattr(schemas, "noised", noised)
-    bought_association(wide(tuple(map(tuple, rows)), columns).counts, Epsilon.of(1), Chance())
-    return seen[0]
-
-
-def test_associations_are_exact_and_one_record_moves_them_by_two_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    domain = list(product((0, 1), (0, 1, 2), (0, 1)))
-    random = np.random.default_rng(2)
-    moved = 0
-    for size in (0, 1, 2, 3, 5, 40):
-        for _ in range(6):
-            rows = [domain[i] for i in random.integers(0, len(domain), size) ** 2 % len(domain)]
-            before = associations(rows, 3, monkeypatch)
-            assert before.tolist() == [association(rows, x, y) // 1 for x, y in combinations(range(3), 2)]
-            for record in domain:
-                after = associations([*rows, record], 3, monkeypatch)
-                assert abs(after - before).max() <= ASSOCIATION
-                assert all(
-                    abs(association([*rows, record], x, y) - association(rows, x, y)) <= 2 for x, y in combinations(range(3), 2)
-                )
-                moved = max(moved, int(abs(after - before).max()))
-    assert moved == 2  # a sensitivity of 1 would be caught
-
-
-def test_bought_associations_get_noise_for_all_pairs() -> None:
-    chance = Silent()
-    rows = tuple((i % 2, i % 2, i % 3, i % 5) for i in range(60))
-    distance = bought_association(wide(rows, 4).counts, Epsilon.of("1/2"), chance)
-    assert chance.scales == [2 * 6 / Fraction(1, 2)]
-    assert k_medoids(distance, 3)[0] == (0, 1)
-
-
-ITEMS = 3
-
-
-def pair_counts(database: Database, looked_at: int) -> set[tuple[int, ...]]:
-    """All vectors of whole numbers that noise may be added to, for every choice of items."""
-    form = long(database, ITEMS)
-    seen: list[tuple[int, ...]] = []
-
-    class Telling(Enumerated):
-        def discrete_laplaces(self, scale: Fraction, size: int) -> npt.NDArray[np.int64]:
-            assert scale == looked_at**2
-            return np.zeros(size, dtype=np.int64)
-
-    def run(chance: Enumerated) -> tuple[int, ...]:
-        told: list[npt.NDArray[np.int64]] = []
-        right = schemas.bought_pairs
-
-        def bought(pairs: Pairs, *rest: Any) -> Pairs:
-            upper = np.triu_indices(ITEMS, 1)
-            told.extend([pairs.single, pairs.both[upper], pairs.same[upper]])
-            return right(pairs, *rest)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(long_form, "bought_pairs", bought)
-            form.bought(Epsilon.of(1), chance, looked_at)
-        return tuple(np.concatenate(told).tolist())
-
-    seen.extend(law(run, Telling))
-    return set(seen)
-
-
-@pytest.mark.parametrize("looked_at", [1, 2, 3])
-def test_a_person_moves_the_counts_of_pairs_by_the_square_of_the_items_looked_at(looked_at: int) -> None:
-    domain = [record for record in product((1, 2, None), repeat=ITEMS) if sum(v is not None for v in record) <= 3]
-    few = [record for record in domain if sum(v is not None for v in record) <= looked_at]
-    moved = 0
-    for database in [(), *((record,) for record in few[::3]), tuple(few[:4])]:
-        (before,) = pair_counts(database, looked_at)
-        for record in domain:
-            for after in pair_counts((*database, record), looked_at):
-                moved = max(moved, sum(abs(a - b) for a, b in zip(before, after, strict=True)))
-    assert moved == looked_at**2  # and no less: the bound is tight
-
-
-def test_the_similarity_of_ratings_is_the_papers() -> None:
-    database = ((1, 1, None), (2, 2, 1), (1, 2, None), (None, 1, 1))
-    pairs = pairs_of(*long(database, 3).rows.projected(range(3)), 3)
-    assert pairs.single.tolist() == [3, 4, 2]
-    assert pairs.both.tolist() == [[0, 3, 1], [0, 0, 2], [0, 0, 0]]
-    assert pairs.same.tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
-    one = 1 << 30
-    assert similarity(pairs).tolist() == [
-        [0, one - 2 * one // 4, one],
-        [one - 2 * one // 4, 0, one - one // 4],
-        [one, one - one // 4, 0],
-    ]
-
-
-def test_the_similarity_of_categories_is_the_mean_square_contingency() -> None:
-    rows = [(a, b, (a + b) % 2) for a, b, times in [(0, 0, 5), (0, 1, 2), (1, 0, 1), (1, 1, 7), (2, 1, 4)] for _ in range(times)]
-    distance = contingency(wide(tuple(rows), 3).counts)
-    for x, y in combinations(range(3), 2):
-        n, chi = len(rows), Fraction(0)
-        xs, ys = sorted({row[x] for row in rows}), sorted({row[y] for row in rows})
-        for a, b in product(xs, ys):
-            expected = Fraction(sum(row[x] == a for row in rows) * sum(row[y] == b for row in rows), n)
-            chi += (sum((row[x], row[y]) == (a, b) for row in rows) - expected) ** 2 / expected
-        assert distance[x, y] / (1 << 30) == pytest.approx(float(1 - chi / (n * (min(len(xs), len(ys)) - 1))), abs=1e-8)
-    assert (contingency(wide(((1, 1), (1, 2)), 2).counts) == [[0, 1 << 30], [1 << 30, 0]]).all()  # of one value nothing follows
 
 
 # The whole method, in both shapes: what the conformance suite asks of methods whose release has the columns of the table

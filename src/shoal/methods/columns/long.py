@@ -184,6 +184,7 @@ class Rows:
         Of several values that a person gave an item, the smallest counts. `who` picks the people.
         """
         items = sorted(items)
+        fits(len(items), self.values)
         slices = [slice(self.starts[item], self.starts[item + 1]) for item in items]
         person = np.concatenate([self.person[one] for one in slices])
         pair = np.concatenate([self.value[one].astype(np.int64) + place * self.values for place, one in enumerate(slices)])
@@ -222,8 +223,9 @@ def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projection
     """The projections that at least k people share, those with fewer items first; rows are sorted by person, then by item."""
     ends = last_of_runs(person) + 1
     starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
-    values = int(value.max(initial=0)) + 1
-    pair, pairs = dense(item * values + value, (int(item.max(initial=0)) + 1) * values)
+    items, values = (int(column.max(initial=0)) + 1 for column in (item, value))
+    fits(items, values)
+    pair, pairs = dense(item * values + value, items * values)
     begun = np.zeros(len(starts), dtype=np.int64)  # the beginnings of people's projections, numbered in their order
     beginnings, length = 1, 0
     while len(starts):
