@@ -11,7 +11,9 @@ import pytest
 
 import shoal
 from shoal.chance import Chance
+from shoal.counts import Counts
 from shoal.methods.columns import Columns
+from shoal.methods.columns import wide as wide_form
 from shoal.methods.columns.wide import Wide
 from shoal.privacy.noise import NoisyCountParameters, column_parameters
 from tests.columns_forms import FORMS, Database, Groups, Law, Outcome, Record, both_forms, nothing, rows_of, table_of
@@ -115,13 +117,21 @@ def test_which_projections_belong_to_one_record_is_not_told(form: str) -> None:
     assert one == other
 
 
-def test_the_same_order_in_all_groups_is_caught() -> None:
+def test_the_same_order_in_all_groups_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A twin that releases each group's rows in the order of the records."""
 
-    def ordered(database: Database) -> Outcome:
-        return tuple((group + 1, record[group]) for group in (0, 1) for record in database)
+    def in_order(names: Any, codes: Any, cards: Any, count: Any = None) -> Counts:
+        often: dict[tuple[int, ...], int] = {}
+        rows = list(zip(*(column.tolist() for column in codes), strict=True))
+        for row, times in zip(rows, [1] * len(rows) if count is None else count.tolist(), strict=True):
+            often[row] = often.get(row, 0) + times
+        columns = tuple(np.array(column, dtype=np.uint8) for column in zip(*often, strict=True))
+        return Counts(tuple(names), columns, tuple(cards), np.array([*often.values()]))
 
-    assert ordered(PAIRED) != ordered(CROSSED)
+    monkeypatch.setattr(wide_form, "group", in_order)
+    parameters = column_parameters(EPSILON, DELTA, 2, 2)
+    one, other = (law_of("wide", database, ((0,), (1,)), 2, parameters, Fraction(1, 100)) for database in (PAIRED, CROSSED))
+    assert one != other
 
 
 def everything(table: shoal.Table, method: Columns) -> dict[tuple[str, ...], Interval]:
