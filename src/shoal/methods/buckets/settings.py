@@ -1,0 +1,565 @@
+"""Which sizes of buckets, how many of each, and which values they hold: `Setting`, and four ways to find one. Uses `errors`
+and `exact`; `Buckets` uses it. Nothing here sees a record or draws a number: everything follows from how often each value occurs.
+
+A bucket of S records may hold at most ⌊f′·S⌋ of a value with the limit f′. Everything that this depends on is an integer;
+the one solver that computes with floats, HiGHS, only proposes numbers of buckets, which are then checked and filled in
+integers. Why the searches miss nothing: docs/proofs/buckets.md.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.errors import InfeasibleError, InternalError, ParameterError, ShoalError, TooLargeError, listed, plural
+from shoal.privacy.exact import Exact, fraction, whole
+
+__all__ = ["HIGHEST", "Setting", "Solver", "find_setting", "fitting", "smallest_bound", "spread"]
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+Solver: TypeAlias = Literal["optimal", "multi", "two", "anatomy"]
+
+HIGHEST = 2000
+"""The largest size of a bucket that is looked at by default; a bucket of that many tells next to nothing."""
+
+_LARGEST = 1 << 62
+_CELLS = 1 << 25
+"""Cells of values times sizes that are held at most."""
+
+_SECONDS = 10.0
+"""For HiGHS to find out whether any setting is possible; an unanswered question counts as no."""
+
+_NONE = 2
+"""SciPy's status of a problem without a solution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """Buckets of some sizes: `buckets[j]` of `sizes[j]` records, which together hold `holds[i, j]` records with value i."""
+
+    sizes: tuple[int, ...]
+    buckets: tuple[int, ...]
+    holds: Ints
+    gap: float | None = None
+    """By how much of its loss the best setting may be better, as HiGHS reports it; None where nothing is known."""
+
+    @property
+    def records(self) -> int:
+        return sum(size * number for size, number in zip(self.sizes, self.buckets, strict=True))
+
+    @property
+    def loss(self) -> int:
+        """Σ (size − 1)² over all buckets: what the solvers minimise."""
+        return sum(number * (size - 1) ** 2 for size, number in zip(self.sizes, self.buckets, strict=True))
+
+    @property
+    def mean_squared_error(self) -> Fraction:
+        """The paper's MSE: the loss by one record less than there are."""
+        return Fraction(self.loss, max(self.records - 1, 1))
+
+    def bags(self) -> list[Ints]:
+        """For every size an array with one row a bucket: the values it holds, as indices in ascending order.
+
+        Equal values lie side by side and are dealt to the buckets in turn, so that the number of any value in two
+        buckets of one size differs by at most one.
+
+        >>> setting = find_setting([4, 2, 2], [Fraction(1, 2)] * 3, "two", 4)
+        >>> [bag.tolist() for bag in setting.bags()]
+        [[[0, 1], [0, 1], [0, 2], [0, 2]]]
+        """
+        values = np.arange(len(self.holds))
+        return [
+            np.repeat(values, held).reshape(size, number).T
+            for size, number, held in zip(self.sizes, self.buckets, self.holds.T, strict=True)
+        ]
+
+    def check(self, counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> None:
+        """InternalError unless every record has its place and every bucket, dealt as in `bags`, keeps every limit."""
+        sizes, buckets = np.array(self.sizes, dtype=np.int64), np.array(self.buckets, dtype=np.int64)
+        held = self.holds
+        if (
+            held.shape != (len(counts), len(sizes))
+            or (held < 0).any()
+            or not (buckets > 0).all()
+            or not all(one < other for one, other in pairwise((0, *self.sizes)))
+            or not np.array_equal(held.sum(axis=1), counts)
+            or not np.array_equal(held.sum(axis=0), sizes * buckets)
+            or (held > fitting(limits, sizes) * buckets).any()
+        ):
+            raise InternalError("a bucket setting does not keep its limits; nothing was released")
+
+
+def fitting(limits: Sequence[Fraction], sizes: Sequence[int] | Ints) -> Ints:
+    """⌊f′·S⌋ for every limit and size: how many records with a value a bucket may hold.
+
+    >>> fitting([Fraction("0.29")], [100])[0, 0], int(0.29 * 100)
+    (np.int64(29), 28)
+    """
+    top = [limit.numerator for limit in limits]
+    bottom = [limit.denominator for limit in limits]
+    wide = max([*top, 1]) * int(max([*sizes, 1])) < _LARGEST and max([*bottom, 1]) < _LARGEST
+    kind: Any = np.int64 if wide else object
+    columns = np.array([int(size) for size in sizes], dtype=kind)
+    cells = np.array(top, dtype=kind)[:, None] * columns // np.array(bottom, dtype=kind)[:, None]
+    return np.asarray(cells, dtype=np.int64)
+
+
+def find_setting(
+    counts: Sequence[int] | Ints,
+    limits: Sequence[Fraction],
+    solver: Solver = "optimal",
+    largest: int | None = None,
+    *,
+    gap: Exact = Fraction(1, 1000),
+    seconds: Exact = 60,
+) -> Setting:
+    """The bucket setting that a solver finds for values that occur `counts` times, each within its limit.
+
+    `largest` bounds the size of a bucket (M′ in the paper), by default with the smallest number that allows a setting.
+    "two" finds the least loss with one or two sizes, "multi" splits its parts further as long as that helps, and
+    "optimal" finds the least loss with any sizes up to `gap`, or what is best after some `seconds`, which makes the
+    result depend on the machine. "anatomy" makes all buckets as large as the strictest limit asks for, whatever `largest` says.
+    InfeasibleError says why there is no setting, without a value or how often it occurs.
+
+    >>> halves = [Fraction(1, 2)] * 4
+    >>> setting = find_setting([3, 3, 2, 2], halves, "two")
+    >>> setting.sizes, setting.buckets, setting.loss
+    ((2,), (5,), 5)
+    """
+    if solver not in get_args(Solver):
+        raise ParameterError(f"solver={solver!r} is unknown; it takes {listed(get_args(Solver))}")
+    relative, time_limit = fraction(gap, "gap", 0, 1), fraction(seconds, "seconds", 0, above=True)
+    occurring = _eligible(counts, limits)
+    if not occurring.sum():
+        return Setting((), (), np.zeros((len(occurring), 0), dtype=np.int64), 0.0)
+    if solver == "anatomy":
+        found = _anatomy(occurring, limits)
+    else:
+        bound = smallest_bound(occurring, limits, solver) if largest is None else whole(largest, "largest")
+        problem = _Problem.of(occurring, limits, bound)
+        if solver == "optimal":
+            found = _optimal(problem, float(relative), float(time_limit))
+        else:
+            found = (_multi if solver == "multi" else _two)(problem)
+    found.check(occurring, limits)
+    return found
+
+
+def smallest_bound(
+    counts: Sequence[int] | Ints, limits: Sequence[Fraction], solver: Solver = "optimal", highest: int = HIGHEST
+) -> int:
+    """The smallest `largest` for which a solver finds a setting; InfeasibleError if there is none up to `highest`.
+
+    >>> smallest_bound([3, 3, 2], [Fraction(1, 2)] * 3, "two"), smallest_bound([2, 2, 1], [Fraction(2, 5)] * 3, "two")
+    (2, 5)
+    """
+    occurring = _eligible(counts, limits)
+    least, top = _strictest(occurring, limits), min(highest, max(int(occurring.sum()), 1))
+    if solver == "anatomy":
+        return max(_anatomy(occurring, limits).sizes)
+    bound, found = min(2 * least, top), None
+    while (found := _smallest_of_two(_Problem.of(occurring, limits, bound))) is None and bound < top:
+        bound = min(2 * bound, top)
+    if solver == "optimal":
+        # Several sizes may do with less than two do, and never with less than the strictest limit asks for.
+        low, high = least, (top + 1 if found is None else found)
+        while low < high:
+            middle = (low + high) // 2
+            some = _proposed(_Problem.of(occurring, limits, middle), 1.0, _SECONDS, any_does=True)
+            low, high = (low, middle) if some.setting else (middle + 1, high)
+        found = high if high <= top else None
+    if found is None:
+        raise _Problem.of(occurring, limits, top).why_not("any sizes" if solver == "optimal" else "one size or two")
+    return found
+
+
+def spread(
+    counts: Sequence[int] | Ints, limits: Sequence[Fraction], sizes: Sequence[int], buckets: Sequence[int]
+) -> Setting | None:
+    """Buckets of given sizes filled within the limits; None if they cannot be.
+
+    >>> halves = [Fraction(1, 2)] * 3
+    >>> spread([3, 2, 1], halves, [2, 4], [1, 1]).holds.tolist(), spread([4, 1, 1], halves, [2, 4], [1, 1])
+    ([[1, 2], [1, 1], [0, 1]], None)
+    """
+    occurring = _checked(counts, limits)
+    kept = sorted((size, number) for size, number in zip(sizes, buckets, strict=True) if number)
+    size, number = (np.array(column, dtype=np.int64) for column in (zip(*kept, strict=True) if kept else ((), ())))
+    if (size < 1).any() or (number < 0).any() or len(set(sizes)) < len(sizes):
+        raise ParameterError("a bucket setting takes different sizes from 1 on, and numbers of buckets from 0 on")
+    if (size * number).sum() != occurring.sum():
+        return None
+    upper = fitting(limits, size) * number
+    held = _filled(occurring, size * number, upper, upper)
+    return None if held is None else Setting(tuple(map(int, size)), tuple(map(int, number)), held)
+
+
+# The problem
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Counts, and the sizes of buckets that can be filled from them: `fit[i, j]` is ⌊f′_i·sizes[j]⌋, and of no more
+    than `most[j]` buckets of that size can all places be filled."""
+
+    counts: Ints
+    limits: tuple[Fraction, ...]
+    strict: Ints
+    """The values with the strictest limits first."""
+
+    bound: int
+    sizes: Ints
+    fit: Ints
+    most: Ints
+
+    @classmethod
+    def of(cls, counts: Ints, limits: Sequence[Fraction], bound: int) -> "_Problem":
+        bound = min(bound, int(counts.sum()))
+        if len(counts) * bound > _CELLS or int(counts.sum()) * bound >= _LARGEST:
+            raise TooLargeError(f"{plural(len(counts), 'value')} in buckets of up to {plural(bound, 'record')} are too many")
+        sizes = np.arange(1, bound + 1)
+        strict = np.array(sorted(range(len(limits)), key=limits.__getitem__), dtype=np.int64)
+        return cls(counts, tuple(limits), strict, bound, sizes, fitting(limits, sizes), sizes).part(counts)
+
+    def part(self, counts: Ints) -> "_Problem":
+        """The same for other counts under the same limits."""
+        most = _fillable(counts, self.sizes, self.fit)
+        return replace(self, counts=counts, most=most).only(most > 0)
+
+    def only(self, kept: npt.NDArray[np.bool_] | slice) -> "_Problem":
+        """The same with some of the sizes."""
+        return replace(self, sizes=self.sizes[kept], fit=self.fit[:, kept], most=self.most[kept])
+
+    @property
+    def records(self) -> int:
+        return int(self.counts.sum())
+
+    def why_not(self, sizes: str) -> InfeasibleError:
+        """What prevents a setting with so many sizes, for anyone to read."""
+        most = plural(self.bound, "record")
+        if _strictest(self.counts, self.limits) > self.bound:
+            reason = f"some value's limit is below 1/{self.bound}, so that it fits no bucket"
+        elif not len(self.sizes):
+            reason = "no bucket can be filled without some value exceeding its limit"
+        else:
+            reason = f"no numbers of buckets of {sizes} hold all records within the limits"
+        return InfeasibleError(f"with buckets of at most {most}, {reason}; allow larger buckets, or raise limits")
+
+
+def _checked(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
+    """The counts as an array, if they and the limits are such."""
+    if len(counts) != len(limits):
+        raise ParameterError("a bucket setting takes one limit for every count")
+    numbers = [whole(count, "a count", 0) for count in counts]
+    if not all(isinstance(limit, Fraction) and 0 < limit <= 1 for limit in limits):
+        raise ParameterError("the limit of a value is a fraction above 0 and at most 1")
+    if sum(numbers) >= _LARGEST:
+        raise TooLargeError("there are more records than a bucket setting is computed for")
+    return np.array(numbers, dtype=np.int64)
+
+
+def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
+    """The counts as an array, if buckets of some size can keep the limits: one of all records, if no others."""
+    occurring = _checked(counts, limits)
+    records = int(occurring.sum())
+    if any(count > limit * records for count, limit in zip(occurring.tolist(), limits, strict=True)):
+        raise InfeasibleError(
+            "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise it "
+            "(`Limits.eligibility` tells the owner which)"
+        )
+    return occurring
+
+
+def _strictest(counts: Ints, limits: Sequence[Fraction]) -> int:
+    """The smallest bucket that may hold a record of any value."""
+    strictest = min((limit for count, limit in zip(counts, limits, strict=True) if count), default=Fraction(1))
+    return -(-strictest.denominator // strictest.numerator)
+
+
+def _fillable(counts: Ints, sizes: Ints, fit: Ints) -> Ints:
+    """For every size the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b: the most buckets that can be filled.
+
+    It holds for 0 and all numbers up to the largest, as the difference of both sides is concave.
+    """
+    low, high = np.zeros_like(sizes), counts.sum() // sizes
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        holds = np.minimum(fit * middle, counts[:, None]).sum(axis=0) >= sizes * middle
+        low, high = np.where(holds, middle, low), np.where(holds, high, middle - 1)
+    return low
+
+
+# One size and two
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """So many buckets of the sizes at two places among a problem's; one size if a number is 0."""
+
+    loss: int
+    places: tuple[int, int]
+    numbers: tuple[int, int]
+
+
+_Parts: TypeAlias = dict[int, tuple[int, Ints]]
+"""For every size a number of buckets, and how many of each value they hold."""
+
+
+def _two(problem: _Problem) -> Setting:
+    """The setting of least loss among those with one size or two."""
+    best = _best_pair(problem)
+    if best is None:
+        raise problem.why_not("one size or two")
+    return _setting(_split(problem, best))
+
+
+def _best_pair(problem: _Problem) -> _Pair | None:
+    best: _Pair | None = None
+    for single in _singles(problem)[:1]:  # the smaller the size, the smaller the loss
+        number, size = problem.records // int(problem.sizes[single]), int(problem.sizes[single])
+        best = _Pair(number * (size - 1) ** 2, (single, single), (number, 0))
+    for first in range(len(problem.sizes) - 1):
+        below = problem.records * int(problem.sizes[-1]) if best is None else best.loss
+        places, numbers, losses = _pairs(problem, first, below)
+        if len(places):
+            j = int(losses.argmin())
+            best = _Pair(int(losses[j]), (first, int(places[j])), (int(numbers[0, j]), int(numbers[1, j])))
+    return best
+
+
+def _singles(problem: _Problem) -> list[int]:
+    """The places of sizes that do alone."""
+    alone = (problem.records % problem.sizes == 0) & (problem.records // problem.sizes <= problem.most)
+    return [int(place) for place in alone.nonzero()[0]]
+
+
+def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]:
+    """The places of all larger sizes that do together with the one at `first`, with the numbers of buckets of least loss
+    and that loss, where it is less than `below`.
+
+    All (b₁, b₂) with S₁b₁ + S₂b₂ = n are one list, (b₁ − k·S₂/g, b₂ + k·S₁/g) for k = 0, 1, …, whose loss grows with k.
+    What the limits ask for holds from some k on and up to some k, both in closed form.
+    """
+    n, small, small_most = problem.records, int(problem.sizes[first]), int(problem.most[first])
+    large = problem.sizes[first + 1 :]
+    divisor = np.gcd(small, large)
+    places = first + 1 + np.nonzero(n % divisor == 0)[0]
+    large, divisor = problem.sizes[places], divisor[places - first - 1]
+    up, down = small // divisor, large // divisor
+    inverse = [pow(by, -1, modulus) for by, modulus in zip(down.tolist(), up.tolist(), strict=True)]
+    second = n // divisor % up * np.array(inverse, dtype=np.int64) % up
+    number = (n - large * second) // small
+    loss = number * (small - 1) ** 2 + second * (large - 1) ** 2
+    step = (large - small) * (small * large - 1) // divisor
+    start = np.maximum(0, -((small_most - number) // down))  # the small buckets can be filled
+    last = np.minimum(number // down, (problem.most[places] - second) // up)  # so can the large ones, and no number is negative
+    last = np.minimum(last, (below - 1 - loss) // step)  # the loss is below
+    able = (number >= 0) & (start <= last)
+    places, up, down, second, number, loss, step, start, last = (
+        array[able] for array in (places, up, down, second, number, loss, step, start, last)
+    )
+    # Value i finds its places if base + k·slope ≥ 0.
+    fit_small, fit_large = problem.fit[:, [first]], problem.fit[:, places]
+    base = fit_small * number + fit_large * second - problem.counts[:, None]
+    slope = fit_large * up - fit_small * down
+    bound = base // np.where(slope == 0, 1, abs(slope))
+    start = np.maximum(start, np.where(slope > 0, -bound, 0).max(axis=0))
+    last = np.minimum(last, np.where(slope < 0, bound, last).min(axis=0))
+    able = (start <= last) & ((slope != 0) | (base >= 0)).all(axis=0)
+    numbers = np.stack((number - start * down, second + start * up))
+    return places[able], numbers[:, able], (loss + start * step)[able]
+
+
+def _split(problem: _Problem, pair: _Pair) -> _Parts:
+    """Which values go where: as many as fit into the small buckets, then those back that these have no room for.
+
+    Values with the strictest limits go back first, so that what stays can be split further.
+    """
+    (small, large), (number, other) = pair.places, pair.numbers
+    sizes = problem.sizes.tolist()
+    if not number or not other:
+        return {sizes[small if number else large]: (number or other, problem.counts)}
+    held = np.minimum(problem.fit[:, small] * number, problem.counts)
+    room = np.minimum(problem.fit[:, large] * other, problem.counts) - (problem.counts - held)
+    excess = held.sum() - sizes[small] * number
+    held[problem.strict] -= np.diff(np.minimum(room[problem.strict].cumsum(), excess), prepend=0)
+    return {sizes[small]: (number, held), sizes[large]: (other, problem.counts - held)}
+
+
+def _setting(parts: _Parts, gap: float | None = None) -> Setting:
+    sizes = sorted(parts)
+    return Setting(
+        tuple(sizes), tuple(parts[size][0] for size in sizes), np.stack([parts[size][1] for size in sizes], axis=1), gap
+    )
+
+
+def _smallest_of_two(problem: _Problem) -> int | None:
+    """The smallest of the larger sizes of all pairs that do, and of the sizes that do alone."""
+    best = min(_singles(problem), default=len(problem.sizes))
+    first = 0
+    while first < best:
+        places, _, _ = _pairs(problem.only(slice(best)), first, problem.records * problem.bound)
+        best, first = min([best, *places[:1].tolist()]), first + 1
+    return int(problem.sizes[best]) if best < len(problem.sizes) else None
+
+
+# Several
+
+
+def _multi(problem: _Problem) -> Setting:
+    """Two sizes, and each part that they make split again as long as that lowers the loss."""
+    best = _best_pair(problem)
+    if best is None:
+        raise problem.why_not("one size or two")
+    parts: _Parts = {}
+    waiting = list(_split(problem, best).items())
+    while waiting:
+        size, (number, counts) = waiting.pop()
+        part = problem.part(counts)
+        better = _best_pair(part)
+        if better is not None and better.loss < number * (size - 1) ** 2:
+            waiting += _split(part, better).items()
+        else:
+            before = parts.get(size, (0, 0))
+            parts[size] = (before[0] + number, before[1] + counts)
+    return _setting(parts)
+
+
+# Any
+
+
+def _optimal(problem: _Problem, gap: float, seconds: float) -> Setting:
+    """The least loss of all settings, up to a gap, or what is best when time is up."""
+    proposal = _proposed(problem, gap, seconds)
+    found = [proposal.setting] if proposal.setting else []
+    if not proposal.finished:
+        with suppress(InfeasibleError):
+            found.append(_multi(problem))
+    if not found:
+        raise problem.why_not("any sizes" if proposal.finished else f"any sizes that were found in {seconds:g} seconds")
+    best = min(found, key=lambda setting: setting.loss)
+    return replace(best, gap=max(0.0, 1 - proposal.bound / best.loss) if best.loss else 0.0)
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    """What HiGHS found, its lower bound of the loss, and whether it ended by itself with a setting that is one."""
+
+    setting: Setting | None
+    bound: float
+    finished: bool
+
+
+def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = False) -> _Proposal:
+    """An integer program in the numbers of buckets, solved by HiGHS and filled in integers.
+
+    Only these numbers are whole: if they allow any way to fill the buckets, they allow one in whole records. Values that
+    occur equally often under equal limits share their variables, as the mean of what they do is possible too.
+    """
+    try:
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array, diags_array, eye_array, hstack
+    except ImportError:
+        raise ShoalError("solver='optimal' needs SciPy; install it with: pip install 'shoal[buckets]'") from None
+    sizes, many = problem.sizes, len(problem.sizes)
+    alike, kind, times = np.unique(
+        np.column_stack((problem.counts, problem.fit)), axis=0, return_inverse=True, return_counts=True
+    )
+    counts, fit = alike[:, 0], alike[:, 1:]
+    if not np.all(fit.any(axis=1) | (counts == 0)):
+        return _Proposal(None, 0.0, True)  # some value fits nowhere
+    row, column = fit.nonzero()
+    cell, cells = np.arange(len(row)), len(row)
+    limited = csr_array((-fit[row, column], (cell, column)), shape=(cells, many))
+    filled = csr_array((times[row], (column, cell)), shape=(many, cells))
+    placed = csr_array((np.ones(cells), (row, cell)), shape=(len(counts), cells))
+    result = milp(
+        np.concatenate((np.zeros(many) if any_does else (sizes - 1.0) ** 2, np.zeros(cells))),
+        integrality=np.repeat((1, 0), (many, cells)),
+        bounds=Bounds(0, np.concatenate((problem.most, counts[row]))),
+        constraints=[
+            LinearConstraint(hstack([limited, eye_array(cells)]), -np.inf, 0),
+            LinearConstraint(hstack([diags_array(-sizes.astype(np.float64)), filled]), 0, 0),
+            LinearConstraint(hstack([csr_array((len(counts), many)), placed]), counts, counts),
+        ],
+        options={"mip_rel_gap": gap, "time_limit": seconds},
+    )
+    bound = max(0.0, result.get("mip_dual_bound") or 0.0)
+    if result.x is None:
+        return _Proposal(None, 0.0, result.status == _NONE)
+    numbers = np.rint(result.x[:many]).astype(np.int64)
+    near = np.zeros((len(counts), many), dtype=np.int64)
+    near[row, column] = np.maximum(result.x[many:], 0)
+    used = numbers > 0
+    held = None
+    if (numbers >= 0).all() and (sizes * numbers).sum() == problem.records:
+        held = _filled(problem.counts, (sizes * numbers)[used], (problem.fit * numbers)[:, used], near[kind.reshape(-1)][:, used])
+    if held is None:
+        return _Proposal(None, bound, False)  # floats were off by a record
+    return _Proposal(Setting(tuple(sizes[used].tolist()), tuple(numbers[used].tolist()), held), bound, result.status == 0)
+
+
+def _filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
+    """How many of each value go into buckets of each size, all of them and at most `upper`; None if that is impossible.
+
+    A maximal flow by augmenting paths, in integers, from what is `near`.
+    """
+    held = np.zeros_like(upper)
+    for j in range(len(room)):
+        wanted = np.minimum(np.minimum(near[:, j], upper[:, j]), counts - held.sum(axis=1))
+        held[:, j] = np.diff(np.minimum(wanted.cumsum(), room[j]), prepend=0)
+    while (left := counts - held.sum(axis=1)).any():
+        path = _path(left, room - held.sum(axis=0), upper - held, held)
+        if path is None:
+            return None
+        amount, steps = path
+        for value, out, into in steps:
+            held[value, into] += amount
+            if out is not None:
+                held[value, out] -= amount
+    return held
+
+
+def _path(left: Ints, room: Ints, free: Ints, held: Ints) -> tuple[int, list[tuple[int, int | None, int]]] | None:
+    """How one more record finds a place: value by value the size it leaves (none at first) and the one it enters."""
+    came: dict[int, tuple[int, int | None, int]] = {}
+    steps: list[tuple[int | None, Ints]] = [(None, np.minimum(left[:, None], free))]
+    for out, movable in steps:  # breadth first: there will be more
+        value = movable.argmax(axis=0)
+        for into in range(len(room)):
+            amount = int(movable[value[into], into])
+            if not amount or into in came:
+                continue
+            came[into] = (int(value[into]), out, amount)
+            if room[into]:
+                path = [(into, came[into])]
+                while (before := path[-1][1][1]) is not None:
+                    path.append((before, came[before]))
+                smallest = min(int(room[into]), *(step[2] for _, step in path))
+                return smallest, [(step[0], step[1], place) for place, step in path]
+            steps.append((into, np.minimum(held[:, [into]], free)))
+    return None
+
+
+# Anatomy
+
+
+def _anatomy(counts: Ints, limits: Sequence[Fraction]) -> Setting:
+    """As many buckets of l records or some more as there can be, with no value twice, where 1/l is at most any limit."""
+    least, records = _strictest(counts, limits), int(counts.sum())
+    number = records // least
+    if int(counts.max()) > number:
+        raise InfeasibleError(
+            f"there are no buckets of {least} different values each, which the strictest limit asks for, as some value occurs "
+            "too often; take another solver, which keeps every limit by itself"
+        )
+    size, more = divmod(records, number)
+    found = spread(counts, [Fraction(1, least)] * len(counts), (size, size + 1), (number - more, more))
+    if found is None:
+        raise InternalError("records could not be dealt to buckets, though there are enough for every value")
+    return found

@@ -1,0 +1,323 @@
+"""F′-privacy: for every sensitive value x a limit f′(x) to the probability that anybody is linked to it. Uses `exact`, `errors`
+and `kinds`; the method `Buckets` uses it.
+
+`Limits` says what the limits are, before any data is seen. How often each value occurs turns them into fractions, tells
+whether they can be kept, and which l of l-diversity would keep them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from shoal.errors import InfeasibleError, InputError, ParameterError, plural
+from shoal.kinds import Key, Kind
+from shoal.privacy.exact import Exact, fraction, printed, whole
+
+__all__ = ["BucketLimits", "Diversity", "Eligibility", "Limits", "Linear"]
+
+Value = Key | None
+"""A sensitive value; None is the missing one."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The limit min{1, a·f + b} of a value with the share f of all records.
+
+    >>> print(Linear(8, "0.02"))
+    min{1, 8·f + 0.02}
+    """
+
+    a: Exact
+    b: Exact
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", fraction(self.a, "a", 0))
+        object.__setattr__(self, "b", fraction(self.b, "b", 0))
+        if not self.a and not self.b:
+            raise ParameterError("min{1, a·f + b} with a=0 and b=0 would allow no value at all; give an a or a b above 0")
+
+    def __str__(self) -> str:
+        return f"min{{1, {printed(Fraction(self.a))}·f + {printed(Fraction(self.b))}}}"
+
+    def of(self, share: Fraction) -> Fraction:
+        """The limit of a value with this share of the records, which is above 0."""
+        return min(Fraction(1), Fraction(self.a) * share + Fraction(self.b))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A limit above 0 and at most 1 for every sensitive value: as given for the value, or that of all others.
+
+    Values are keys of their column: text as text, whole numbers as numbers; None is the missing value. Make one with
+    `each`, `formula` or `classes`. Without a limit for others, a value that was not named is an error.
+
+    A limit by formula depends on how often a value occurs, so on the data. It is as good as one that is given: a
+    release of buckets shows the bag of all sensitive values exactly, and with it every share f and every limit, to
+    anyone; and the promise is about who has which value, given that bag. It does mean that the limit of a value is
+    known only with the data, that it grows with the number of people who have it, and that a value which nearly
+    everybody has may be linked to nearly everybody. Where fake values are mixed in, the release shows f only roughly.
+
+    >>> limits = Limits.each({"HIV": "0.05", "flu": 1}, others=Linear(2, "0.1"))
+    >>> limits.of({"HIV": 1, "flu": 60, "asthma": 39})
+    {'HIV': Fraction(1, 20), 'flu': Fraction(1, 1), 'asthma': Fraction(22, 25)}
+    """
+
+    given: tuple[tuple[Value, Fraction], ...]
+    others: Fraction | Linear | None = None
+    named: tuple[tuple[str, Fraction, tuple[Value, ...]], ...] = ()
+    """Classes by name, with their limits and values, if the limits came as classes."""
+
+    def __post_init__(self) -> None:
+        pairs = tuple((value, _limit(limit, f"the limit of value {i}")) for i, (value, limit) in enumerate(self.given, 1))
+        if len({value for value, _ in pairs}) < len(pairs):
+            raise ParameterError("a sensitive value has two limits; give every value one")
+        if self.named and pairs != tuple((value, limit) for _, limit, values in self.named for value in values):
+            raise ParameterError("the limits of classes are not those of their values; make them with `Limits.classes`")
+        object.__setattr__(self, "given", pairs)
+        if self.others is not None and not isinstance(self.others, Linear):
+            object.__setattr__(self, "others", _limit(self.others, "the limit of all others"))
+        if not pairs and self.others is None:
+            raise ParameterError("limits take a limit for some value, or for all others")
+
+    @classmethod
+    def each(cls, limits: Mapping[Value, Exact], others: Exact | Linear | None = None) -> "Limits":
+        """One limit a value."""
+        return cls(tuple(limits.items()), others)  # type: ignore[arg-type]  # made fractions when checked
+
+    @classmethod
+    def formula(cls, a: Exact, b: Exact) -> "Limits":
+        """min{1, a·f + b} for every value, f being its share of the records.
+
+        >>> Limits.formula(2, "0.05").of({"a": 1, "b": 49})
+        {'a': Fraction(9, 100), 'b': Fraction(1, 1)}
+        """
+        return cls((), Linear(a, b))
+
+    @classmethod
+    def classes(cls, classes: Mapping[str, tuple[Exact, Iterable[Value]]], others: Exact | Linear | None = None) -> "Limits":
+        """One limit a class of values: it holds for each value of the class, not for the class together.
+
+        >>> limits = Limits.classes({"stigmatising": ("0.05", ["HIV", "depression"])}, others="0.5")
+        >>> limits.of({"depression": 1, "flu": 2})
+        {'depression': Fraction(1, 20), 'flu': Fraction(1, 2)}
+        """
+        named = []
+        for name, (limit, values) in classes.items():
+            if isinstance(values, str):
+                raise ParameterError(f"the class {name!r} takes a list of values, not one text")
+            named.append((name, _limit(limit, f"the limit of class {name!r}"), tuple(values)))
+        pairs = tuple((value, limit) for _, limit, values in named for value in values)
+        return cls(pairs, others, tuple(named))  # type: ignore[arg-type]  # made a fraction when checked
+
+    def keyed(self, kind: Kind) -> "Limits":
+        """The same for the keys of a column of this kind: of an integer column, the text "39" names the number 39.
+
+        >>> Limits.each({"39": "0.1"}).keyed(Kind.INTEGER).given
+        ((39, Fraction(1, 10)),)
+        """
+        keys = kind.keys([value for value, _ in self.given], "of the limits")
+        rest = iter(keys)
+        named = tuple((name, limit, tuple(next(rest) for _ in values)) for name, limit, values in self.named)
+        return Limits(tuple((key, limit) for key, (_, limit) in zip(keys, self.given, strict=True)), self.others, named)
+
+    def of(self, counts: Mapping[Value, int]) -> dict[Value, Fraction]:
+        """The limit of every value that occurs, by how often each does; InputError if one has none."""
+        occurring = _occurring(counts)
+        records, given, others = sum(occurring.values()), dict(self.given), self.others
+        if others is None and (missing := sum(value not in given for value in occurring)):
+            have = "has" if missing == 1 else "have"
+            raise InputError(f"{plural(missing, 'sensitive value')} of the table {have} no limit; give one for all others")
+        limits = {}
+        for value, count in occurring.items():
+            other = others.of(Fraction(count, records)) if isinstance(others, Linear) else others
+            limits[value] = given[value] if other is None else given.get(value, other)
+        return limits
+
+    def eligibility(self, counts: Mapping[Value, int]) -> "Eligibility":
+        """Whether buckets can keep the limits, and what to mind; for the owner's eyes, as it names values."""
+        occurring, limits = _occurring(counts), self.of(counts)
+        records = sum(occurring.values())
+        shares = {value: Fraction(count, records) for value, count in occurring.items()}
+        return Eligibility(
+            {value: (share, limits[value]) for value, share in shares.items() if share > limits[value]},
+            {value: count for value, count in occurring.items() if limits[value] == 1},
+            tuple(value for value, _ in self.given if value not in occurring),
+        )
+
+    def diversity(self, counts: Mapping[Value, int]) -> "Diversity":
+        """Which l-diversity would keep the limits, and which the table allows."""
+        occurring, limits = _occurring(counts), self.of(counts)
+        if not occurring:
+            return Diversity(1, 1)
+        strictest = min(limits.values())
+        return Diversity(-(-strictest.denominator // strictest.numerator), sum(occurring.values()) // max(occurring.values()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The limits as plain values: what was given, by value or by class, and what holds for others."""
+        found: dict[str, Any] = {}
+        if self.named:
+            found["classes"] = {
+                name: {"limit": printed(limit), "values": list(map(_plain, values))} for name, limit, values in self.named
+            }
+        elif self.given:
+            found["values"] = [[_plain(value), printed(limit)] for value, limit in self.given]
+        if isinstance(self.others, Linear):
+            found["others"] = {"a": printed(Fraction(self.others.a)), "b": printed(Fraction(self.others.b))}
+        elif self.others is not None:
+            found["others"] = printed(self.others)
+        return found
+
+
+@dataclass(frozen=True)
+class Eligibility:
+    """Whether buckets can keep limits, and what about them deserves a warning.
+
+    They can if no value has a larger share of the table than its limit. Which values prevent it is for the owner: neither
+    the text nor the error nor the concerns of this object contain them.
+
+    >>> found = Limits.formula("0.5", "0.1").eligibility({"HIV": 2, "flu": 98})
+    >>> found.holds, found.preventing
+    (False, {'flu': (Fraction(49, 50), Fraction(59, 100))})
+    >>> found
+    Eligibility(holds=False)
+    """
+
+    preventing: dict[Value, tuple[Fraction, Fraction]]
+    """The values that prevent it, each with its share of the table and its limit."""
+
+    unprotected: dict[Value, int]
+    """The values with a limit of 1, and how often each occurs."""
+
+    unused: tuple[Value, ...]
+    """The values that were given a limit and do not occur: misspelt, perhaps."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.preventing
+
+    def __repr__(self) -> str:
+        return f"Eligibility(holds={self.holds})"
+
+    def require(self) -> None:
+        """InfeasibleError unless the limits can be kept; it does not say which value prevents it."""
+        if self.preventing:
+            raise InfeasibleError(
+                "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise it "
+                "(`Limits.eligibility` tells the owner which)"
+            )
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """What the owner should know, and nobody else, as it follows from the data; without any value's name."""
+        found = []
+        if self.unprotected:
+            values, records = plural(len(self.unprotected), "sensitive value"), plural(sum(self.unprotected.values()), "record")
+            found.append(
+                f"{values} of the table, with {records}, may be linked to a person with certainty, as the limit is 1: "
+                "such a record may be alone in its bucket, which publishes it exactly"
+            )
+        if self.unused:
+            found.append(
+                f"{plural(len(self.unused), 'value')} with a limit of its own never occurs in the table; if that is a slip of "
+                "the pen, the value that was meant has the limit of all others"
+            )
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """How l-diversity relates to limits. Here a bucket is l-diverse if no value has more than 1/l of its records.
+
+    `least` is the smallest l that keeps every limit, as 1/l is at most the strictest; `most` is the largest l that the
+    table allows, as its most frequent value has more than 1/l of all records for any larger one.
+
+    >>> print(Limits.formula(2, "0.05").diversity({"HIV": 1, "flu": 9, "cold": 40}).statement)
+    no l-diversity would keep these limits: the strictest needs l = 12, and the most frequent value allows at most l = 1
+    """
+
+    least: int
+    most: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether one l does both."""
+        return self.least <= self.most
+
+    @property
+    def statement(self) -> str:
+        if self.holds:
+            return (
+                f"{self.least}-diversity would keep these limits, with the strictest one for every value: no bucket would have "
+                f"fewer than {plural(self.least, 'record')}"
+            )
+        return (
+            f"no l-diversity would keep these limits: the strictest needs l = {self.least}, and the most frequent value "
+            f"allows at most l = {self.most}"
+        )
+
+
+@dataclass(frozen=True)
+class BucketLimits:
+    """F′-privacy of a release of two tables, people with bucket numbers and buckets with the values of one `column`.
+
+    `fakes` is how many values that nobody has were added to every bucket.
+
+    >>> print(BucketLimits("disease", Limits.formula(2, "0.05")).statement.partition(";")[0])
+    F′-privacy of 'disease': nobody is linked to a value of it with a probability above the limit of that value, which is \
+min{1, 2·f + 0.05} with f its share of all records
+    """
+
+    column: str
+    limits: Limits
+    fakes: int = 0
+
+    name: ClassVar[str] = "F'-privacy"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column:
+            raise ParameterError("F'-privacy is about one column; give its name")
+        if not isinstance(self.limits, Limits):
+            raise ParameterError("F'-privacy takes `Limits`")
+        object.__setattr__(self, "fakes", whole(self.fakes, "fakes", 0))
+
+    @property
+    def statement(self) -> str:
+        hidden = f" beyond what its {plural(self.fakes, 'fake value')} can hide" if self.fakes else ""
+        limits, others = self.limits, self.limits.others
+        certain = isinstance(others, Linear) or others == 1 or any(limit == 1 for _, limit in limits.given)
+        return (
+            f"F′-privacy of {self.column!r}: nobody is linked to a value of it with a probability above the limit of that value, "
+            f"which is {self._limits()}; against someone who knows who is in the table, everybody's quasi-identifiers, both "
+            "released tables, the limits and the algorithm, and to whom, before, all ways in which these people may have these "
+            f"values were equally likely. It does not hold against someone who knows the values of others in a bucket{hidden}, or "
+            "who knows, or learns from the release, how values go with quasi-identifiers; and it says nothing about several "
+            "people together, about whether somebody is in the table, or about how often a value occurs, which the release "
+            f"shows{' nearly' if self.fakes else ''}"
+            + (". A value with the limit 1 may be linked to people with certainty" if certain else "")
+        )
+
+    def _limits(self) -> str:
+        given, named, others = self.limits.given, self.limits.named, self.limits.others
+        parts = [f"{printed(limit)} for each value of the class {name!r}" for name, limit, _ in named]
+        if given and not named:
+            parts.append(f"given for {plural(len(given), 'value')} by name (at least {printed(min(x for _, x in given))})")
+        if others is not None:
+            rest = f"{others} with f its share of all records" if isinstance(others, Linear) else printed(others)
+            parts.append(f"and for any other {rest}" if given else rest)
+        return ", ".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"promise": self.name, "column": self.column, "limits": self.limits.to_dict(), "fakes": self.fakes}
+
+
+def _limit(limit: Exact, option: str) -> Fraction:
+    return fraction(limit, option, 0, 1, above=True)
+
+
+def _occurring(counts: Mapping[Value, int]) -> dict[Value, int]:
+    return {value: number for value, count in counts.items() if (number := whole(count, "a count", 0))}
+
+
+def _plain(value: Value) -> str | int | float | None:
+    return value if value is None or isinstance(value, str | int | float) else value.isoformat()
