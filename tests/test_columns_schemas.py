@@ -1,6 +1,7 @@
 """Schemas: k-medoids, similarities, what buys them and how far one record moves it, and what a free one tells."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.chance import Chance
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, TooLargeError
 from shoal.methods.columns import Columns, schema_of, schemas
 from shoal.methods.columns import long as long_form
 from shoal.methods.columns.schemas import (
@@ -256,3 +257,18 @@ def test_the_similarity_of_categories_is_the_mean_square_contingency() -> None:
             chi += (sum((row[x], row[y]) == (a, b) for row in rows) - expected) ** 2 / expected
         assert distance[x, y] / (1 << 30) == pytest.approx(float(1 - chi / (n * (min(len(xs), len(ys)) - 1))), abs=1e-8)
     assert (contingency(wide(((1, 1), (1, 2)), 2).counts) == [[0, 1 << 30], [1 << 30, 0]]).all()  # of one value nothing follows
+
+
+def test_a_schema_whose_matrices_do_not_fit_is_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.memory.available", lambda: 1000)
+    for form in (wide, long):
+        with pytest.raises(TooLargeError, match="a schema for 5 columns"):
+            form(((1,) * 5,), 5).distance()
+
+
+def test_columns_of_many_values_are_counted_as_those_of_few() -> None:
+    random = np.random.default_rng(6)
+    counts = wide(tuple(map(tuple, random.integers(0, 5, (300, 3)).tolist())), 3).counts
+    sparse = replace(counts, cards=(100_000,) * 3)  # as if there were as many values
+    assert (contingency(counts) == contingency(sparse)).all()
+    assert (bought_association(counts, Epsilon.of(1), Silent()) == bought_association(sparse, Epsilon.of(1), Silent())).all()

@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from shoal import memory
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
@@ -143,17 +144,32 @@ def noised(exact: Ints, sensitivity: int, epsilon: Epsilon, chance: Chance) -> I
 
 
 def _each_pair(counts: Counts, measure: Callable[[Ints, Ints, Ints, int], int]) -> Ints:
-    """A measure of every pair of columns, given how often each value occurs, and of every cell that occurs its two values
-    and how often it does."""
+    """A measure of every pair of columns.
+
+    It is given how often each value of either occurs; of every cell that occurs its two values and how often; and the records.
+    """
+    columns = [codes.astype(np.int64) for codes in counts.codes]
+    _require(len(columns))
     singles = [
-        np.bincount(codes, counts.count, card).astype(np.int64) for codes, card in zip(counts.codes, counts.cards, strict=True)
-    ]
-    made, total = np.zeros((len(singles), len(singles)), dtype=np.int64), counts.total
-    for x, y in combinations(range(len(singles)), 2):
-        both = group(("x", "y"), (counts.codes[x], counts.codes[y]), (counts.cards[x], counts.cards[y]), counts.count)
-        cells = np.stack([both.codes[0].astype(np.int64), both.codes[1].astype(np.int64), both.count])
+        np.bincount(codes, counts.count, card).astype(np.int64) for codes, card in zip(columns, counts.cards, strict=True)
+    ]  # exact: below 2⁵³, floats are
+    made, total = np.zeros((len(columns), len(columns)), dtype=np.int64), counts.total
+    for x, y in combinations(range(len(columns)), 2):
+        size = counts.cards[x] * counts.cards[y]
+        if size <= max(4 * counts.distinct, 1 << 16):
+            table = np.bincount(columns[x] * counts.cards[y] + columns[y], counts.count, size).astype(np.int64)
+            at = np.flatnonzero(table)
+            cells = np.stack([*np.divmod(at, counts.cards[y]), table[at]])
+        else:
+            both = group(("x", "y"), (counts.codes[x], counts.codes[y]), (counts.cards[x], counts.cards[y]), counts.count)
+            cells = np.stack([both.codes[0].astype(np.int64), both.codes[1].astype(np.int64), both.count])
         made[x, y] = made[y, x] = measure(singles[x], singles[y], cells, total)
     return made
+
+
+def _require(columns: int) -> None:
+    """TooLargeError if the matrices that a clustering of so many columns takes would not fit: up to eight at a time."""
+    memory.require(64 * columns**2, f"a schema for {columns:,} columns", "group fewer of them, or give a schema")
 
 
 # Items of the long form
@@ -171,6 +187,7 @@ class Pairs:
 
 def pairs_of(person: Ints, item: npt.NDArray[np.integer], value: npt.NDArray[np.integer], items: int) -> Pairs:
     """Counted over rows that are sorted by person, then by item, each item once for a person."""
+    _require(items)
     both, same = (np.zeros(items * items, dtype=np.int64) for _ in range(2))
     last = np.searchsorted(person, person, side="right") - 1  # of the person's rows
     left = np.arange(len(person))
