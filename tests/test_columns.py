@@ -545,6 +545,8 @@ def test_a_record_that_is_not_shared_shows_nowhere_in_a_wide_table(kind: str, tm
         ({"schema": [["a"]], "person": "p", "item": "i", "rows": 2}, "leave out `unit`"),
         ({"schema": [["a"]], "person": "row", "item": "i"}, "rename that column"),
         ({"schema": [["a"]], "rows": 2}, "`unit`"),
+        ({"schema": [["a"]], "person": "p", "item": "i", "value": "i"}, "cannot be the `item`"),
+        ({"public": pl.DataFrame(), "groups": 2}, "is a DataFrame"),
         ({"schema": [["a"]], "most": 0}, "most=0"),
         ({"schema": [["a"]], "k": 0}, "k=0"),
         ({"schema": [["a"]], "looked_at": 0}, "looked_at=0"),
@@ -726,3 +728,21 @@ counts = true
     done = CliRunner().invoke(app, ["release", "recipe.toml", "--out", "two"])
     assert done.exit_code == 2
     assert "the source itself" in done.output
+
+
+def test_a_public_table_may_spell_items_otherwise(tmp_path: Path) -> None:
+    def numbered(kind: type[pl.DataType]) -> shoal.Table:
+        rows = [(who, item, who % 2) for who in range(40) for item in (2, 9, 10, 11)]
+        frame = pl.DataFrame(rows, schema=["who", "film", "stars"], orient="row").with_columns(pl.col("film").cast(kind))
+        return shoal.table(frame, identifying=["who"], quasi=["film"], sensitive=["stars"])
+
+    method = Columns(50, "1/2", 3, groups=1, public=numbered(pl.String), **LONG)
+    release = method.release(numbered(pl.Int64))
+    assert release.certificate.derived["schema"] == [["2", "9", "10", "11"]]
+    assert release.table["film"].head(4).to_list() == [2, 9, 10, 11]
+    assert shoal.verify(tmp_path / "certificate.json", release.write(tmp_path)) == []
+
+
+def test_too_many_groups_are_refused_before_a_ledger_counts_them() -> None:
+    with pytest.raises(ParameterError, match="4 groups of 3 columns"):
+        Columns(1, "1e-3", groups=4, buying=".1").promise(Schema.of(people(3)))

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from shoal.chance import Chance
-from shoal.errors import ParameterError, listed
+from shoal.errors import ParameterError, listed, plural
 from shoal.kinds import Key, Kind
 from shoal.methods import Progress, Schema, first_rows, silent
 from shoal.methods.columns.long import RECORD, Long
@@ -108,6 +108,8 @@ class Columns:
             raise ParameterError("a `buying` of 1 leaves nothing to release; give a smaller share")
         if (self.person is None) != (self.item is None) or (self.value is not None and self.item is None):
             raise ParameterError("a long form has a `person` and an `item`, and perhaps a `value`; give both, or none of them")
+        if self.item is not None and self.item == self.value:
+            raise ParameterError(f"{self.item!r} cannot be the `item` and the `value`; leave out `value` where there is none")
         if self.items and (self.person is None or self.schema is not None):
             raise ParameterError("`items` are those of a long form whose schema is computed; leave them out")
         if self.person is not None and self.buying is not None and not self.items:
@@ -128,7 +130,10 @@ class Columns:
         fixed(schema, self.levels)
         names = self._vocabulary(schema)
         kind = None if self.item is None else schema.kinds[self.item]
-        groups = sum(_numbers(self.groups))
+        numbers = _numbers(self.groups)
+        if numbers and max(numbers) > len(names):
+            raise ParameterError(f"`groups` asks for {max(numbers):,} groups of {plural(len(names), 'column')}; ask for fewer")
+        groups = sum(numbers)
         if self.schema is not None:
             groups = len(placed := _placed(self.schema, names, kind))
             released = {names[place] for places in placed for place in places} if self.person is None else {self.value}
@@ -155,7 +160,7 @@ class Columns:
         """All columns, or items, that a schema may have, in a public order; what does not fit is refused."""
         leaving = tuple(name for name, role in schema.roles.items() if role is not Role.IDENTIFYING)
         made = (COLUMN_GROUP, *((RECORD,) if self.person is not None else ()), *((COUNT,) if self.counts else ()))
-        if taken := [name for name in made if name in leaving]:
+        if taken := [name for name in made if name in schema.roles]:
             raise ParameterError(f"the release has columns of its own called {listed(taken)}; rename those of the table")
         if self.public is not None:
             absent = [name for name in ((self.person, *leaving) if self.person else leaving) if name not in self.public.names]
@@ -183,7 +188,7 @@ class Columns:
         if self.items:
             return _items(self.items, kind)
         assert self.public is not None  # or the items were declared
-        return tuple(kind.text(key) for key in self.public.column(self.item).keys if key is not None)
+        return _items([label for label in self.public.column(self.item).labels if label], kind)
 
     # The release
 
@@ -273,10 +278,8 @@ def schema_of(
     >>> schema_of(shoal.table(frame, quasi=["a", "b", "c"]), 2)
     (('a', 'c'), ('b',))
     """
-    method = Columns(
-        1, Fraction(1, 2), groups=groups, public=table, person=person, item=item, value=value, items=tuple(items),
-        levels=levels,
-    )  # fmt: skip
+    asked: dict[str, Any] = {"person": person, "item": item, "value": value, "items": items, "levels": levels}
+    method = Columns(1, Fraction(1, 2), groups=groups, public=table, **asked)
     schema = Schema.of(table)
     names, (_, at) = method._vocabulary(schema), fixed(schema, levels)
     found = clustered(method._form(table, names, at, Chance()).distance(), _numbers(method.groups))

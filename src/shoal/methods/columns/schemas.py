@@ -16,7 +16,7 @@ from shoal import memory
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
-from shoal.errors import ParameterError, TooLargeError, plural
+from shoal.errors import InternalError, TooLargeError
 from shoal.privacy.epsilon import Epsilon, rounded_up
 
 __all__ = [
@@ -52,7 +52,7 @@ def clustered(distance: Ints, groups: Sequence[int]) -> Groups:
     found: dict[tuple[int, ...], None] = {}
     for number in groups:
         if number > len(distance):
-            raise ParameterError(f"`groups` asks for {number:,} groups of {plural(len(distance), 'column')}; ask for fewer")
+            raise InternalError("a clustering was asked for more groups than there are columns")
         found |= dict.fromkeys(k_medoids(distance, number))
     return tuple(found)
 
