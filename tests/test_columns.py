@@ -1,10 +1,15 @@
 """Columns in both shapes of input: projections, certificates, leaks, recipes, and what is refused."""
 
 import json
+import os
 import pickle
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +49,7 @@ from tests.columns_forms import (
     rows_of,
     wide,
 )
+from tests.conftest import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -241,6 +247,10 @@ METHODS: dict[str, tuple[Columns, Callable[..., shoal.Table]]] = {
     "long overlapping": (Columns(2, "1/50", 3, 2, schema=[FILMS[:3], FILMS[2:], FILMS[2::-1]], counts=True, **LONG), ratings),
     "long public": (Columns("ln(9)", "1/50", 3, groups=(2, 3), public=PUBLIC, **LONG), ratings),
     "long bought": (Columns(2, "1/50", 3, groups=(2,), buying="1/4", items=FILMS, looked_at=3, **LONG), ratings),
+    "long composed": (
+        Columns("ln(10)", "1/50", 2, schema=[*combinations(FILMS, 2), *combinations(FILMS, 3)], **LONG),  # twenty groups
+        ratings,
+    ),
     "transactions": (Columns(2, "1/50", 3, schema=[["film 0", "film 1"]], person="who", item="film"), ratings),
     "wide": (Columns(2, "1/50", 3, schema=[["age", "town"], ["ill"]], levels={"age": 1}), people),
     "wide bounded": (Columns(2, "1/50", 3, 1, schema=[["age", "town"], ["ill", "town"]], levels={"age": 2}, counts=True), people),
@@ -304,6 +314,8 @@ def _set(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
         ("long", _set("derived", epsilon_group="3"), "spend more together"),
         ("wide", _set("derived", delta_group="1/60"), "spend more together"),
         ("wide many", _set("derived", epsilon_group="0.52*ln(100)"), "spend more together"),
+        ("long composed", lambda content: content["derived"].update(delta_group="1/1000"), "spend more together"),
+        ("long composed", _set("derived", composition="sum"), "not composed as"),
         ("long", _set("derived", scale="1/2"), "narrower"),
         ("long", _set("derived", most=2), "how many groups"),
         ("long", _set("derived", k=2), "k is not"),
@@ -441,6 +453,23 @@ def test_the_same_rows_in_another_order_give_the_same_release(name: str) -> None
     one, two = (METHODS[name][0].release(given, Seeded(1)) for given in (table, other))
     assert one.table.equals(two.table)
     assert one.certificate == two.certificate
+
+
+def digests() -> list[str]:
+    """Of all that every method shows, with seeded draws."""
+    found = []
+    for name in METHODS:
+        release = made(name, Seeded(7))
+        found.append(sha256((release.table.write_csv() + release.certificate.to_json()).encode()).hexdigest())
+    return found
+
+
+def test_the_same_chance_gives_the_same_bytes_in_another_process() -> None:
+    program = "from tests.test_columns import digests; print(*digests())"
+    for seed, threads in (("1", "1"), ("2", "2")):
+        settings = {**os.environ, "PYTHONHASHSEED": seed, "POLARS_MAX_THREADS": threads, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run([sys.executable, "-c", program], env=settings, check=True, capture_output=True, text=True)
+        assert done.stdout.split() == digests()
 
 
 @every_method
@@ -627,6 +656,11 @@ def test_null_stays_null_at_every_level() -> None:
         assert given == 2 + 4
     with pytest.raises(ColumnError, match="missing"):
         Wide.of(replace(table, missing="refuse", _coded={}), ["age", "town"], {})
+
+
+def test_many_groups_are_composed_optimally_and_few_are_added_up() -> None:
+    assert made("long composed").certificate.derived["composition"] == "optimal"
+    assert made("long overlapping").certificate.derived["composition"] == "sum"
 
 
 def test_duplicate_groups_are_released_and_paid_for_once() -> None:
