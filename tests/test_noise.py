@@ -109,7 +109,7 @@ def breach(found: NoisyCountParameters, rows: int = 60) -> str | None:
         delta = Decimal(found.delta.numerator) / Decimal(found.delta.denominator)
         for i in range(1, rows):
             here, there = law(found, i, rows + 200), law(found, i - 1, rows + 200)
-            assert abs(sum(here) - 1) < slack
+            assert abs(sum(here, Decimal(0)) - 1) < slack
             if found.definition == "standard":
                 for more, less in ((here, there), (there, here)):
                     lost = sum((max(a - factor * b, Decimal(0)) for a, b in zip(more, less, strict=True)), Decimal(0))
