@@ -8,7 +8,7 @@ whether they can be kept, and which l of l-diversity would keep them.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from shoal.errors import InfeasibleError, InputError, ParameterError, plural
 from shoal.kinds import Key, Kind
@@ -18,6 +18,8 @@ __all__ = ["BucketLimits", "Diversity", "Eligibility", "Limits", "Linear"]
 
 Value = Key | None
 """A sensitive value; None is the missing one."""
+
+V = TypeVar("V", bound=Value)
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Limits:
             raise ParameterError("limits take a limit for some value, or for all others")
 
     @classmethod
-    def each(cls, limits: Mapping[Value, Exact], others: Exact | Linear | None = None) -> "Limits":
+    def each(cls, limits: Mapping[V, Exact], others: Exact | Linear | None = None) -> "Limits":
         """One limit a value."""
         return cls(tuple(limits.items()), others)  # type: ignore[arg-type]  # made fractions when checked
 
@@ -121,7 +123,7 @@ class Limits:
         named = tuple((name, limit, tuple(next(rest) for _ in values)) for name, limit, values in self.named)
         return Limits(tuple((key, limit) for key, (_, limit) in zip(keys, self.given, strict=True)), self.others, named)
 
-    def of(self, counts: Mapping[Value, int]) -> dict[Value, Fraction]:
+    def of(self, counts: Mapping[V, int]) -> dict[V, Fraction]:
         """The limit of every value that occurs, by how often each does; InputError if one has none."""
         occurring = _occurring(counts)
         records, given, others = sum(occurring.values()), dict(self.given), self.others
@@ -134,7 +136,7 @@ class Limits:
             limits[value] = given[value] if other is None else given.get(value, other)
         return limits
 
-    def eligibility(self, counts: Mapping[Value, int]) -> "Eligibility":
+    def eligibility(self, counts: Mapping[V, int]) -> "Eligibility":
         """Whether buckets can keep the limits, and what to mind; for the owner's eyes, as it names values."""
         occurring, limits = _occurring(counts), self.of(counts)
         records = sum(occurring.values())
@@ -145,7 +147,7 @@ class Limits:
             tuple(value for value, _ in self.given if value not in occurring),
         )
 
-    def diversity(self, counts: Mapping[Value, int]) -> "Diversity":
+    def diversity(self, counts: Mapping[V, int]) -> "Diversity":
         """Which l-diversity would keep the limits, and which the table allows."""
         occurring, limits = _occurring(counts), self.of(counts)
         if not occurring:
@@ -290,8 +292,8 @@ min{1, 2·f + 0.05} with f its share of all records
             f"F′-privacy of {self.column!r}: nobody is linked to a value of it with a probability above the limit of that value, "
             f"which is {self._limits()}; against someone who knows who is in the table, everybody's quasi-identifiers, both "
             "released tables, the limits and the algorithm, and to whom, before, all ways in which these people may have these "
-            f"values were equally likely. It does not hold against someone who knows the values of others in a bucket{hidden}, or "
-            "who knows, or learns from the release, how values go with quasi-identifiers; and it says nothing about several "
+            f"values were equally likely. It does not hold against someone who knows the values of others in a bucket{hidden}, "
+            "or who knows, or learns from the release, how values go with quasi-identifiers; and it says nothing about several "
             "people together, about whether somebody is in the table, or about how often a value occurs, which the release "
             f"shows{' nearly' if self.fakes else ''}"
             + (". A value with the limit 1 may be linked to people with certainty" if certain else "")
@@ -315,7 +317,7 @@ def _limit(limit: Exact, option: str) -> Fraction:
     return fraction(limit, option, 0, 1, above=True)
 
 
-def _occurring(counts: Mapping[Value, int]) -> dict[Value, int]:
+def _occurring(counts: Mapping[V, int]) -> dict[V, int]:
     return {value: number for value, count in counts.items() if (number := whole(count, "a count", 0))}
 
 

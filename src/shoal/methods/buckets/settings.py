@@ -359,7 +359,7 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
     start = np.maximum(0, -((small_most - number) // down))  # the small buckets can be filled
     last = np.minimum(number // down, (problem.most[places] - second) // up)  # so can the large ones, and no number is negative
     last = np.minimum(last, (below - 1 - loss) // step)  # the loss is below
-    able = (number >= 0) & (start <= last)
+    able = start <= last
     places, up, down, second, number, loss, step, start, last = (
         array[able] for array in (places, up, down, second, number, loss, step, start, last)
     )
