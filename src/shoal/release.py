@@ -368,9 +368,7 @@ def lay_out(
     named = dict(zip(columns, sorted_rows.codes, strict=True))
     if not counts:
         return table.like({name: (columns[name][0], np.repeat(codes, sorted_rows.count)) for name, codes in named.items()})
-    often, places = np.unique(sorted_rows.count, return_inverse=True)
-    laid = {name: (columns[name][0], codes) for name, codes in named.items()}
-    return table.like({**laid, COUNT: (often.tolist(), places)}, kinds={COUNT: Kind.INTEGER})
+    return table.like({**{name: (columns[name][0], codes) for name, codes in named.items()}, COUNT: (None, sorted_rows.count)})
 
 
 def released(table: Table) -> list[str]:

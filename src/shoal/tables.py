@@ -228,16 +228,14 @@ class Table:
             self._leaves[name] = found.astype(smallest(hierarchy.cardinality(0)))
         return self._leaves[name]
 
-    def like(
-        self, columns: Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]], kinds: Mapping[str, Kind] | None = None
-    ) -> Any:
+    def like(self, columns: Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]) -> Any:
         """A dataframe of the kind that came in: row i of a column has the value `values[codes[i]]` of its (values, codes).
 
         Values are keys, or texts such as a hierarchy's labels; None and the empty text are missing. A column gets the type
         it had if all its values can have it, else that of its kind (integers, floats, dates), else text. The type depends on
         the values given, not on which of them occur, unless it lists values or says that some are missing: of a value that
-        no row has, nothing is left. A column that the table has not is text, or of the kind given. With None for its values
-        it has the codes themselves, as whole numbers.
+        no row has, nothing is left. A column that the table has not is text; with None for its values it has the codes
+        themselves, as whole numbers.
 
         >>> import polars as pl
         >>> people = table(pl.DataFrame({"age": [31, 47]}))
@@ -255,7 +253,7 @@ class Table:
                 made[name] = self._library.series(codes, self._library.default(Kind.INTEGER, False))
                 continue
             own = self.frame[name] if name in self.names else None
-            kind = (kinds or {}).get(name, Kind.TEXT) if own is None else self.kind(name)
+            kind = Kind.TEXT if own is None else self.kind(name)
             occurs = np.bincount(codes, minlength=len(values)) > 0
             place = np.cumsum(occurs) - 1
             series = frames.series_of(self._library, values, kind, own, occurs)
