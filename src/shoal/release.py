@@ -60,6 +60,13 @@ _UNPROTECTED = {
         "people who are in the table several times, and several releases of the same people: both may leave smaller crowds",
         "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
     ),
+    "F'-privacy": (
+        "everybody's other columns, which are released as they are: who is in the table is plain to see",
+        "how often each sensitive value occurs, in the whole table and in every bucket",
+        "who knows the values of some people of a bucket, or how values go with other columns, learns more about the others",
+        "what several people have together: that two people of a bucket cannot both have a value that is there once",
+        "several releases of the same people: with other buckets each, they tell more together than each alone",
+    ),
     "sampled": (
         "whoever is released is released as they are, and may be recognised by anyone who knows their values",
         "a record that is unique in the release may be that of someone who is unique in the population",
