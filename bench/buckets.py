@@ -1,0 +1,131 @@
+"""`python -m bench.buckets`: bucket settings: how long each solver takes, and what buckets cost.
+
+The table is made by code after the paper's: 300,000 records with a sensitive column of 50 values, whose shares fall
+geometrically from 7.5 % to 0.18 %, and seven other columns. Limits are min{1, θ·f + 0.02}, buckets have at most 50 records.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import polars as pl
+
+from bench.__main__ import Cells, Printed, say
+from bench.measure import best
+from shoal.errors import InfeasibleError
+from shoal.methods.buckets.settings import Setting, Solver, find_setting
+from shoal.privacy.limits import Limits
+
+RECORDS, LARGE = 300_000, 5_000_000
+VALUES, RAREST, MOST_FREQUENT = 50, 0.0018, 0.075
+THETAS, OFFSET, LARGEST = (2, 4, 8, 16, 32), "0.02", 50
+CARDINALITIES = {"age": 76, "gender": 2, "education": 14, "marital": 6, "race": 9, "work": 10, "country": 83}
+"""The paper's other columns and how many values they have."""
+
+BARS: dict[Solver, float] = {"two": 0.1, "multi": 1.0, "optimal": 20.0}
+"""In seconds, on the made table."""
+
+
+def shares(records: int = RECORDS) -> list[int]:
+    """How often each value occurs: geometric from the most frequent to the rarest, which happens to add up to nearly 1."""
+    ratio = (RAREST / MOST_FREQUENT) ** (1 / (VALUES - 1))
+    counts = [round(records * MOST_FREQUENT * ratio**i) for i in range(VALUES)]
+    counts[VALUES // 2] += records - sum(counts)
+    return counts
+
+
+def make(records: int, path: Path) -> Path:
+    """A table with these values of its sensitive column, in random order."""
+    draw = np.random.default_rng(5)
+    columns = {name: draw.integers(0, number, records) for name, number in CARDINALITIES.items()}
+    pl.DataFrame({**columns, "occupation": draw.permutation(np.repeat(np.arange(VALUES), shares(records)))}).write_csv(path)
+    return path
+
+
+def limits(counts: Sequence[int], theta: int) -> list[Fraction]:
+    return list(Limits.formula(theta, OFFSET).of(dict(enumerate(counts))).values())
+
+
+def anatomy(records: int, least: int) -> float:
+    """The mean squared error of buckets of so many records or one more, whether or not their values can be different."""
+    number = records // least
+    size, more = divmod(records, number)
+    return (more * size**2 + (number - more) * (size - 1) ** 2) / (records - 1)
+
+
+def settings(folder: Path, records: int = RECORDS) -> list[Printed]:
+    """Times and losses of all solvers."""
+    counts = shares(records)
+    path = make(records, folder / "buckets.csv")
+    unit = best(lambda: pl.read_csv(path))
+    times: list[Cells] = []
+    errors: list[Cells] = []
+    for theta in THETAS:
+        given = limits(counts, theta)
+        found: dict[Solver, Setting] = {}
+        for solver in get_args(Solver):
+            say(f"θ = {theta}, {solver}")
+            try:
+                found[solver] = find_setting(counts, given, solver, LARGEST)
+            except InfeasibleError:
+                continue
+            seconds = best(lambda solver=solver, given=given: find_setting(counts, given, solver, LARGEST))
+            times.append((f"θ = {theta}", solver, seconds, seconds / unit, BARS.get(solver)))
+        mse = {solver: float(setting.mean_squared_error) for solver, setting in found.items()}
+        diversity = Limits.formula(theta, OFFSET).diversity(dict(enumerate(counts)))
+        ignoring = anatomy(records, diversity.least)
+        errors.append(
+            (
+                f"θ = {theta}",
+                *(f"{mse[solver]:.3f}" for solver in ("optimal", "multi", "two")),
+                f"{ignoring:.3f}" if "anatomy" in mse else f"({ignoring:.3f})",
+                mse["multi"] / mse["optimal"],
+                mse["two"] / mse["optimal"],
+                f"{found['optimal'].gap:.1e}",
+                f"{diversity.least} of {diversity.most}",
+            )
+        )
+    unit = min(unit, best(lambda: pl.read_csv(path)))
+    times.insert(0, (f"{records:,} records", "polars.read_csv (R)", unit, 1.0, None))
+    head = ("limits", "optimal", "multi", "two", "anatomy", "multi / optimal", "two / optimal", "gap", "l needed of possible")
+    return [
+        Printed("Time to find a bucket setting", ("limits", "solver", "seconds", "R", "bar, seconds"), times),
+        Printed("Mean squared error of bucket settings", head, errors),
+    ]
+
+
+def bags(folder: Path, records: int = LARGE) -> list[Printed]:
+    """Dealing values to buckets."""
+    say(f"making {records:,} records")
+    path = make(records, folder / "large.csv")
+    unit = best(lambda: pl.read_csv(path))
+    counts = shares(records)
+    rows: list[Cells] = [(f"{records:,} records", "polars.read_csv (R)", unit, 1.0, None)]
+    for theta in (2, 32):
+        setting = find_setting(counts, limits(counts, theta), "multi", LARGEST)
+        seconds = best(lambda setting=setting: [bag.ravel() for bag in setting.bags()])
+        rows.append((f"θ = {theta}", f"deal values to {sum(setting.buckets):,} buckets", seconds, seconds / unit, 1.0))
+    return [Printed("Time to fill buckets", ("table", "what", "seconds", "R", "bar, R"), rows)]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.buckets", description=__doc__)
+    parser.add_argument("--only", metavar="PARTS", help="some of settings,bags")
+    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        parts: dict[str, Callable[[], list[Printed]]] = {
+            "settings": lambda: settings(Path(folder)),
+            "bags": lambda: bags(Path(folder)),
+        }
+        for name in given.only.split(",") if given.only else parts:
+            for printed in parts[name]():
+                print(printed.text(given.markdown), end="\n\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
