@@ -331,6 +331,16 @@ def test_a_release_has_the_format_of_the_recipe(folder: Path, format: str) -> No
     assert shoal.read(folder / "out" / f"release.{format}").rows > 0
 
 
+@pytest.mark.parametrize("method", ['name = "kdgs"\nk = 2', 'name = "noisy-counts"\nepsilon = 3\ndelta = 0.4\nk = 2'])
+def test_a_column_without_a_hierarchy_leaves_no_loss_to_tell(folder: Path, method: str) -> None:
+    start, rest = RECIPE.split("[hierarchies.sex]")
+    (folder / "recipe.toml").write_text(f"{start}[method]\n{method}\nlevels = {{ age = 1 }}\n[output]{rest.split('[output]')[1]}")
+    result = run("release", "recipe.toml", "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert "records kept" in result.stderr
+    assert "loss" not in result.stderr
+
+
 def test_an_earlier_release_is_written_over_only_by_force(folder: Path) -> None:
     release = ["release", "recipe.toml", "--out", "out"]
     assert run(*release).exit_code == 0

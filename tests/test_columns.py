@@ -604,6 +604,7 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
         (Columns(1, "1e-3", schema=[["age"]], unit="town"), people(3), "no identifying column"),
         (Columns(1, "1e-3", groups=2, public=ratings(3)), people(3), "lacks the columns"),
         (Columns(1, "1e-3", groups=9, public=people(3)), people(3), "9 groups of 3 columns"),
+        (Columns(1, "1e-3", groups=99, public=ratings(3), **LONG), ratings(3), "99 groups of . items"),
         (Columns(1, "1e-3", schema=[["a"]], person="film", item="who"), ratings(3), "no identifying column"),
         (Columns(1, "1e-3", schema=[["a"]], person="who", item="nowhere"), ratings(3), "'nowhere'"),
         (Columns(1, "1e-3", schema=[["a"]], person="who", item="film"), ratings(3), "'stars'"),

@@ -79,12 +79,13 @@ def release(
 
 
 def _loss(table: "Table", made: "Release") -> float | None:
-    """What all records have lost together: as the method found it, or else by granularity, where the release has levels."""
+    """What all records have lost together: as the method found it, or else by granularity, where that can be told."""
     from shoal.judgement import judge
 
     if "loss" in made.facts or "projections" in made.facts or not made.certificate.levels:
         return made.facts.get("loss")
-    return judge(table, made).losses["granularity"].normalised
+    found = judge(table, made).losses.get("granularity")  # there is none where a quasi-identifying column has no hierarchy
+    return None if found is None else found.normalised
 
 
 def earlier_release(out: Path, force: bool) -> list[Path]:

@@ -21,7 +21,7 @@ Bounds = tuple[Fraction, Fraction]
 """Two numbers with the true one between them, or equal to it."""
 
 _LARGEST_BASE = 10**18  # of numerator and denominator in a logarithm, so that roots found in floats are right
-_LARGEST_EXPONENT = 1000  # e to the power of more is no bound on anything, only a number that fills the memory
+_LARGEST_EXPONENT = 700  # e to the power of more is no bound on anything, and no float
 _SPARE = 25  # digits: above those lost in ln a − ln b for any a / b allowed, and those before the point in e^ε
 _LOGARITHM = re.compile(r"(?:(?P<factor>[^*()]+)\*)?ln\((?P<base>[^()]+)\)", re.IGNORECASE)
 

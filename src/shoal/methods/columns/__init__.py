@@ -132,7 +132,8 @@ class Columns:
         kind = None if self.item is None else schema.kinds[self.item]
         numbers = _numbers(self.groups)
         if numbers and max(numbers) > len(names):
-            raise ParameterError(f"`groups` asks for {max(numbers):,} groups of {plural(len(names), 'column')}; ask for fewer")
+            of = plural(len(names), "column" if self.person is None else "item")
+            raise ParameterError(f"`groups` asks for {max(numbers):,} groups of {of}; ask for fewer")
         groups = sum(numbers)
         if self.schema is not None:
             groups = len(placed := _placed(self.schema, names, kind))
@@ -174,7 +175,10 @@ class Columns:
             raise ParameterError(f"`person` {self.person!r} is no identifying column; give the column of people that role")
         own = tuple(name for name in (self.item, self.value) if name is not None)
         if absent := [name for name in own if name not in leaving]:
-            raise ParameterError(f"{listed(absent)} are to be released, and the table has no such columns that may leave")
+            raise ParameterError(
+                f"`item` and `value` are columns that may leave, and the table has no such {listed(absent)}; give names of its "
+                "columns that are not identifying"
+            )
         if others := [name for name in leaving if name not in own]:
             raise ParameterError(
                 f"a long form releases items and values only, and there are {listed(others)} too; leave them out, or make them "
