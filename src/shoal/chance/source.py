@@ -83,11 +83,16 @@ class Chance:
 
     def permutation(self, n: int) -> Ints:
         """A uniform order of 0 to n - 1."""
-        while True:  # given that no two words are equal, every order of them is equally likely
-            words = self.words(n)
-            order = np.argsort(words)
-            if n < 2 or (np.diff(words[order]) > 0).all():
-                return order.astype(np.int64)
+        bits = np.uint64(max(n - 1, 0).bit_length())
+        # A random number and a place in one word: sorting words is several times as fast as sorting places by them.
+        words = np.sort((self.words(n) << bits) | np.arange(n, dtype=np.uint64))
+        order = (words & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+        words >>= bits
+        equal = np.flatnonzero(words[1:] == words[:-1])
+        for run in np.split(equal, np.flatnonzero(np.diff(equal) > 1) + 1) if len(equal) else ():
+            tied = slice(int(run[0]), int(run[-1]) + 2)  # whose order is drawn on its own
+            order[tied] = order[tied][self.permutation(len(run) + 1)]
+        return order
 
     def choice(self, n: int, size: int) -> Wide:
         """A uniform choice of `size` different integers from 0 to n - 1, in uniform order; n may be beyond any array."""
