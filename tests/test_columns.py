@@ -31,7 +31,7 @@ from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Schema, noisy_counts
-from shoal.methods.columns import Columns
+from shoal.methods.columns import Columns, schema_of
 from shoal.methods.columns import long as long_form
 from shoal.methods.columns import wide as wide_form
 from shoal.methods.columns.long import Long, Rows, bounded, dense, fits, shared
@@ -778,6 +778,14 @@ def test_a_public_table_may_spell_items_otherwise(tmp_path: Path) -> None:
     assert shoal.verify(tmp_path / "certificate.json", release.write(tmp_path)) == []
 
 
+def test_the_private_table_is_no_public_one() -> None:
+    table = people(3)
+    with pytest.raises(ParameterError, match="nobody's secret"):
+        Columns(1, "1e-3", groups=2, public=table).release(table)
+
+
 def test_too_many_groups_are_refused_before_a_ledger_counts_them() -> None:
+    with pytest.raises(ParameterError, match="9 groups of 3 columns"):
+        schema_of(people(3), [1, 9])
     with pytest.raises(ParameterError, match="4 groups of 3 columns"):
         Columns(1, "1e-3", groups=4, buying=".1").promise(Schema.of(people(3)))

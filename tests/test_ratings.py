@@ -224,6 +224,13 @@ def test_texts_of_a_file_and_numbers_of_a_frame_are_the_same_ratings(frames: tup
     assert (texts.asked, texts.known, texts.records) == (numbers.asked, numbers.known, numbers.records)
 
 
+def test_frames_will_do_and_values_called_count_are_no_weights(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    known, asked = (frame[:400] for frame in frames)
+    tables = rmse(shoal.table(known), shoal.table(released(known)), **NAMES, held_out=shoal.table(asked), rounds=3)
+    known, asked = (frame.rename({NAMES["value"]: "count"}) for frame in (known, asked))
+    assert rmse(known, released(known), **NAMES | {"value": "count"}, held_out=asked, rounds=3) == tables
+
+
 def test_an_empty_release_predicts_nothing(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     found = rmse(shoal.table(frames[0]), released(frames[0])[:0], **NAMES, rounds=2)
     assert found.records == 0

@@ -124,6 +124,8 @@ def test_what_cannot_be_checked_is_refused() -> None:
         breach(len, ["a"], 2, 0)
     with pytest.raises(ParameterError, match="epsilon"):
         breach(len, ["a"], 2, 2, -1)
+    with pytest.raises(ParameterError, match="gives a list"):
+        breach(list, ["a"], 2, 2)  # type: ignore[arg-type]
     with pytest.raises(TooLargeError, match="184,756 tables"):
         breach(len, list("abcdefghij"), 10, 2)
     wrong: list[Any] = [{0: 0.5, 1: 0.5}, {0: HALF}, {0: Fraction(3, 2), 1: -HALF}]

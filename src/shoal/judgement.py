@@ -138,7 +138,7 @@ def judge(
     if certificate is not None and certificate.method == "columns":
         raise ParameterError(
             "a release of groups of columns has parts of records, which cannot be compared with the input row by row; train what "
-            "you need on it, and test that on records of your own; for ratings `shoal.measure.rmse` does so"
+            "you need on it, and test that on records of your own; for ratings `rmse` of shoal.measure does so"
         )
     chosen = levels if levels is not None else certificate.levels if certificate else {}
     noisy = certificate is not None and "scale" in certificate.derived  # so rows may be there more often than they were

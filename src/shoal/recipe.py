@@ -598,7 +598,8 @@ _OTHER_METHODS = {
         "most = 2  # to how many groups a record may give values",
         "groups = [2]  # so many groups of columns, which a share of epsilon finds;",
         "buying = 0.1  # instead of both: schema = [[NAME, NAME], [NAME]]",
-        "# Purchases, ratings, diagnoses in long form: docs/columns.md",
+        "# Purchases, ratings, diagnoses in long form, a row for each item of a person:",
+        '# person = "NAME", item = "NAME", value = "NAME" too; docs/columns.md',
     ],
     "kdgs": [
         'name = "kdgs"  # frequent rows with exact counts: semantic k-anonymity alone',

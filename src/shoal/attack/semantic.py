@@ -107,6 +107,8 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
 
 
 def _law(given: Law | Hashable) -> Law:
+    if not isinstance(given, Mapping | Hashable):
+        raise ParameterError(f"an algorithm gives a {type(given).__name__}, which cannot be looked up; give a tuple or a text")
     if not isinstance(given, Mapping):
         return {given: Fraction(1)}
     if not all(isinstance(weight, int | Fraction) and weight >= 0 for weight in given.values()) or sum(given.values()) != 1:

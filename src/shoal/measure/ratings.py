@@ -95,13 +95,13 @@ class RatingError:
 
 
 def rmse(
-    original: Table,
+    original: Any,
     released: Any,
     *,
     person: str,
     item: str,
     value: str,
-    held_out: Table | None = None,
+    held_out: Any = None,
     share: Exact = 0.1,
     factors: int = FACTORS,
     rounds: int = ROUNDS,
@@ -109,8 +109,8 @@ def rmse(
 ) -> RatingError:
     """How well ratings are predicted by what is learnt from a release in long form, from the input, and by item means.
 
-    original: ratings in long form, with the columns `person`, `item` and `value`
-    released: with the columns `record`, `item`, `value`, and `count` if a record stands for several people
+    original: ratings in long form, a table or a dataframe with the columns `person`, `item` and `value`
+    released: the same with `record` in place of `person`, and `count` if a record stands for several people
     held_out: ratings to predict, of people in the input and not part of it; the release should be made without them
     share: of the input's ratings that are held out where `held_out` is not given. The release has seen these, if dimly
 
@@ -123,18 +123,19 @@ def rmse(
     >>> found.original == found.released < found.item_means
     True
     """
-    release = released if isinstance(released, Table) else as_table(released)
+    release = _table(released)
     part = float(exact(share, "share", 0, 1))
     if factors < 0 or rounds < 1:
         raise ParameterError(f"factors={factors}, rounds={rounds}; it takes whole numbers, at least 0 and at least 1")
     coder = _Coder()
-    known = coder.read(original, person, item, value)
+    known = coder.read(_table(original), person, item, value)
     if held_out is not None:
-        asked = coder.read(held_out, person, item, value)
+        asked = coder.read(_table(held_out), person, item, value)
     else:
         chosen = np.random.default_rng(seed).random(len(known)) < part
         known, asked = known.only(~chosen), known.only(chosen)
-    shown = _Coder(coder.items).read(release, "record", item, value, "count" if "count" in release.names else None)
+    count = "count" if "count" in release.names and "count" not in (item, value) else None
+    shown = _Coder(coder.items).read(release, "record", item, value, count)
     items = len(coder.items)
 
     def error(predicted: Floats) -> float:
@@ -148,6 +149,10 @@ def rmse(
     means = error(item_means(known, items)[asked.item]) if len(asked) and len(known) else None
     records = float(shown.weights[np.unique(shown.record, return_index=True)[1]].sum())
     return RatingError(len(asked), len(known), round(records), means, learnt(known), learnt(shown))
+
+
+def _table(given: Any) -> Table:
+    return given if isinstance(given, Table) else as_table(given)
 
 
 def item_means(ratings: Ratings, items: int) -> Floats:

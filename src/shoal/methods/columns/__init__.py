@@ -130,11 +130,7 @@ class Columns:
         fixed(schema, self.levels)
         names = self._vocabulary(schema)
         kind = None if self.item is None else schema.kinds[self.item]
-        numbers = _numbers(self.groups)
-        if numbers and max(numbers) > len(names):
-            of = plural(len(names), "column" if self.person is None else "item")
-            raise ParameterError(f"`groups` asks for {max(numbers):,} groups of {of}; ask for fewer")
-        groups = sum(numbers)
+        groups = sum(self._clusterings(names))
         if self.schema is not None:
             groups = len(placed := _placed(self.schema, names, kind))
             released = {names[place] for places in placed for place in places} if self.person is None else {self.value}
@@ -142,6 +138,14 @@ class Columns:
                 raise ParameterError(f"`levels` names {listed(unused)}, which no group of the schema has; leave them out")
         self._parameters(groups)  # what has none is refused before a ledger counts it
         return DifferentialPrivacy(self.epsilon, self.delta, "standard", self.person or self.unit or "row")
+
+    def _clusterings(self, names: Sequence[str]) -> tuple[int, ...]:
+        """How many groups each clustering has; more than there are columns, or items, are refused."""
+        numbers = _numbers(self.groups)
+        if max(numbers, default=0) > len(names):
+            of = plural(len(names), "column" if self.person is None else "item")
+            raise ParameterError(f"`groups` asks for {max(numbers):,} groups of {of}; ask for fewer")
+        return numbers
 
     def _budget(self) -> tuple[Epsilon | None, Epsilon, Fraction]:
         """What buys the schema, and what the groups have together: of a row, where people have several."""
@@ -181,8 +185,8 @@ class Columns:
             )
         if others := [name for name in leaving if name not in own]:
             raise ParameterError(
-                f"a long form releases items and values only, and there are {listed(others)} too; leave them out, or make them "
-                "identifying"
+                f"a long form releases items and values only, and there are {listed(others)} too; name one as `value`, and make "
+                "the others identifying"
             )
         kind = schema.kinds[self.item]
         if self.item in schema.hierarchies:
@@ -200,6 +204,8 @@ class Columns:
         """Group by group the projections that were drawn, with the counts that were drawn, in the order of their values."""
         schema = Schema.of(table)
         promise = self.promise(schema)
+        if self.public is table:
+            raise ParameterError("`public` is the table to release itself; give one that is nobody's secret")
         chance, said = chance or Chance(), progress or silent
         said(0, 3, "counting records")
         names, (_, at) = self._vocabulary(schema), fixed(schema, self.levels)
@@ -255,11 +261,11 @@ class Columns:
         if self.public is not None:
             told = {name: level for name, level in at.items() if name in self.public.hierarchies}
             public = replace(self, unit=None, rows=1)._form(self.public, names, told, chance)
-            return clustered(public.distance(), _numbers(self.groups))
+            return clustered(public.distance(), self._clusterings(names))
         epsilon, _, _ = self._budget()
         assert epsilon is not None  # it is bought
         bought = form.bought(epsilon, chance) if isinstance(form, Wide) else form.bought(epsilon, chance, self.looked_at)
-        return clustered(bought, _numbers(self.groups))
+        return clustered(bought, self._clusterings(names))
 
 
 def schema_of(
@@ -286,7 +292,8 @@ def schema_of(
     method = Columns(1, Fraction(1, 2), groups=groups, public=table, **asked)
     schema = Schema.of(table)
     names, (_, at) = method._vocabulary(schema), fixed(schema, levels)
-    found = clustered(method._form(table, names, at, Chance()).distance(), _numbers(method.groups))
+    numbers = method._clusterings(names)
+    found = clustered(method._form(table, names, at, Chance()).distance(), numbers)
     return tuple(tuple(names[place] for place in places) for places in found)
 
 
@@ -343,6 +350,9 @@ def _placed(schema: Sequence[Sequence[str]], names: Sequence[str], kind: Kind | 
     for group in schema:
         own = group if kind is None else _items(group, kind)
         if absent := [name for name in own if name not in places]:
-            raise ParameterError(f"`schema` names {listed(absent)}, which are no columns that may leave")
+            raise ParameterError(
+                f"`schema` names {listed(absent)}, which are no columns that may leave; where they are items of a long form, "
+                "say so with `person` and `item`"
+            )
         found[tuple(sorted(places[name] for name in own))] = None
     return tuple(found)
