@@ -8,6 +8,7 @@ import argparse
 import tempfile
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -15,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from bench.__main__ import Cells, Printed, say
-from bench.measure import best
+from bench.measure import REPEATS, best
 from shoal.errors import InfeasibleError
 from shoal.methods.buckets.settings import Setting, Solver, find_setting
 from shoal.privacy.limits import Limits
@@ -57,7 +58,7 @@ def anatomy(records: int, least: int) -> float:
     return (more * size**2 + (number - more) * (size - 1) ** 2) / (records - 1)
 
 
-def settings(folder: Path, records: int = RECORDS) -> list[Printed]:
+def settings(folder: Path, records: int = RECORDS, repeats: int = REPEATS, gap: str = "1e-3") -> list[Printed]:
     """Times and losses of all solvers."""
     counts = shares(records)
     path = make(records, folder / "buckets.csv")
@@ -69,11 +70,12 @@ def settings(folder: Path, records: int = RECORDS) -> list[Printed]:
         found: dict[Solver, Setting] = {}
         for solver in get_args(Solver):
             say(f"θ = {theta}, {solver}")
+            solve = partial(find_setting, counts, given, solver, LARGEST, gap=gap)
             try:
-                found[solver] = find_setting(counts, given, solver, LARGEST)
+                found[solver] = solve()
             except InfeasibleError:
                 continue
-            seconds = best(lambda solver=solver, given=given: find_setting(counts, given, solver, LARGEST))
+            seconds = best(solve, repeats=repeats)
             times.append((f"θ = {theta}", solver, seconds, seconds / unit, BARS.get(solver)))
         mse = {solver: float(setting.mean_squared_error) for solver, setting in found.items()}
         diversity = Limits.formula(theta, OFFSET).diversity(dict(enumerate(counts)))
@@ -105,7 +107,7 @@ def bags(folder: Path, records: int = LARGE) -> list[Printed]:
     unit = best(lambda: pl.read_csv(path))
     counts = shares(records)
     rows: list[Cells] = [(f"{records:,} records", "polars.read_csv (R)", unit, 1.0, None)]
-    for theta in (2, 32):
+    for theta in THETAS[:: len(THETAS) - 1]:
         setting = find_setting(counts, limits(counts, theta), "multi", LARGEST)
         seconds = best(lambda setting=setting: [bag.ravel() for bag in setting.bags()])
         rows.append((f"θ = {theta}", f"deal values to {sum(setting.buckets):,} buckets", seconds, seconds / unit, 1.0))

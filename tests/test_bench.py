@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import columns, work
+from bench import buckets, columns, work
 from bench.__main__ import Printed
 from bench.measure import best, peak
 from bench.ratings import make
@@ -72,3 +72,15 @@ def test_every_measurement_of_columns_runs(tmp_path: Path, monkeypatch: pytest.M
     (found,) = columns.rmse(1)
     assert len(found.rows) == 3 + 2 + 3 + 1
     assert len([*columns.counts(1)]) == 2
+
+
+def test_every_measurement_of_buckets_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = buckets.shares()
+    assert (sum(counts), max(counts), min(counts), len(counts)) == (300_000, 22_500, 540, 50)
+    monkeypatch.setattr(buckets, "THETAS", (16, 32))
+    monkeypatch.setattr(buckets, "LARGEST", 22)
+    times, errors = buckets.settings(tmp_path, 3000, repeats=1, gap="0.1")
+    assert {row[1] for row in times.rows} >= {"two", "multi", "optimal"}
+    assert all(float(str(row[1])) <= float(str(row[2])) <= float(str(row[3])) for row in errors.rows)
+    (filled,) = buckets.bags(tmp_path, 3000)
+    assert len(filled.rows) == 3

@@ -10,6 +10,7 @@ from shoal.privacy.calculus import (
     search_epsilon,
 )
 from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.limits import BucketLimits, Limits, Linear
 from shoal.privacy.models import (
     MODELS,
     BetaLikeness,
@@ -32,6 +33,7 @@ from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, Semant
 __all__ = [
     "MODELS",
     "BetaLikeness",
+    "BucketLimits",
     "DeltaDisclosure",
     "DeltaPresence",
     "DifferentialPrivacy",
@@ -39,6 +41,8 @@ __all__ = [
     "EntropyDiversity",
     "Epsilon",
     "KAnonymity",
+    "Limits",
+    "Linear",
     "Model",
     "NoisyCountParameters",
     "PSensitive",
