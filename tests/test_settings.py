@@ -498,6 +498,7 @@ def test_no_record_needs_no_bucket(solver: Solver) -> None:
         setting = find_setting(counts, [Fraction(1, 2)] * len(counts), solver)
         assert not setting.sizes
         assert not setting.bags()
+        assert smallest_bound(counts, [Fraction(1, 2)] * len(counts), solver) == 1
         assert setting.loss == setting.records == setting.mean_squared_error == 0
 
 

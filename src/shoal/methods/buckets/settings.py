@@ -159,7 +159,9 @@ def smallest_bound(
     (2, 5)
     """
     occurring = _eligible(counts, limits)
-    least, top = _strictest(occurring, limits), min(highest, max(int(occurring.sum()), 1))
+    least, top = _strictest(occurring, limits), min(whole(highest, "highest"), int(occurring.sum()))
+    if not top:
+        return 1
     if solver == "anatomy":
         return max(_anatomy(occurring, limits).sizes)
     bound, found = min(2 * least, top), None
