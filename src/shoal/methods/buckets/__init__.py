@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts.counts import group
+from shoal.counts.counts import Counts, group
 from shoal.errors import ParameterError, listed
-from shoal.hierarchy.tree import smallest
+from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
+from shoal.measure.buckets import excluded
 from shoal.methods import Progress, Schema, silent
-from shoal.methods.buckets.settings import Setting, Solver, find_setting
-from shoal.methods.noisy_counts import fixed
+from shoal.methods.buckets.filling import assigned, dealt, fakes
+from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.limits import BucketLimits, Limits
 from shoal.release import COUNT, Certificate, Release, certify, released
@@ -44,6 +45,8 @@ class Buckets:
     largest: the largest size of a bucket; the smallest that allows a setting unless given
     gap, seconds: how far from the least loss "optimal" may stop, and how long it may take
     within: levels of columns with a public hierarchy; only people who agree at these levels share a bucket
+    fakes: how many values that nobody of it has are added to every bucket, against those who know some of its people
+    associations: whether no fake is a value that somebody of the bucket is seen not to have
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -62,17 +65,22 @@ class Buckets:
     gap: Exact = Fraction(1, 1000)
     seconds: Exact = 60
     within: Mapping[str, int] | None = None
+    fakes: int = 0
+    associations: bool = False
 
     name: ClassVar[str] = "buckets"
 
     def __post_init__(self) -> None:
-        BucketLimits(self.column, self.limits)
+        BucketLimits(self.column, self.limits, self.fakes)
         find_setting([], [], self.solver)  # an unknown one is refused
         given: dict[str, Any] = {
             "largest": None if self.largest is None else whole(self.largest, "largest"),
             "gap": fraction(self.gap, "gap", 0, 1),
             "seconds": fraction(self.seconds, "seconds", 0, above=True),
+            "fakes": whole(self.fakes, "fakes", 0),
         }
+        if self.associations and not self.fakes:
+            raise ParameterError("`associations` is about fakes, and there are none; give `fakes` too")
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
@@ -90,8 +98,8 @@ class Buckets:
         if self.within is not None:
             if self.column in self.within:
                 raise ParameterError(f"`within` names {self.column!r}, which is to be hidden; name columns that are released")
-            fixed(schema, self.within)
-        return BucketLimits(self.column, self.limits.keyed(schema.kinds[self.column]))
+            _trees(schema, self.within)
+        return BucketLimits(self.column, self.limits.keyed(schema.kinds[self.column]), self.fakes)
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
         """The people in the order of their values and buckets; the buckets with their values, and how often each is there."""
@@ -99,98 +107,153 @@ class Buckets:
         promise = self.promise(schema)
         chance, said = chance or Chance(), progress or silent
         said(0, 3, "counting values")
+        rows, blocks = self._rows(table, schema)
         values = table.column(self.column)
-        counts = dict(zip(values.keys, np.bincount(values.codes, minlength=len(values.keys)).tolist(), strict=True))
-        eligible = promise.limits.eligibility(counts)
+        counts = np.bincount(rows.codes[1], rows.count, len(values.keys)).astype(np.int64)
+        occurring = dict(zip(values.keys, counts.tolist(), strict=True))
+        eligible = promise.limits.eligibility(occurring)
         eligible.require()
-        limits = list(promise.limits.of(counts).values())  # every key occurs
-        blocks = self._blocks(table, schema)
+        limits = list(promise.limits.of(occurring).values())  # every key occurs
         said(1, 3, "finding bucket sizes")
-        settings = [self._setting(values.codes[rows], limits) for rows in blocks]
+        inside = np.zeros((blocks, len(limits)), dtype=np.int64)
+        np.add.at(inside, (rows.codes[0], rows.codes[1]), rows.count)
+        settings = [
+            find_setting(own, limits, self.solver, self.largest, gap=self.gap, seconds=self.seconds) for own in inside
+        ]  # an impossible block refuses the whole release: to join it with another would tell of its values
         said(2, 3, "filling buckets")
-        people, held, first = np.zeros(table.rows, dtype=np.int64), [], 1
-        for rows, setting in zip(blocks, settings, strict=True):
-            bucket, value = dealt(setting, first)
-            people[rows] = assigned(values.codes[rows], bucket, value, chance)
-            held.append((bucket, value))
-            first += sum(setting.buckets)
-        result, further = self._people(table, people, first), self._buckets(table, held, first)
+        filled = _filled(settings, limits, self.fakes, chance)
+        run = np.repeat(rows.codes[0].astype(np.int64) * len(limits) + rows.codes[1], rows.count)
+        bucket = assigned(filled.places, run.astype(smallest(max(blocks * len(limits), 1))), chance)
+        shown = filled.shown(self._avoided(rows, bucket, filled) if self.fakes and self.associations else None, chance)
         gaps = [setting.gap for setting in settings if setting.gap is not None]
-        certificate = certify(
-            table,
-            self,
-            promise,
-            chance,
-            levels=None,
-            derived={"gap": max(gaps) if gaps and len(gaps) == len(settings) else None},
-        )
+        gap = max(gaps) if gaps and len(gaps) == len(settings) else None
+        certificate = certify(table, self, promise, chance, derived={"gap": gap})
         said(3, 3, "filling buckets")
         facts: dict[str, Any] = {
             "records": table.rows,
-            "buckets": first - 1,
-            "loss": sum(setting.loss for setting in settings),
-            "diversity": promise.limits.diversity(counts).statement,
+            "buckets": filled.buckets,
+            "bucket_loss": sum(setting.loss for setting in settings),
+            "diversity": promise.limits.diversity(occurring).statement,
         }
         if eligible.concerns:
             facts["concern"] = "; ".join(eligible.concerns)
-        return Release(result, replace(certificate, columns=self._columns(table, certificate)), 0, facts, {"buckets": further})
+        return Release(
+            self._people(table, rows, bucket, filled.buckets),
+            replace(certificate, columns=self._columns(certificate)),
+            0,
+            facts,
+            {"buckets": self._buckets(table, shown, filled.buckets)},
+        )
 
-    def _blocks(self, table: Table, schema: Schema) -> list[npt.NDArray[np.intp]]:
-        """The rows of people who may share a bucket, block by block, in the order of the values they agree in."""
-        if not self.within:
-            return [np.arange(table.rows)]
-        trees, at = fixed(schema, self.within)
-        codes = [trees[name].maps[at[name]][table.leaves(name)] for name in self.within]
-        order = np.lexsort(codes[::-1])
-        same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in codes])
-        return np.split(order, np.flatnonzero(~same) + 1) if table.rows else []
+    def _rows(self, table: Table, schema: Schema) -> tuple[Counts, int]:
+        """The distinct rows, block by block and by their values, so that nothing depends on the order of the table."""
+        names = [self.column, *(name for name in released(table) if name != self.column)]
+        columns = table.columns(names)
+        block, blocks = np.zeros(table.rows, dtype=np.int64), min(table.rows, 1)
+        if self.within:
+            trees, at = _trees(schema, self.within), self.within
+            for name in self.within:
+                block = block * trees[name].cardinality(at[name]) + trees[name].maps[at[name]][table.leaves(name)]
+                found, block = np.unique(block, return_inverse=True)
+                blocks = len(found)
+        return group(
+            ["", *names],
+            [block.astype(smallest(max(blocks, 1))), *(column.codes for column in columns)],
+            [max(blocks, 1), *(max(len(column.keys), 1) for column in columns)],
+        ), blocks
 
-    def _setting(self, codes: npt.NDArray[Any], limits: list[Fraction]) -> Setting:
-        counts = np.bincount(codes, minlength=len(limits))
-        return find_setting(counts, limits, self.solver, self.largest, gap=self.gap, seconds=self.seconds)
+    def _avoided(self, rows: Counts, bucket: Ints, filled: "_Filled") -> npt.NDArray[np.bool_]:
+        """Which values someone of a bucket is seen not to have, as far as the release without fakes would show it."""
+        codes = [np.repeat(column, rows.count) for column in rows.codes[2:]]
+        return excluded(codes, rows.cards[2:], bucket - 1, filled.held())
 
-    def _people(self, table: Table, bucket: Ints, buckets: int) -> Any:
-        names = [name for name in released(table) if name != self.column]
-        columns = [table.column(name) for name in names]
-        rows = group(
+    def _people(self, table: Table, rows: Counts, bucket: Ints, buckets: int) -> Any:
+        names = rows.names[2:]
+        people = group(
             [*names, BUCKET],
-            [*(column.codes for column in columns), bucket.astype(smallest(buckets))],
-            [*(max(len(column.keys), 1) for column in columns), buckets],
+            [*(np.repeat(codes, rows.count) for codes in rows.codes[2:]), bucket.astype(smallest(buckets + 1))],
+            [*rows.cards[2:], buckets + 1],
         )
         laid: dict[str, tuple[Any, npt.NDArray[Any]]] = {
-            column.name: (column.keys, np.repeat(codes, rows.count)) for column, codes in zip(columns, rows.codes, strict=False)
+            name: (table.column(name).keys, np.repeat(codes, people.count))
+            for name, codes in zip(names, people.codes, strict=False)
         }
-        return table.like({**laid, BUCKET: (None, np.repeat(rows.codes[-1].astype(np.int64), rows.count))})
+        return table.like({**laid, BUCKET: (None, np.repeat(people.codes[-1].astype(np.int64), people.count))})
 
-    def _buckets(self, table: Table, held: list[tuple[Ints, Ints]], buckets: int) -> Any:
+    def _buckets(self, table: Table, shown: tuple[Ints, Ints], buckets: int) -> Any:
         keys = table.column(self.column).keys
-        bucket, value = (np.concatenate([*parts, np.zeros(0, dtype=np.int64)]) for parts in zip(*held, ([], []), strict=True))
-        inside = group([BUCKET, self.column], [bucket, value], [buckets, max(len(keys), 1)])
+        bucket, value = (part.astype(np.uint64) for part in shown)
+        inside = group([BUCKET, self.column], [bucket, value], [buckets + 1, max(len(keys), 1)])
         return table.like(
             {BUCKET: (None, inside.codes[0].astype(np.int64)), self.column: (keys, inside.codes[1]), COUNT: (None, inside.count)}
         )
 
-    def _columns(self, table: Table, certificate: Certificate) -> list[dict[str, Any]]:
-        """The columns of the first table, then those of the second; the sensitive one is in the second alone."""
-        whole_number = {"role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}
+    def _columns(self, certificate: Certificate) -> list[dict[str, Any]]:
+        """The columns of the people; then the sensitive one, which is in the other table."""
         own = [dict(column) for column in certificate.columns if column["name"] != self.column]
-        return [*own, {"name": BUCKET, **whole_number}]
+        (hidden,) = (dict(column) for column in certificate.columns if column["name"] == self.column)
+        return [
+            *own,
+            {"name": BUCKET, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value},
+            {**hidden, "table": "buckets"},
+        ]
 
 
-def dealt(setting: Setting, first: int) -> tuple[Ints, Ints]:
-    """For every place in a setting's buckets, which are numbered from `first` on, its bucket and the value it holds."""
-    bags, buckets = setting.bags(), []
-    for bag in bags:
-        buckets.append(np.repeat(np.arange(first, first + len(bag)), bag.shape[1]))
-        first += len(bag)
-    empty = np.zeros(0, dtype=np.int64)
-    return np.concatenate([empty, *buckets]), np.concatenate([empty, *(bag.ravel() for bag in bags)])
+def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
+    """The public hierarchies of the columns that blocks are made by."""
+    released_too = [name for name, role in schema.roles.items() if role is not Role.IDENTIFYING]
+    if unknown := [name for name in within if name not in released_too or name not in schema.hierarchies]:
+        raise ParameterError(f"`within` names {listed(unknown)}, which are no released columns with a hierarchy")
+    trees = {name: schema.public(name) for name in within}
+    for name, level in within.items():
+        if whole(level, f"level of {name!r} in `within`", 0) > trees[name].height:
+            raise ParameterError(f"`within` has level {level} of column {name!r}, which has levels 0 to {trees[name].height}")
+    return trees
 
 
-def assigned(values: npt.NDArray[Any], bucket: Ints, value: Ints, chance: Chance) -> Ints:
-    """The bucket of every record, by its value: those with a value are put into the places for it in a uniform order."""
-    order = chance.permutation(len(values))
-    order = order[np.argsort(values[order], kind="stable")]
-    found = np.empty(len(values), dtype=np.int64)
-    found[order] = bucket[np.argsort(value, kind="stable")]
-    return found
+@dataclass(frozen=True, eq=False)
+class _Filled:
+    """Buckets with the values that they hold, size by size and block by block; they are numbered from 1 on in that order."""
+
+    parts: list[tuple[Ints, Ints, int]]
+    """The values of buckets of one size, how often each value occurs in all of them, and the number of fakes to be added."""
+
+    places: Ints
+    """The buckets of all places, in the order of the blocks and of the values they hold."""
+
+    @property
+    def buckets(self) -> int:
+        return sum(len(bags) for bags, _, _ in self.parts)
+
+    def held(self) -> tuple[Ints, Ints]:
+        """For every place its bucket, counted from 0, and the value that it holds."""
+        sizes = np.array([bags.shape[1] for bags, _, _ in self.parts], dtype=np.int64)
+        bucket = np.repeat(np.arange(self.buckets), np.repeat(sizes, [len(bags) for bags, _, _ in self.parts]))
+        return bucket, np.concatenate([np.zeros(0, dtype=np.int64), *(bags.ravel() for bags, _, _ in self.parts)])
+
+    def shown(self, avoided: npt.NDArray[np.bool_] | None, chance: Chance) -> tuple[Ints, Ints]:
+        """Buckets and values as they are released, with fakes."""
+        found, first = [self.held()], 0
+        for bags, often, number in self.parts:
+            own = None if avoided is None else avoided[first : first + len(bags)]
+            fake = fakes(bags, often, number, chance, own)
+            found.append((np.repeat(np.arange(first, first + len(bags)), number), fake.ravel()))
+            first += len(bags)
+        bucket, value = (np.concatenate(side) for side in zip(*found, strict=True))
+        return bucket + 1, value
+
+
+def _filled(settings: list[Setting], limits: list[Fraction], number: int, chance: Chance) -> _Filled:
+    """The buckets of all blocks. With fakes, what each holds is drawn; without, it follows from how often values occur."""
+    parts: list[tuple[Ints, Ints, int]] = []
+    places, first = [np.zeros(0, dtype=np.int64)], 1
+    for setting in settings:
+        bags = dealt(setting, chance, fitting(limits, setting.sizes)) if number else dealt(setting)
+        bucket = np.repeat(
+            np.arange(first, first + sum(setting.buckets)), np.repeat(setting.sizes, setting.buckets).astype(np.int64)
+        )
+        value = np.concatenate([np.zeros(0, dtype=np.int64), *(bag.ravel() for bag in bags)])
+        places.append(bucket[np.argsort(value.astype(smallest(max(len(limits), 1))), kind="stable")])
+        parts += [(bag, setting.holds[:, j], number) for j, bag in enumerate(bags)]
+        first += sum(setting.buckets)
+    return _Filled(parts, np.concatenate(places))

@@ -1,0 +1,264 @@
+"""What can be read off people with bucket numbers and buckets with values: counts with standard errors, and associations.
+
+`Reading` takes a release of buckets and answers count queries; `count` answers one. `Reading.associations` and `excluded`
+say which values people with some other value are seen not to have. All of it uses what the release shows, and nothing else.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, sqrt
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.errors import ColumnError, FileError, listed
+from shoal.kinds import Key, Kind
+from shoal.tables import Table, table
+
+__all__ = ["Association", "Estimate", "Reading", "count", "excluded"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+_BELOW, _ERRORS = 0.5, 3.0
+"""A value is seen not to go with another if their share is below half of what it would be if they were independent, by three
+standard errors."""
+
+_ROUNDING = 1e-6
+
+
+class Release(Protocol):
+    """What is read: both tables, and the certificate that says which column is in the second."""
+
+    @property
+    def table(self) -> Any: ...
+    @property
+    def further(self) -> Mapping[str, Any]: ...
+    @property
+    def certificate(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How many records satisfy a query, and the standard error of that number.
+
+    >>> print(Estimate(12.25, 1.5))
+    12.2 ± 1.5
+    """
+
+    count: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.count:,.1f} ± {self.error:,.1f}"
+
+
+@dataclass(frozen=True)
+class Association:
+    """People with this `value` of a `column` have the `sensitive` value less often than if both were independent.
+
+    `share` is how many of those with the sensitive value are seen to have the other one, `expected` of all people.
+    """
+
+    column: str
+    value: Key | None
+    sensitive: Key | None
+    share: float
+    expected: float
+    error: float
+
+
+def count(release: Release, where: Mapping[str, object], *, unbiased: bool = False) -> Estimate:
+    """How many people have one of the given values in each of the given columns, the sensitive one included.
+
+    In a bucket of S people a satisfy what is asked of other columns, and c of its values are asked for. If all ways in which
+    the people may have the values are equally likely, a·c/S people satisfy both in the mean, with the variance
+    a·c·(S−a)·(S−c) / (S²(S−1)). Both are added up over the buckets. This is the paper's estimate. Where sensitive values go
+    with other columns, it is too close to what independence would give, and its error does not tell.
+
+    `unbiased` is the other choice: by least squares over all buckets, which is right in the mean whatever goes with what,
+    and has a larger error; infinite if the buckets cannot tell these values apart. Where buckets have fake values, what
+    they hold is what can be expected, if each value that may be fake is so with the same probability.
+    """
+    return Reading(release).count(where, unbiased=unbiased)
+
+
+class Reading:
+    """A release of buckets, read once to be asked often."""
+
+    def __init__(self, release: Release) -> None:
+        paper = release.certificate
+        if paper.method != "buckets" or "buckets" not in release.further:
+            raise FileError("this is no release of buckets; give one that was made with the method 'buckets', both tables of it")
+        self.column: str = paper.promise["column"]
+        self.fakes: int = paper.promise["fakes"]
+        kinds = {column["name"]: Kind(column["type"]) for column in paper.columns}
+        self.people = _typed(release.table, kinds)
+        self.values = _typed(release.further["buckets"], {**kinds, "count": Kind.INTEGER})
+        numbers = _integers(self.people, "bucket")
+        self.buckets, self.bucket = np.unique(numbers, return_inverse=True)
+        self.sizes: Ints = np.bincount(self.bucket, minlength=len(self.buckets))
+        own = _integers(self.values, "bucket")
+        self._place = np.searchsorted(self.buckets, own)
+        if not np.array_equal(np.unique(own), self.buckets):
+            raise FileError("the two tables of the release do not have the same buckets")
+        self._often = _integers(self.values, "count")
+
+    @property
+    def keys(self) -> Sequence[Key | None]:
+        """The sensitive values."""
+        return self.values.column(self.column).keys
+
+    @cached_property
+    def real(self) -> Floats:
+        """Of every row of the second table how many of its values can be expected to be real, where some are fake."""
+        often = self._often.astype(np.float64)
+        if not self.fakes:
+            return often
+        once = self._often == 1  # a value that is there twice is no fake
+        shown = np.bincount(self._place, once, len(self.buckets))
+        return np.where(once, 1 - self.fakes / np.maximum(shown, 1)[self._place], often)
+
+    def count(self, where: Mapping[str, object], *, unbiased: bool = False) -> Estimate:
+        """How many people have one of the given values in each of the given columns: see `count`."""
+        known = [name for name in self.people.names if name != "bucket"]
+        if unknown := [name for name in where if name not in (*known, self.column)]:
+            raise ColumnError(f"the release has no column {listed(unknown)}; it has {listed([*known, self.column])}")
+        matching = np.ones(self.people.rows, dtype=np.bool_)
+        for name in where:
+            if name != self.column:
+                matching &= _matching(self.people, name, where[name])
+        people = np.bincount(self.bucket[matching], minlength=len(self.buckets)).astype(np.float64)
+        if self.column not in where:
+            return Estimate(float(people.sum()), 0.0)
+        asked = _matching(self.values, self.column, where[self.column])
+        if unbiased:
+            return self._squares.count(people, matching.mean() if len(matching) else 0.0, self._totals(asked))
+        mean = np.bincount(self._place[asked], self.real[asked], len(self.buckets))
+        variance = self._variance(asked)
+        size = self.sizes
+        mixed = people * (size - people) * (size * mean - variance - mean**2) / (size**2 * np.maximum(size - 1, 1.0))
+        error = (mixed + (people / size) ** 2 * variance).sum() if len(size) else 0.0
+        return Estimate(float((people * mean / size).sum()), sqrt(max(float(error), 0.0)))
+
+    def _variance(self, asked: Bools) -> Floats:
+        """Of how many values that are asked for are real in each bucket: none where nothing is fake."""
+        if not self.fakes:
+            return np.zeros(len(self.buckets))
+        once = self._often == 1
+        shown = np.bincount(self._place, once, len(self.buckets))
+        wanted = np.bincount(self._place[asked], once[asked], len(self.buckets))
+        whole = np.maximum(shown, 2.0)
+        return np.asarray(wanted * (whole - wanted) * self.fakes * (whole - self.fakes) / (whole**2 * (whole - 1)))
+
+    def _totals(self, asked: Bools) -> Floats:
+        """How often each sensitive value can be expected in the table, if it is asked for."""
+        codes = self.values.column(self.column).codes
+        return np.asarray(np.bincount(codes[asked], self.real[asked], len(self.keys)), dtype=np.float64)
+
+    @cached_property
+    def _squares(self) -> "_Squares":
+        codes = self.values.column(self.column).codes.astype(np.int64)
+        return _Squares.of(self._place, codes, self.real, len(self.buckets), len(self.keys))
+
+    def associations(self) -> list[Association]:
+        """The negative associations that the release shows: those clearly below half of what independence would give."""
+        names = [name for name in self.people.names if name != "bucket"]
+        columns = [self.people.column(name) for name in names]
+        found = []
+        for name, column in zip(names, columns, strict=True):
+            share, error = self._squares.shares(column.codes, len(column.keys), self.bucket)
+            expected = np.bincount(column.codes, minlength=len(column.keys)) / max(self.people.rows, 1)
+            for z, x in np.argwhere(_negative(share, error, expected)).tolist():
+                value, sensitive = column.keys[z], self.keys[x]
+                found.append(
+                    Association(name, value, sensitive, max(float(share[z, x]), 0.0), float(expected[z]), float(error[z, x]))
+                )
+        return found
+
+    def ruled_out(self) -> Bools:
+        """For every person which sensitive values a negative association of one of their values rules out."""
+        out = np.zeros((self.people.rows, len(self.keys)), dtype=np.bool_)
+        place = {key: x for x, key in enumerate(self.keys)}
+        for one in self.associations():
+            column = self.people.column(one.column)
+            out[column.codes == column.keys.index(one.value), place[one.sensitive]] = True
+        return out
+
+
+def excluded(codes: Sequence[npt.NDArray[Any]], cards: Sequence[int], bucket: Ints, held: tuple[Ints, Ints]) -> Bools:
+    """For every bucket the values that a negative association rules out for somebody in it.
+
+    `codes` are the people's other columns and `bucket` their buckets, counted from 0; `held` are bucket and value of
+    every place.
+    """
+    buckets, values = (int(part.max(initial=-1)) + 1 for part in held)
+    squares = _Squares.of(*held, np.ones(len(held[0])), buckets, values)
+    out = np.zeros((buckets, values), dtype=np.bool_)
+    for column, card in zip(codes, cards, strict=True):
+        negative = _negative(*squares.shares(column, card, bucket), np.bincount(column, minlength=card) / max(len(column), 1))
+        for x in np.flatnonzero(negative.any(axis=0)).tolist():
+            out[bucket[negative[column, x]], x] = True
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Squares:
+    """Least squares over buckets: one with c_x people of value x has Σ_x c_x·p_x people of some kind in the mean, where p_x is
+    the share of that kind among all people with x, since those in the bucket are a uniform choice of them."""
+
+    held: Floats
+    inverse: Floats
+    spread: Floats
+    """The covariances of the shares that are found, but for the factor p(1 − p) of the kind that is sought."""
+
+    known: Bools
+    """Which values these buckets can tell apart from the others."""
+
+    @classmethod
+    def of(cls, bucket: Ints, value: Ints, often: Floats, buckets: int, values: int) -> "_Squares":
+        held = np.bincount(bucket * values + value, often, buckets * values).reshape(buckets, values).astype(np.float64)
+        normal = held.T @ held
+        inverse = np.asarray(np.linalg.pinv(normal, hermitian=True) if values else normal, dtype=np.float64)
+        spread = inverse @ (held.T @ (held * held.sum(axis=1)[:, None])) @ inverse
+        return cls(held, inverse, spread, np.abs(np.diag(inverse @ normal) - 1) < _ROUNDING)
+
+    def shares(self, codes: npt.NDArray[Any], card: int, bucket: Ints) -> tuple[Floats, Floats]:
+        """What share of the people with each sensitive value has each value of a column, and the standard errors."""
+        together = np.zeros((card, len(self.known)))
+        for x in range(len(self.known)):
+            together[:, x] = np.bincount(codes, self.held[bucket, x], card)
+        expected = np.bincount(codes, minlength=card) / max(len(codes), 1)
+        error = np.sqrt((expected * (1 - expected))[:, None] * np.maximum(np.diag(self.spread), 0))
+        return together @ self.inverse, np.where(self.known, error, np.inf)
+
+    def count(self, people: Floats, share: float, often: Floats) -> Estimate:
+        """How many people of a kind, of whom each bucket has so many, have the values that occur so often."""
+        found = float(people @ self.held @ self.inverse @ often)
+        error = sqrt(max(share * (1 - share) * float(often @ self.spread @ often), 0.0))
+        return Estimate(found, error if self.known[often > 0].all() else inf)
+
+
+def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:
+    return np.asarray(share + _ERRORS * error < _BELOW * expected[:, None], dtype=np.bool_)
+
+
+def _matching(given: Table, name: str, wanted: object) -> Bools:
+    column, kind = given.column(name), given.kind(name)
+    several = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    keys = set(kind.keys([None if one == "" else one for one in several], name))
+    asked = np.array([key in keys for key in column.keys], dtype=np.bool_)
+    return np.asarray(asked[column.codes] if given.rows else np.zeros(0, dtype=np.bool_), dtype=np.bool_)
+
+
+def _typed(frame: Any, kinds: Mapping[str, Kind]) -> Table:
+    whole = table(frame)
+    return table(frame, types={name: kind for name, kind in kinds.items() if name in whole.names})
+
+
+def _integers(given: Table, name: str) -> Ints:
+    column = given.column(name)
+    return np.array(column.keys, dtype=np.int64)[column.codes] if given.rows else np.zeros(0, dtype=np.int64)
