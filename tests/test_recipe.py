@@ -365,6 +365,13 @@ def test_a_draft_fits_80_columns(people: pl.DataFrame, tmp_path: Path) -> None:
     assert max(map(len, draft(table(people), tmp_path / "people.csv", folder=tmp_path).splitlines())) <= 80
 
 
+def test_a_draft_takes_for_text_what_would_lose_a_zero(tmp_path: Path) -> None:
+    texts = {"float": ["25.0", "7.5"], "integer": ["25", "-7"], "text": ["25.00", "7.5"], "date": ["2024-01-01", "2024-02-01"]}
+    drafted = draft(table(pl.DataFrame(texts)), tmp_path / "people.csv", folder=tmp_path)
+    for name in texts:
+        assert re.search(rf'^{name} *= "{name}"$', drafted, re.MULTILINE)
+
+
 def _filled(people: pl.DataFrame, folder: Path) -> str:
     """A draft whose blanks are filled in, and the hierarchy of age with them."""
     people.write_csv(folder / "people.csv")

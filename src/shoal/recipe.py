@@ -692,11 +692,15 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = Fal
 
 
 def _type(table: Table, name: str) -> Kind:
-    """The type that all values of a column have, as they are written: 01234 is text, for its 0 would be lost."""
+    """The type that all values of a column have, as they are written: 01234 is text, for its 0 would be lost.
+
+    Only whole floats may end in .0, as other programs write them.
+    """
     texts = [text for text in table.column(name).labels if text]
     for kind in (Kind.INTEGER, Kind.FLOAT, Kind.DATE) if table.kind(name) is Kind.TEXT and texts else ():
         try:
-            if all(kind.text(kind.key(text)) == text for text in texts):
+            end = ".0" if kind is Kind.FLOAT else ""
+            if all(kind.text(kind.key(text)) == text.removesuffix(end) for text in texts):
                 return kind
         except (ValueError, TypeError):
             continue
