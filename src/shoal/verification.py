@@ -24,6 +24,7 @@ from shoal import __version__
 from shoal.errors import FileError, ShoalError, listed, plural
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
+from shoal.privacy.limits import BucketLimits, Limits, Linear
 from shoal.privacy.models import MODELS
 from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, SemanticAnonymity, Syntactic
 from shoal.release import Certificate, plain
@@ -55,7 +56,9 @@ def verify(
         paper = _certificate(Path(certificate))
         if recipe is not None and paper.recipe not in (None, recipe):
             found.append("the recipe is not the one that was followed: their digests differ")
-        for fault in _failures(paper, _read(Path(released)), hierarchies or {}):
+        further = {name: Path(released).with_name(Path(own["name"]).name) for name, own in _further(paper).items()}
+        tables = {name: _read(path) for name, path in further.items()}
+        for fault in _failures(paper, _read(Path(released)), tables, hierarchies or {}):
             found.append(fault)  # noqa: PERF402  # those found before an error stay
     except ShoalError as error:
         found.append(str(error))
@@ -64,7 +67,15 @@ def verify(
     return found
 
 
-def _failures(paper: Certificate, content: bytes, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+def _further(paper: Certificate) -> Mapping[str, Mapping[str, Any]]:
+    """The tables besides the first, by their names; they lie in the same folder."""
+    found: Mapping[str, Mapping[str, Any]] = (paper.file or {}).get("further", {})
+    return found
+
+
+def _failures(
+    paper: Certificate, content: bytes, further: Mapping[str, bytes], hierarchies: Mapping[str, Hierarchy]
+) -> Iterator[str]:
     if paper.file is None:
         raise FileError("the certificate belongs to no file; write the release with Release.write")
     if paper.private is not True:
@@ -79,8 +90,14 @@ def _failures(paper: Certificate, content: bytes, hierarchies: Mapping[str, Hier
     if hashlib.sha256(content).hexdigest() != paper.file["sha256"]:
         yield "the table is not the one that the certificate was written for: their digests differ"
         return
+    if other := [name for name in further if hashlib.sha256(further[name]).hexdigest() != _further(paper)[name]["sha256"]]:
+        yield f"the table {listed(other)} is not the one that the certificate was written for: their digests differ"
+        return
+    if list(further) != (["buckets"] if paper.method == "buckets" else []):
+        yield "the release has other tables than its method makes"
+        return
     found = _table(content, paper)
-    if list(found.names) != [column["name"] for column in paper.columns]:
+    if list(found.names) != [column["name"] for column in paper.columns if "table" not in column]:
         yield "the table has other columns than the certificate says"
         return
     if any(column["role"] not in ("quasi", "sensitive", "insensitive") for column in paper.columns):
@@ -91,6 +108,10 @@ def _failures(paper: Certificate, content: bytes, hierarchies: Mapping[str, Hier
         yield "the rows are not in the order of their values: what decides their order instead may tell more than they do"
     if known:
         yield from known.released(found, paper, trees)
+    if paper.method == "buckets":
+        yield from _bucketed(found, _table(further["buckets"], paper), paper)
+        yield from _blocks(found, paper, hierarchies)
+        return
     groups = _groups(found, paper)
     for model in paper.parameters.get("models", ()):
         if model["is"] in _CHECKS and _checkable(model, paper):
@@ -164,11 +185,13 @@ def _table(content: bytes, certificate: Certificate) -> Table:
         for column in certificate.columns
         if column["name"] in frame.columns
     }
+    if certificate.method == "buckets" and "count" in frame.columns:
+        declared["count"] = Kind.INTEGER  # of the second table; the first has no column of that name
     return table(frame, types=declared)
 
 
 def _generalised(column: Mapping[str, Any], certificate: Certificate) -> bool:
-    return column["role"] == "quasi" or column["name"] in certificate.levels
+    return (column["role"] == "quasi" and certificate.method != "buckets") or column["name"] in certificate.levels
 
 
 # The certificate's own words
@@ -181,6 +204,9 @@ _PROMISES: dict[str, Callable[..., Promise]] = {
 
 def _words(paper: Certificate) -> Iterator[str]:
     """Whether the statement is that of the promise, and a syntactic promise that of the models."""
+    if paper.promise["promise"] == BucketLimits.name:
+        yield from _limited(paper)
+        return
     made = _PROMISES[paper.promise["promise"]]
     names = [field.name for field in fields(made)]  # type: ignore[arg-type]
     promise = made(**{name: paper.promise[name] for name in names if name in paper.promise})
@@ -249,6 +275,8 @@ def _ordered(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -
     same = np.ones(max(found.rows - 1, 0), dtype=np.bool_)  # as the row before, as far as columns were looked at
     for column in paper.columns:
         name = column["name"]
+        if "table" in column:
+            continue
         codes = found.column(name).codes.astype(np.int64)
         if name in trees and paper.levels[name] <= trees[name].height:
             codes = np.array(_places(found, paper, name, trees[name]), dtype=np.int64)[codes] if found.rows else codes
@@ -796,6 +824,122 @@ def _columns_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -
     yield from _levels_trusted(paper, hierarchies)
 
 
+# Buckets: every share of every bucket, with fractions
+
+
+def _limited(paper: Certificate) -> Iterator[str]:
+    """Whether the statement is that of the promise, and its limits are those of the parameters."""
+    promise, given = paper.promise, paper.parameters
+    kind = _declared(paper, promise["column"])
+    again = BucketLimits(promise["column"], _limits(promise["limits"]).keyed(kind), promise["fakes"])
+    if plain(again.to_dict()) != promise or (paper.version == __version__ and again.statement != paper.statement):
+        yield "the certificate's statement is not what its promise says"
+    asked = BucketLimits(given["column"], _limits(given["limits"]).keyed(kind), given["fakes"])
+    if plain(asked.to_dict()) != promise:
+        yield "column, limits or fakes of the promise are not those of the parameters"
+
+
+def _limits(given: Mapping[str, Any]) -> Limits:
+    """Limits in words again, from what a certificate has of them."""
+    if unknown := set(given) - {"classes", "values", "others"}:
+        raise FileError(f"the certificate has limits by {listed(sorted(unknown))}, which is not known")
+    others = given.get("others")
+    rest = Linear(others["a"], others["b"]) if isinstance(others, Mapping) else others
+    if "classes" in given:
+        return Limits.classes({name: (one["limit"], one["values"]) for name, one in given["classes"].items()}, rest)
+    return Limits.each(dict(given.get("values", ())), rest)
+
+
+def _limit_of(limits: Mapping[str, Any], kind: Kind) -> Callable[[Key | None, Fraction], Fraction | None]:
+    """The limit of a value with a share of the records, read off the certificate; None if it has none."""
+    own = [*limits.get("values", ()), *((v, one["limit"]) for one in limits.get("classes", {}).values() for v in one["values"])]
+    given = dict(zip(kind.keys([value for value, _ in own], "of the limits"), (_number(limit) for _, limit in own), strict=True))
+    others = limits.get("others")
+
+    def limit(value: Key | None, share: Fraction) -> Fraction | None:
+        if value in given or others is None:
+            return given.get(value)
+        if not isinstance(others, Mapping):
+            return _number(others)
+        return min(Fraction(1), _number(others["a"]) * share + _number(others["b"]))
+
+    return limit
+
+
+def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]:
+    """Whether both tables have the same buckets, of the same sizes, and no value has more of one than its limit."""
+    column, added = paper.promise["column"], paper.promise["fakes"]
+    if list(values.names) != ["bucket", column, "count"] or column in people.names:
+        yield "the table of buckets has other columns than a bucket, its sensitive values and how often they are there"
+        return
+    own, bucket, often = _integers(people, "bucket"), _integers(values, "bucket"), _integers(values, "count")
+    if (own < 1).any() or (bucket < 1).any() or max(own.max(initial=0), bucket.max(initial=0)) > people.rows:
+        yield "a bucket has a number that none has"
+        return
+    buckets = int(own.max(initial=0))
+    sizes, held = np.bincount(own, minlength=buckets + 1), np.zeros(max(buckets, int(bucket.max(initial=0))) + 1, dtype=np.int64)
+    np.add.at(held, bucket, often)
+    if not sizes[1:].all():
+        yield "the buckets are not numbered one by one"
+    if (often < 1).any() or len(held) != len(sizes) or (held[1:] != sizes[1:] + added).any():
+        yield "some bucket has not as many values as people" + (f" and {plural(added, 'fake')}" if added else "")
+        return
+    codes = values.column(column).codes.astype(np.int64)
+    if not ((bucket[1:] > bucket[:-1]) | ((bucket[1:] == bucket[:-1]) & (codes[1:] > codes[:-1]))).all():
+        yield "the values of the buckets are not in their order, or one is there twice"
+    if added and (np.bincount(bucket, often == 1, len(sizes))[1:] < added).any():
+        yield f"some bucket has fewer than {added} values that may be fake"
+    keys, total, limit = values.column(column).keys, Counter[int](), _limit_of(paper.promise["limits"], _declared(paper, column))
+    for code, number in zip(codes.tolist(), often.tolist(), strict=True):
+        total[code] += number
+    kinds, where = np.unique(np.stack([codes, often, sizes[bucket]]), axis=1, return_inverse=True)
+    fails = []
+    for code, number, size in kinds.T.tolist():
+        most = limit(keys[code], min(Fraction(1), Fraction(total[code], people.rows)))
+        if most is None:
+            yield "a value has no limit"
+            return
+        fails.append(number > most * size)
+    if broken := len(np.unique(bucket[np.array(fails, dtype=np.bool_)[where.reshape(-1)]])) if fails else 0:
+        yield f"{broken:,} of {plural(buckets, 'bucket')} have more of some value than its limit allows"
+
+
+def _blocks(people: Table, paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether the people of every bucket agree at the levels they should, where the hierarchies are at hand."""
+    bucket = _integers(people, "bucket")
+    for name, level in (paper.parameters["within"] or {}).items():
+        if name not in hierarchies:
+            continue
+        tree, column = hierarchies[name].of_kind(_declared(paper, name)).with_missing(), people.column(name)
+        nodes = np.array([tree.maps[level][tree.find(key)] for key in column.keys], dtype=np.int64)[column.codes]
+        if len(np.unique(np.stack([bucket, nodes]), axis=1).T) != len(np.unique(bucket)):
+            yield f"a bucket has people that differ in level {level} of {name!r}"
+
+
+def _nothing_derived(paper: Certificate) -> Iterator[str]:
+    """Of buckets nothing follows from the parameters alone; what is derived is the gap that a solver left."""
+    gap = paper.derived["gap"]
+    if gap is not None and (type(gap) is not float or not 0 <= gap <= 1):
+        yield "the gap of the bucket sizes is no share"
+
+
+def _nothing_more(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    yield from ()
+
+
+def _buckets_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    within, fakes = paper.parameters["within"] or {}, paper.promise["fakes"]
+    yield "that of those with a value it was drawn who got which bucket, by draws that nobody knows"
+    if within:
+        yield "that the levels of `within` were chosen without a look at who has which value, and none were tried before"
+    if unknown := [name for name in within if name not in hierarchies]:
+        yield f"that the people of a bucket agree in {listed(unknown)}, for want of the hierarchy"
+    if fakes:
+        yield f"that {plural(fakes, 'value')} of every bucket are fake, and which"
+        if isinstance(paper.promise["limits"].get("others"), Mapping):
+            yield "limits by formula exactly, as fakes blur how often a value occurs: they are checked by the most it may be"
+
+
 # Which method is checked by what
 
 
@@ -837,11 +981,19 @@ _KNOWN = {
         _columns_released,
         _columns_trusted,
     ),
+    "buckets": _Checks(
+        BucketLimits.name,
+        "column limits solver largest gap seconds within fakes associations",
+        "gap",
+        _nothing_derived,
+        _nothing_more,
+        _buckets_trusted,
+    ),
     "mondrian": _Checks("semantic anonymity", "models relaxed ranges splits", "", _splits_derivation, _split, _splits_trusted),
 }
 _ALGORITHMIC = {
     promise: [name for name, checks in _KNOWN.items() if checks.promise == promise]
-    for promise in ("differential privacy", "semantic anonymity")
+    for promise in ("differential privacy", "semantic anonymity", BucketLimits.name)
 }
 
 

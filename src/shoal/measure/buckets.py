@@ -23,8 +23,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-_BELOW, _ERRORS = 0.5, 3.0
-"""A value is seen not to go with another if their share is below half of what it would be if they were independent, by three
+_BELOW, _ERRORS = 0.5, 4.0
+"""A value is seen not to go with another if their share is below half of what it would be if they were independent, by four
 standard errors."""
 
 _ROUNDING = 1e-6

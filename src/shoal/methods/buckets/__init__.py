@@ -139,7 +139,11 @@ class Buckets:
             facts["concern"] = "; ".join(eligible.concerns)
         return Release(
             self._people(table, rows, bucket, filled.buckets),
-            replace(certificate, columns=self._columns(certificate)),
+            replace(
+                certificate,
+                columns=self._columns(certificate),
+                parameters={**certificate.parameters, "limits": self.limits.to_dict()},
+            ),
             0,
             facts,
             {"buckets": self._buckets(table, shown, filled.buckets)},
