@@ -12,6 +12,7 @@ from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import narwhals as nw
 import numpy as np
@@ -789,3 +790,13 @@ def test_too_many_groups_are_refused_before_a_ledger_counts_them() -> None:
         schema_of(people(3), [1, 9])
     with pytest.raises(ParameterError, match="4 groups of 3 columns"):
         Columns(1, "1e-3", groups=4, buying=".1").promise(Schema.of(people(3)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 3), st.integers(0, 2)), max_size=30), st.booleans())
+def test_rows_are_ordered_by_item_however_many_are_sorted_at_once(rows: list[tuple[int, int, int]], valued: bool) -> None:
+    person, item, value = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    with mock.patch.object(long_form, "_ROWS", 4):
+        found = Rows.of(person.astype(np.uint8), item.astype(np.int32), value.astype(np.uint8) if valued else None, 6, 4, 3)
+    expected = [(one[1], one[0], one[2] if valued else 0) for one in sorted(rows, key=lambda row: row[1]) if one[1] >= 0]
+    places = np.repeat(np.arange(4), np.diff(found.starts))
+    assert list(zip(places.tolist(), found.person.tolist(), found.value.tolist(), strict=True)) == expected

@@ -34,6 +34,7 @@ Bools = npt.NDArray[np.bool_]
 Bits = npt.NDArray[np.uint8]
 
 _LARGEST = (1 << 63) - 1
+_ROWS = 1 << 20  # that are sorted at once
 _PEOPLE = 1 << 16  # whose choices are drawn together; a multiple of 8
 
 
@@ -163,13 +164,25 @@ class Rows:
         values: int,
     ) -> "Rows":
         """From columns of codes; rows with an item below 0 are left out. Without a column of values all have the value 0."""
-        narrow = item.astype(smallest(items + 1))  # two bytes or less are sorted in linear time
-        narrow[item < 0] = items
-        order = np.argsort(narrow, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(narrow, minlength=items)[:items])])
-        order = order[: starts[-1]]
-        own = np.zeros(len(order), dtype=np.uint8) if value is None else value[order]
-        return cls(person[order], own, starts, people, values)
+        parts = [slice(start, start + _ROWS) for start in range(0, len(item), _ROWS)]
+        number = np.zeros(items + 1, dtype=np.int64)
+        for part in parts:
+            number += np.bincount(item[part] + 1, minlength=items + 1)  # those to leave out are first
+        starts = np.concatenate([[0], np.cumsum(number[1:])])
+        who = np.empty(starts[-1], dtype=person.dtype)
+        own = np.zeros(starts[-1], dtype=np.uint8 if value is None else value.dtype)
+        free = starts.copy()
+        for part in parts:  # small enough for the cache, and for memory to be used again
+            narrow = (item[part] + 1).astype(smallest(items + 1))  # two bytes or less are sorted in linear time
+            order = np.argsort(narrow, kind="stable")
+            here = np.bincount(narrow, minlength=items + 1)
+            order = order[here[0] :]
+            place = np.repeat(free[:-1] - (np.cumsum(here[1:]) - here[1:]), here[1:]) + np.arange(len(order))
+            free[:-1] += here[1:]
+            who[place] = person[part][order]
+            if value is not None:
+                own[place] = value[part][order]
+        return cls(who, own, starts, people, values)
 
     def touched(self, items: Sequence[int]) -> Bits:
         """Who gave any of these items, a bit a person."""
