@@ -181,6 +181,12 @@ def test_no_chance_of_the_standard_definition_could_be_larger() -> None:
         assert breach(twin(found.epsilon, found.delta, found.definition, found.k), i + 1) is not None
 
 
+def test_a_k_that_would_fill_the_memory_is_refused() -> None:
+    assert noisy_count_parameters(1, "1e-5", 1_000_000).half == 1_000_022
+    with pytest.raises(ParameterError, match="1 to 1000000"):
+        noisy_count_parameters(1, "1e-5", 10**10)
+
+
 @given(st.fractions("1/100", 3), st.integers(1, 8), st.integers(1, 30), st.sampled_from(["probabilistic", "standard"]))
 def test_chances_never_fall_and_are_0_below_k(epsilon: Fraction, digits: int, k: int, definition: Definition) -> None:
     found = noisy_count_parameters(epsilon, Fraction(1, 10**digits), k, definition)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 CURVE = (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))  # the multiples of ε at which the smoothness curve is shown
+CHANCES = tuple(map(Fraction, ("0", "0.01", "0.1", "0.5", "0.9", "0.99", "0.999")))  # each with its number of records
 
 
 def explain(
@@ -110,9 +111,6 @@ def explain(
         show(*_pages(facts))
 
 
-SHOWN = (Fraction(0), Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000))
-
-
 def _explain_counts(
     promise: "DifferentialPrivacy", each: "Epsilon", failure: Fraction, k: int, columns: int | None, json: bool
 ) -> None:
@@ -125,7 +123,7 @@ def _explain_counts(
         if columns is None
         else column_parameters(each, failure, columns, k)
     )
-    sizes = [next((i for i in range(k, len(found.withheld)) if found.chance(i) >= least), None) for least in SHOWN]
+    sizes = [next((i for i in range(k, len(found.withheld)) if found.chance(i) >= least), None) for least in CHANCES]
     shown = [(i, found.chance(i)) for i in dict.fromkeys(sizes) if i is not None]
     facts: dict[str, Any] = {
         "epsilon": float(promise.epsilon),

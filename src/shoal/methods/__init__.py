@@ -20,7 +20,7 @@ from shoal.privacy.promises import Promise, Syntactic
 from shoal.release import Release
 from shoal.tables import Role, Table
 
-__all__ = ["Method", "Progress", "Schema", "conjunction", "first_rows", "silent", "syntactic"]
+__all__ = ["Method", "Progress", "Schema", "conjunction", "first_rows", "require_bound", "silent", "syntactic"]
 
 Progress = Callable[[int, int, str], None]
 """Called from time to time with (done, total, what); may raise `Stopped`."""
@@ -64,8 +64,8 @@ class Schema:
 
     def require_declared(self) -> None:
         """ColumnError if the type of a released column is read off its values: one odd value would show in the certificate."""
-        for name, role in self.roles.items():
-            if role is not Role.IDENTIFYING and name in self.guessed:
+        for name in self.leaving:
+            if name in self.guessed:
                 raise ColumnError(
                     f"the type of column {name!r} would be read off its values, which tells about them; declare it, as in "
                     f"types={{{name!r}: 'date'}}, or 'text', 'integer', 'float'"
@@ -75,6 +75,11 @@ class Schema:
         """ParameterError if this is no column that tells people apart."""
         if unit is not None and self.roles.get(unit) is not Role.IDENTIFYING:
             raise ParameterError(f"`unit` {unit!r} is no identifying column; give the column of people that role")
+
+    @property
+    def leaving(self) -> tuple[str, ...]:
+        """The names of the columns that are released, in the table's order."""
+        return tuple(name for name, role in self.roles.items() if role is not Role.IDENTIFYING)
 
     def having(self, role: Role) -> tuple[str, ...]:
         """The names of the columns with a role, in the table's order."""
@@ -110,6 +115,19 @@ def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:
         if schema.roles.get(column) is not Role.SENSITIVE:
             raise ParameterError(f"a model protects column {column!r}, which is no sensitive column; give it that role")
     return Syntactic(tuple(str(model) for model in models))
+
+
+def require_bound(unit: str | None, rows: int, definition: str) -> None:
+    """ParameterError if these do not say how many rows of each person are used, or if the definition is not kept then."""
+    if unit == "row":
+        raise ParameterError("`unit` 'row' would read like a single row in the promise; rename that column")
+    if rows > 1 and unit is None:
+        raise ParameterError("`rows` bounds how many rows each person gives; say with `unit` which column tells people apart")
+    if unit is not None and definition == "probabilistic":
+        raise ParameterError(
+            "the probabilistic definition is not kept where people have several rows and some are chosen at random; "
+            "ask for `definition` 'standard'"
+        )
 
 
 def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:

@@ -17,14 +17,14 @@ from shoal.counts import Counts
 from shoal.counts.counts import group
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.hierarchy.tree import Hierarchy
-from shoal.methods import Progress, Schema, first_rows, silent
+from shoal.methods import Progress, Schema, first_rows, require_bound, silent
 from shoal.privacy.calculus import Definition, definition_of, delta_concern, delta_of, per_row
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
 from shoal.release import COUNT, Release, certify, lay_out
-from shoal.tables import Role, Table
+from shoal.tables import Table
 
 __all__ = ["KDGS", "NoisyCounts", "noisy"]
 
@@ -80,15 +80,7 @@ class NoisyCounts:
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
-        if self.unit == "row":
-            raise ParameterError("`unit` 'row' would read like a single row in the promise; rename that column")
-        if self.rows > 1 and self.unit is None:
-            raise ParameterError("`rows` bounds how many rows each person gives; say with `unit` which column tells people apart")
-        if self.unit is not None and delta and self.definition == "probabilistic":
-            raise ParameterError(
-                "the probabilistic definition is not kept where people have several rows and some are chosen at random; "
-                "ask for `definition` 'standard'"
-            )
+        require_bound(self.unit, self.rows, self.definition if delta else "standard")  # which are one thing without a δ
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) under the definition, for one row or one person; and semantic k-anonymity where that is one row."""
@@ -97,14 +89,14 @@ class NoisyCounts:
         schema.require_declared()
         trees, _ = fixed(schema, self.levels)
         if self.k is None:
-            if missing := [name for name in _leaving(schema) if name not in trees]:
+            if missing := [name for name in schema.leaving if name not in trees]:
                 raise HierarchyError(
                     f"with a delta of 0 every row of a declared domain gets a count, and {listed(missing)} have none; "
                     "give them hierarchies, or a delta"
                 )
             self._domain(schema)
-        if self.counts and COUNT in _leaving(schema):
-            raise ParameterError("a column is called 'count', as the released counts would be; rename it")
+        if self.counts:
+            _require_no_count(schema)
         semantic = self.k if self.unit is None else None
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row", semantic)
 
@@ -160,7 +152,7 @@ class NoisyCounts:
     def _domain(self, schema: Schema) -> tuple[int, ...]:
         """How many values each column has in the declared domain."""
         trees, levels = fixed(schema, self.levels)
-        cards = tuple(trees[name].cardinality(levels[name]) for name in _leaving(schema))
+        cards = tuple(trees[name].cardinality(levels[name]) for name in schema.leaving)
         if (cells := prod(cards)) > LARGEST:
             raise TooLargeError(
                 f"the declared domain has {cells:,} rows, and each would get a count; at most {LARGEST:,} are taken: give "
@@ -194,8 +186,8 @@ class KDGS:
         """Semantic k-anonymity."""
         schema.require_declared()
         fixed(schema, self.levels)
-        if self.counts and COUNT in _leaving(schema):
-            raise ParameterError("a column is called 'count', as the released counts would be; rename it")
+        if self.counts:
+            _require_no_count(schema)
         return SemanticAnonymity(self.k)
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
@@ -243,13 +235,14 @@ def _kept(rows: Counts) -> Counts:
     return replace(rows, codes=tuple(codes[kept] for codes in rows.codes), count=rows.count[kept])
 
 
-def _leaving(schema: Schema) -> list[str]:
-    return [name for name, role in schema.roles.items() if role is not Role.IDENTIFYING]
+def _require_no_count(schema: Schema) -> None:
+    if COUNT in schema.leaving:
+        raise ParameterError("a column is called 'count', as the released counts would be; rename it")
 
 
 def fixed(schema: Schema, levels: Mapping[str, int] | None) -> tuple[dict[str, Hierarchy], dict[str, int]]:
     """The public hierarchies of released columns and the level of each, 0 where none is given."""
-    trees = {name: schema.public(name) for name in _leaving(schema) if name in schema.hierarchies}
+    trees = {name: schema.public(name) for name in schema.leaving if name in schema.hierarchies}
     if unknown := [name for name in levels or {} if name not in trees]:
         raise ParameterError(f"`levels` names {listed(unknown)}, which are no released columns with a hierarchy")
     found = {name: whole((levels or {}).get(name, 0), f"level of {name!r}", 0) for name in trees}
@@ -263,8 +256,8 @@ def generalised(table: Table, levels: Mapping[str, int] | None, chosen: npt.NDAr
     """Distinct rows of the released columns at fixed levels, or of the chosen rows; columns without a hierarchy as they are."""
     schema = Schema.of(table)
     trees, at = fixed(schema, levels)
-    names, codes, cards = _leaving(schema), [], []
-    table.columns(names)
+    names, codes, cards = schema.leaving, [], []
+    table.columns(names)  # side by side, which is faster than one by one
     for name in names:
         tree = trees.get(name)
         column = tree.maps[at[name]][table.leaves(name)] if tree else table.column(name).codes

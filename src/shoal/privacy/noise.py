@@ -24,6 +24,9 @@ ONE = 1 << 128
 SMALLEST = Fraction(1, 10_000)
 """The smallest ε of a count: below, a row would have to occur a hundred thousand times to be released."""
 
+LARGEST_K = 1_000_000
+"""Larger ones hide nobody better, and chances are kept for every count up to k."""
+
 _BITS = 192  # of a factor such as e^−ε: rounding it matters less than rounding a chance
 _DIGITS = 80  # of an enclosure, more than these bits
 _SHOWN = 12  # digits of rounded results
@@ -72,7 +75,9 @@ def noisy_count_parameters(
     exact = Epsilon.of(epsilon)
     if exact.bounds()[0] < SMALLEST:
         raise ParameterError(f"an epsilon of {exact} for a count leaves nothing to release; give more than {float(SMALLEST):g}")
-    return NoisyCountParameters(exact, delta_of(delta), definition_of(definition), whole(k, "k"))
+    if (fewest := whole(k, "k")) > LARGEST_K:
+        raise ParameterError(f"k={fewest} is out of range; it takes a whole number from 1 to {LARGEST_K}")
+    return NoisyCountParameters(exact, delta_of(delta), definition_of(definition), fewest)
 
 
 def noise_scale(epsilon: Epsilon) -> Fraction:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from shoal.chance import Chance
 from shoal.errors import ParameterError, listed, plural
 from shoal.kinds import Key, Kind
-from shoal.methods import Progress, Schema, first_rows, silent
+from shoal.methods import Progress, Schema, first_rows, require_bound, silent
 from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import Groups, clustered
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
@@ -116,10 +116,9 @@ class Columns:
             raise ParameterError("which items there are tells about people; declare them all with `items` to buy a schema")
         if self.person is not None and (self.unit is not None or self.rows > 1):
             raise ParameterError("in long form all rows of a `person` belong together; leave out `unit` and `rows`")
-        if "row" in (self.unit, self.person):
-            raise ParameterError("a `unit` or `person` 'row' would read like a single row in the promise; rename that column")
-        if self.rows > 1 and self.unit is None:
-            raise ParameterError("`rows` bounds how many rows each person gives; say with `unit` which column tells people apart")
+        if self.person == "row":
+            raise ParameterError("a `person` 'row' would read like a single row in the promise; rename that column")
+        require_bound(self.unit, self.rows, "standard")
 
     # What is promised
 
@@ -163,7 +162,7 @@ class Columns:
 
     def _vocabulary(self, schema: Schema) -> tuple[str, ...]:
         """All columns, or items, that a schema may have, in a public order; what does not fit is refused."""
-        leaving = tuple(name for name, role in schema.roles.items() if role is not Role.IDENTIFYING)
+        leaving = schema.leaving
         made = (COLUMN_GROUP, *((RECORD,) if self.person is not None else ()), *((COUNT,) if self.counts else ()))
         if taken := [name for name in made if name in schema.roles]:
             raise ParameterError(f"the release has columns of its own called {listed(taken)}; rename those of the table")

@@ -17,7 +17,7 @@ from shoal.counts import Counts, Node
 from shoal.counts.counts import group
 from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
-from shoal.methods import Progress, Schema, first_rows, silent
+from shoal.methods import Progress, Schema, first_rows, require_bound, silent
 from shoal.methods.safepub.scores import SCORES, Space, space_of
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
 from shoal.privacy.calculus import (
@@ -107,15 +107,7 @@ class SafePub:
             raise ParameterError("`classes` names the columns to be predicted, and goes with the score 'classification' only")
         if self.search not in ("select", "walk"):
             raise ParameterError(f"`search` is {self.search!r}; it takes 'select' or 'walk'")
-        if self.unit == "row":
-            raise ParameterError("`unit` 'row' would read like a single row in the promise; rename that column")
-        if self.rows > 1 and self.unit is None:
-            raise ParameterError("`rows` bounds how many rows each person gives; say with `unit` which column tells people apart")
-        if self.unit is not None and self.definition == "probabilistic":
-            raise ParameterError(
-                "the probabilistic definition is not kept where people have several rows and some are chosen at random; "
-                "ask for `definition` 'standard'"
-            )
+        require_bound(self.unit, self.rows, self.definition)
         if self.levels is None and self.split == 1:
             raise ParameterError("a `split` of 1 leaves nothing for a search; give the `levels` to release, or a smaller `split`")
 
@@ -170,7 +162,7 @@ class SafePub:
     def _space(self, schema: Schema) -> Space:
         """The candidates, from the schema alone."""
         hierarchies: dict[str, Hierarchy] = {}
-        names = [name for name, role in schema.roles.items() if role is not Role.IDENTIFYING]
+        names = schema.leaving
         for name in names:
             if name not in schema.hierarchies:
                 if schema.roles[name] is not Role.QUASI:
