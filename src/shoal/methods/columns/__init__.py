@@ -179,7 +179,7 @@ class Columns:
         own = tuple(name for name in (self.item, self.value) if name is not None)
         if absent := [name for name in own if name not in leaving]:
             raise ParameterError(
-                f"no column that may leave is called {listed(absent)}; name as `item` and `value` columns that are not identifying"
+                f"no column that may leave is called {listed(absent)}; give `item` and `value` that are not identifying"
             )
         if others := [name for name in leaving if name not in own]:
             raise ParameterError(
