@@ -856,8 +856,11 @@ def test_processes_at_once_cannot_overspend(nursery_: Nursery) -> None:
 
 
 def test_the_race_would_be_lost_without_the_lock(nursery_: Nursery) -> None:
-    _, done = nursery_("race", "careless", processes=8)
-    assert done["points"].count("granted") > 20
+    def lost() -> bool:
+        _, done = nursery_("race", "careless", processes=8)
+        return bool(done["points"].count("granted") > 20)
+
+    assert any(lost() for _ in range(10))  # who is first is up to the machine, so not every race is lost
 
 
 def found_after(folder: Path) -> str:
