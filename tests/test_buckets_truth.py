@@ -266,7 +266,8 @@ def test_a_twin_with_larger_limits_is_caught(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_twin_whose_certificate_tells_of_somebody_is_caught() -> None:
     def telling(release: Release, table: Table, chance: Chance) -> Release:
-        return replace(release, certificate=replace(release.certificate, derived={"gap": float(table.frame["ill"][0] == "a")}))
+        told = {"gap_reached": float(table.frame["ill"][0] == "a")}
+        return replace(release, certificate=replace(release.certificate, derived=told))
 
     assert breaches(Twin(Buckets("ill", HALF, solver="two"), telling), "aabb", HALF)
 

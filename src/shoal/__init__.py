@@ -33,6 +33,8 @@ _ROOMS = {
     "NoisyCounts": "methods.noisy_counts",
     "KDGS": "methods.noisy_counts",
     "Columns": "methods.columns",
+    "Buckets": "methods.buckets",
+    "Limits": "privacy.limits",
     "Optimal": "methods.optimal",
     "Mondrian": "methods.mondrian",
     "RandomSample": "methods.sampling",
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from shoal.kinds import Kind as Kind
     from shoal.ledger import Ledger as Ledger
     from shoal.measure import assess as assess
+    from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.columns import Columns as Columns
     from shoal.methods.mondrian import Mondrian as Mondrian
     from shoal.methods.noisy_counts import KDGS as KDGS
@@ -78,6 +81,7 @@ if TYPE_CHECKING:
     from shoal.privacy import PSensitive as PSensitive
     from shoal.privacy import RecursiveDiversity as RecursiveDiversity
     from shoal.privacy import TCloseness as TCloseness
+    from shoal.privacy.limits import Limits as Limits
     from shoal.recipe import Recipe as Recipe
     from shoal.release import Certificate as Certificate
     from shoal.release import Release as Release

@@ -28,6 +28,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     PlainValidator,
+    TypeAdapter,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -45,6 +46,7 @@ from shoal.measure.loss import LOSSES, Loss
 from shoal.privacy import models
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact
+from shoal.privacy.limits import Limits, Linear
 from shoal.tables import Role, Table, headless
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ METHODS = {
     "safepub": "methods.safepub.SafePub",
     "noisy-counts": "methods.noisy_counts.NoisyCounts",
     "columns": "methods.columns.Columns",
+    "buckets": "methods.buckets.Buckets",
     "kdgs": "methods.noisy_counts.KDGS",
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
@@ -165,12 +168,54 @@ def _file_is_a_builder(given: object) -> object:
     return {"build": "file", **given} if isinstance(given, dict) and "file" in given else given
 
 
+class LinearLimit(Section):
+    """min{1, a·f + b} of a value with the share f."""
+
+    a: Number
+    b: Number
+
+
+class LimitOfClass(Section):
+    """One limit for each of several values."""
+
+    limit: Number
+    values: list[Any]
+
+
+def _number_or_formula(given: object) -> object:
+    return LinearLimit.model_validate(given) if isinstance(given, dict) else _NUMBER.validate_python(given)
+
+
+class SomeLimits(Section):
+    """Limits of sensitive values: one by one or by class, and for all others; or by formula for all."""
+
+    values: dict[str, Number] = {}
+    classes: dict[str, LimitOfClass] = {}
+    others: Annotated[Any, PlainValidator(_number_or_formula)] = None
+
+    def made(self) -> Limits:
+        others = Linear(self.others.a, self.others.b) if isinstance(self.others, LinearLimit) else self.others
+        if self.values and self.classes:
+            raise ParameterError("`limits` come by value or by class, not both; put each value into a class")
+        if self.classes:
+            return Limits.classes({name: (one.limit, one.values) for name, one in self.classes.items()}, others)
+        return Limits.each(self.values, others)
+
+
+_NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
+
+
+def _by_formula(given: object) -> object:
+    return {"others": given} if isinstance(given, dict) and given and set(given) <= {"a", "b"} else given
+
+
 AnyMethod = Annotated[Choice, _one_of(METHODS, "name")]
 AnyModel = Annotated[Any, _one_of(MODELS, "model"), WrapValidator(_short_name)]
 AnyBuilder = Annotated[Choice, _one_of(BUILDERS, "build"), BeforeValidator(_file_is_a_builder)]
 
 _WRITTEN: dict[object, Any] = {
     Exact: Number,
+    Limits: Annotated[SomeLimits, BeforeValidator(_by_formula)],
     Epsilon | Exact: Annotated[Any, _written_as(int | float | str, 'a number such as 0.5, or a text such as "ln(2)"')],
     Mapping[str, Exact]: dict[str, Number],
     Loss | str: Literal[*LOSSES],
@@ -360,6 +405,8 @@ class Recipe:
         options = chosen.given("name")
         if "public" in options:
             options["public"] = self._public(options)
+        if "limits" in options:
+            options["limits"] = self._limits(options["limits"])
         if "models" in options:
             options["models"] = tuple(self._model(i, model) for i, model in enumerate(chosen.models))
         method: Method = self._make(METHODS[chosen.name], options, ("method",))
@@ -391,6 +438,12 @@ class Recipe:
         named = [options[part] for part in ("person", "item", "value") if part in options]
         names = named or [name for role in Role if role is not Role.IDENTIFYING for name in self.having(role)]
         return self._read(path, {Role.INSENSITIVE: names}, names)
+
+    def _limits(self, chosen: SomeLimits) -> Limits:
+        try:
+            return chosen.made()
+        except ParameterError as error:
+            raise self._placed(error, METHODS["buckets"], ("method", "limits")) from None
 
     def _population(self, path: str) -> Counts:
         from shoal.engine import Embedded
@@ -473,9 +526,11 @@ def _contradictions(content: Content) -> Iterator[str]:
             yield f"{place}: {column!r} is no sensitive column; {_hint(column, by_role['sensitive'])}"
     released = [name for name in content.roles if name not in by_role["identifying"]]
     kind, generalised = "quasi-identifying column", by_role["quasi"]
-    if method.name in ("safepub", "noisy-counts", "kdgs", "columns"):
+    if method.name == "buckets" and method.column not in by_role["sensitive"]:
+        yield f"method.column: {method.column!r} is no sensitive column; {_hint(method.column, by_role['sensitive'])}"
+    if method.name in ("safepub", "noisy-counts", "kdgs", "columns", "buckets"):
         kind, generalised = "released column with a hierarchy", [name for name in released if name in content.hierarchies]
-    for option in ("floor", "ceiling", "levels", "importance"):
+    for option in ("floor", "ceiling", "levels", "importance", "within"):
         for name in getattr(method, option, None) or {}:
             if name not in generalised:
                 yield f"method.{option}.{_key(name)}: no {kind}; {_hint(name, generalised)}"
@@ -526,7 +581,8 @@ def _keys(raw: Any, loc: tuple[int | str, ...]) -> list[str]:
         if raw.get(key) in choices:
             return list(options_of(choices[raw[key]], key).model_fields)
     sections: dict[str, type[Section]] = {"": Content, "source": Source, "output": Output, "ledger": Book}
-    return list(sections[_path(loc)].model_fields)
+    limits: dict[int, type[Section]] = {2: SomeLimits, 3: LinearLimit, 4: LimitOfClass}  # by how deep they lie in [method]
+    return list((limits[len(loc)] if loc[:2] == ("method", "limits") else sections[_path(loc)]).model_fields)
 
 
 def _hint(given: object, accepted: Iterable[str]) -> str:
@@ -600,6 +656,17 @@ _OTHER_METHODS = {
         "buying = 0.1  # instead of both: schema = [[NAME, NAME], [NAME]]",
         "# Purchases, ratings, diagnoses in long form, a row for each item of a person:",
         '# person = "NAME", item = "NAME", value = "NAME" too; docs/columns.md',
+    ],
+    "buckets": [
+        'name = "buckets"  # everybody as they are, and what they have apart, by bucket',
+        f'column = "{PLACEHOLDER}"  # the sensitive column, the only one with that role',
+        "# How probable each of its values may become: a class of values, and all others",
+        'limits = { classes = { NAME = { limit = 0.05, values = ["?"] } }, others = 0.5 }',
+        "# or by value, { values = { NAME = 0.05 }, others = 0.5 }; or by share f,",
+        "# min{1, a·f + b}: { a = 4, b = 0.02 }",
+        'solver = "multi"  # or optimal (smaller buckets, needs scipy), two, anatomy',
+        "fakes = 0  # values nobody has in every bucket, against those who know others",
+        "# within = { NAME = 2 }  # only people who agree at a level share a bucket",
     ],
     "kdgs": [
         'name = "kdgs"  # frequent rows with exact counts: semantic k-anonymity alone',

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,12 +52,16 @@ def release(
         for note in getattr(error, "__notes__", ()):  # that it counts as spent, also where it was stopped
             complain(note)
         raise
-    written = out / f"release.{chosen.format}"
+    written = [out / f"{name}.{chosen.format}" for name in ("release", *made.further)]
+    paper = out / "certificate.json"
     for old in earlier:  # a table of another format would lie beside a certificate that is not its own
-        if old not in (written, written.with_name("certificate.json")):
+        if old not in (*written, paper):
             old.unlink()
     show(str(made.certificate), "")
-    complain(f"wrote {written} and {written.with_name('certificate.json')}")
+    complain(f"wrote {', '.join(map(str, written))} and {paper}")
+    if "buckets" in made.facts:
+        for line in bucketed(made.facts):
+            complain(f"for you alone: {line}")
     if "kept" in made.facts:
         complain(f"for you alone: {kept(made.facts)}")
     if "projections" in made.facts:
@@ -69,7 +73,7 @@ def release(
         complain(f"for you alone: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
     if (loss := _loss(table, made)) is not None:  # all of this tells about the input, which the release does not
         complain(f"for you alone: loss {percent(loss)}, from 0 % for the input to 100 % for nothing left")
-    if "projections" not in made.facts:  # which cannot be compared with the input row by row
+    if "projections" not in made.facts and not made.further:  # which cannot be compared with the input row by row
         complain(f"how good it is, for you alone: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}")
     if book:
         entered = made.facts["ledger"]
@@ -94,7 +98,7 @@ def earlier_release(out: Path, force: bool) -> list[Path]:
 
     if os.path.exists(out) and not out.is_dir():
         raise FileError(f"{out} is a file; give --out a directory")
-    names = ["certificate.json", *(f"release.{form}" for form in sorted(set(FORMATS.values())))]
+    names = ["certificate.json", *(f"{name}.{form}" for name in ("release", "buckets") for form in sorted(set(FORMATS.values())))]
     earlier = [out / name for name in names if os.path.lexists(out / name)]
     if earlier and not force:
         raise FileError(
@@ -102,6 +106,14 @@ def earlier_release(out: Path, force: bool) -> list[Path]:
             "give --out another directory, or --force to write over an earlier release"
         )
     return earlier
+
+
+def bucketed(facts: Mapping[str, Any]) -> Iterator[str]:
+    """How large the buckets of a release are, and what l-diversity would have done."""
+    records, loss = facts["records"], facts["bucket_loss"]
+    error = loss / max(records - 1, 1)
+    yield f"{plural(records, 'record')} in {plural(facts['buckets'], 'bucket')}; loss {loss:,}, mean squared error {error:.4g}"
+    yield facts["diversity"]
 
 
 def kept(facts: Mapping[str, Any]) -> str:

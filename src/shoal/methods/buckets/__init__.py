@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from shoal.chance import Chance
 from shoal.counts.counts import Counts, group
-from shoal.errors import ParameterError, listed
+from shoal.errors import InfeasibleError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.measure.buckets import excluded
@@ -117,17 +117,15 @@ class Buckets:
         said(1, 3, "finding bucket sizes")
         inside = np.zeros((blocks, len(limits)), dtype=np.int64)
         np.add.at(inside, (rows.codes[0], rows.codes[1]), rows.count)
-        settings = [
-            find_setting(own, limits, self.solver, self.largest, gap=self.gap, seconds=self.seconds) for own in inside
-        ]  # an impossible block refuses the whole release: to join it with another would tell of its values
+        settings = self._settings(inside, limits)
         said(2, 3, "filling buckets")
         filled = _filled(settings, limits, self.fakes, chance)
         run = np.repeat(rows.codes[0].astype(np.int64) * len(limits) + rows.codes[1], rows.count)
         bucket = assigned(filled.places, run.astype(smallest(max(blocks * len(limits), 1))), chance)
         shown = filled.shown(self._avoided(rows, bucket, filled) if self.fakes and self.associations else None, chance)
         gaps = [setting.gap for setting in settings if setting.gap is not None]
-        gap = max(gaps) if gaps and len(gaps) == len(settings) else None
-        certificate = certify(table, self, promise, chance, derived={"gap": gap})
+        derived = {"gap_reached": max(gaps)} if gaps and len(gaps) == len(settings) else {}
+        certificate = certify(table, self, promise, chance, derived=derived)
         said(3, 3, "filling buckets")
         facts: dict[str, Any] = {
             "records": table.rows,
@@ -148,6 +146,18 @@ class Buckets:
             facts,
             {"buckets": self._buckets(table, shown, filled.buckets)},
         )
+
+    def _settings(self, inside: Ints, limits: list[Fraction]) -> list[Setting]:
+        """The setting of every block; an impossible one refuses the whole release, as to join it with another would tell."""
+        try:
+            return [find_setting(own, limits, self.solver, self.largest, gap=self.gap, seconds=self.seconds) for own in inside]
+        except InfeasibleError as error:
+            if not self.within:
+                raise
+            raise InfeasibleError(
+                f"among people who agree in `within`, {error}. Where levels are tried until one will do, that it did tells about "
+                "who has what: take coarser ones by what is publicly known, or none"
+            ) from None
 
     def _rows(self, table: Table, schema: Schema) -> tuple[Counts, int]:
         """The distinct rows, block by block and by their values, so that nothing depends on the order of the table."""
