@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal import NoisyCounts, SafePub, frames
+from shoal import KDGS, Columns, NoisyCounts, SafePub, frames
 from shoal.cli.app import app
 from shoal.errors import ColumnError
 from shoal.hierarchy import Hierarchy, suppress
@@ -300,3 +300,87 @@ def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> No
         part[place[-1]] = value
         paper.write_text(_canonical({**content, "seal": _seal(content)}))
         assert all(isinstance(fault, str) for fault in shoal.verify(paper, released))
+
+
+# ------------------------------------------------------------------------------ types that a record which stays would change
+
+
+def _parts(values: list[str], chunk: int) -> pa.Table:
+    """A column of dictionaries with narrow places, each part with a dictionary of its own."""
+    narrow = pa.dictionary(pa.int8(), pa.string())
+    parts = [pa.array(values[i : i + chunk]).dictionary_encode().cast(narrow) for i in range(0, len(values), chunk)]
+    return pa.table({"a": pa.chunked_array(parts)})
+
+
+_ORDERED = pd.CategoricalDtype([5, 7], ordered=True)
+MANY = [*"wwwww", *(f"v{i:03}" for i in range(127))]
+
+NEIGHBOURS: dict[str, tuple[Any, Any, str | None]] = {
+    "only a record that stays fills the column, polars": (
+        pl.DataFrame({"a": [None] * 5}),
+        pl.DataFrame({"a": [*[None] * 5, "x"]}),
+        "text",
+    ),
+    "only a record that stays fills the column, arrow": (
+        pa.table({"a": [None] * 5}),
+        pa.table({"a": [*[None] * 5, "x"]}),
+        "text",
+    ),
+    "the only missing value, pandas": (pd.DataFrame({"a": [1] * 5}), pd.DataFrame({"a": [*[1] * 5, None]}), "integer"),
+    "the only value of an ordered category of numbers": (
+        pd.DataFrame({"a": pd.Series([None] * 5, dtype=_ORDERED)}),
+        pd.DataFrame({"a": pd.Series([*[None] * 5, 7], dtype=_ORDERED)}),
+        None,
+    ),
+    "one value more than a narrow dictionary has places for": (_parts(MANY, 100), _parts([*MANY, "v127"], 100), None),
+}
+
+
+@pytest.mark.parametrize("which", NEIGHBOURS)
+def test_no_type_tells_of_a_record_that_stays(which: str) -> None:
+    *frames, kind = NEIGHBOURS[which]
+    told = []
+    for frame in frames:
+        made = KDGS(5).release(shoal.table(frame, quasi=["a"], types={"a": kind} if kind else None))
+        assert len(made.table) == 5
+        told.append((str(getattr(made.table, "schema", None) or made.table.dtypes), made.certificate.columns))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"a": [None, None]}),
+        pa.table({"a": [None, None]}),
+        pd.DataFrame({"a": [None, None]}, dtype=object),
+        pd.DataFrame({"a": [1, None]}),
+    ],
+    ids=["polars, all missing", "arrow, all missing", "pandas, all missing", "pandas, one missing"],
+)
+def test_a_type_that_missing_values_decide_is_to_be_declared(frame: Any) -> None:
+    with pytest.raises(ColumnError, match="would be read off its values"):
+        KDGS(2).release(shoal.table(frame, quasi=["a"]))
+    KDGS(2).release(shoal.table(frame, quasi=["a"], types={"a": "integer"}))
+
+
+# -------------------------------------------------------------------------------------------------- people who would be one
+
+
+PEOPLE = [Decimal(10**19 + i) for i in range(5)]  # one float
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"id": pl.Series(PEOPLE, dtype=pl.Decimal(20, 0)), "a": ["x"] * 5}),
+        pa.table({"id": pa.array(PEOPLE, pa.decimal128(20, 0)), "a": ["x"] * 5}),
+        pd.DataFrame({"id": pd.Series(PEOPLE, dtype=object), "a": ["x"] * 5}),
+    ],
+    ids=["polars", "arrow", "pandas"],
+)
+def test_people_are_never_one_because_floats_have_few_digits(frame: Any) -> None:
+    method = Columns(1, "1e-3", schema=[["x"]], person="id", item="a")
+    with pytest.raises(ColumnError, match="tell people apart"):
+        method.release(shoal.table(frame, identifying=["id"], insensitive=["a"]))
+    declared = shoal.table(frame, identifying=["id"], insensitive=["a"], types={"id": "text"})
+    assert method.release(declared).facts["records"] == 5

@@ -347,7 +347,7 @@ def test_k_dgs_keeps_it_over_columns_of_all_roles_with_and_without_hierarchy() -
 
 @pytest.mark.parametrize("frame", [pd.DataFrame({"a": []}, dtype="float64"), pa.table({"a": pa.array([], pa.float64())})])
 def test_other_dataframes_are_checked_alike(frame: Any) -> None:
-    table = shoal.table(frame, insensitive=["a"])
+    table = shoal.table(frame, insensitive=["a"], types={"a": "float"})
     domain = [(1.0,), (2.5,), (None,)]
     assert breach(releases(KDGS(2), table), domain, 4, 2) is None
     assert breach(releases(KDGS(2), table), domain, 4, 3) is not None

@@ -95,10 +95,15 @@ def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
 
 def guessed(library: Library, series: "nw.Series[Any]") -> bool:
     """Whether `kind_of` is decided by values, so that a single odd one would make it another."""
-    if series.dtype == nw.Categorical and series.implementation.is_pandas():  # whose categories have the type of their values
-        found = library.categories(series.to_native())
-        return found is not None and found.dtype != nw.String
-    return series.dtype in (nw.Object, nw.Datetime)
+    if series.implementation.is_pandas():
+        native = series.to_native()
+        if series.dtype == nw.Categorical:  # whose categories have the type of their values
+            found = library.categories(native)
+            return found is not None and found.dtype != nw.String
+        # Whole numbers are floats as soon as one is missing, and where all are missing a type is still to come.
+        if isinstance(native.dtype, np.dtype) and len(native):
+            return native.dtype.kind in "fM" or (native.dtype == object and (series.dtype == nw.Object or native.isna().all()))
+    return series.dtype in (nw.Object, nw.Datetime) or (series.dtype == nw.Unknown and len(series) > 0)
 
 
 def comparable(series: "nw.Series[Any]") -> bool:
@@ -158,9 +163,12 @@ def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
     dtype = own.to_native().dtype if own.implementation.is_pandas() else None
     if dtype == "object":
         return False
-    if dtype == "category" and not dtype.ordered:
-        return kind is not Kind.DATE
-    return kind_of(library, own) is kind
+    if dtype == "category":
+        found = library.categories(own.to_native())
+        return (
+            kind is not Kind.DATE if not dtype.ordered else kind is Kind.TEXT and found is not None and found.dtype == nw.String
+        )
+    return kind_of(library, own) is kind and own.dtype != nw.Unknown
 
 
 @cache
@@ -191,6 +199,7 @@ class _Polars:
     def factorize(self, series: Any) -> tuple[Ints, list[object]]:
         import polars as pl
 
+        series = series.alias("")  # a name such as "^a$" would be read as a pattern
         if series.null_count() == len(series):
             return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
         if series.dtype == pl.String:  # a table of texts of its own, filled while the column is read once: codes are dense
@@ -221,7 +230,7 @@ class _Polars:
 
         if series.dtype != pl.String:
             return series
-        numbers = series.cast(pl.Int64, strict=False)
+        numbers = series.alias("").cast(pl.Int64, strict=False)
         return numbers if numbers.null_count() == series.null_count() else series
 
     def categories(self, series: Any) -> None:
@@ -330,6 +339,8 @@ class _Arrow:
     def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         import pyarrow as pa
 
+        if isinstance(dtype, pa.DictionaryType):  # whose places would be wider by the number of values, also of those that stay
+            dtype = pa.dictionary(pa.int32(), dtype.value_type, dtype.ordered)
         return pa.chunked_array([pa.array(values, type=dtype)])
 
     def only(self, series: Any, places: Ints) -> Any:

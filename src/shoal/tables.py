@@ -107,7 +107,15 @@ class Table:
             )
 
     def require_people(self, unit: str) -> None:
-        """Raise ColumnError if a row does not say whose it is, by the column that tells people apart."""
+        """Raise ColumnError if a row does not say whose it is, by the column that tells people apart.
+
+        Also if its type is read off the values, or is that of decimals, which are read as floats: two people might be one.
+        """
+        if unit in self.guessed or (unit not in self.types and self.frame[unit].dtype.is_decimal()):
+            raise ColumnError(
+                f"column {unit!r} is to tell people apart, and by a type of its own two might be one; declare it, as in "
+                f"types={{{unit!r}: 'text'}}, or 'integer'"
+            )
         if None in self.column(unit).keys:
             raise ColumnError(
                 f"column {unit!r} is to tell whose rows belong together, and misses values; fill them or drop those rows"
