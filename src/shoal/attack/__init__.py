@@ -1,6 +1,18 @@
 """The adversaries. They see outputs, code and public knowledge, never the data. Uses every room above; tests and docs use it."""
 
+from shoal.attack.buckets import Exposure, association, corruption, posterior
 from shoal.attack.minimality import beliefs, inputs
 from shoal.attack.semantic import Breach, Shown, breach, releases
 
-__all__ = ["Breach", "Shown", "beliefs", "breach", "inputs", "releases"]
+__all__ = [
+    "Breach",
+    "Exposure",
+    "Shown",
+    "association",
+    "beliefs",
+    "breach",
+    "corruption",
+    "inputs",
+    "posterior",
+    "releases",
+]

@@ -103,8 +103,8 @@ class Reading:
         self.sizes: Ints = np.bincount(self.bucket, minlength=len(self.buckets))
         own = _integers(self.values, "bucket")
         self._place = np.searchsorted(self.buckets, own)
-        if not np.array_equal(np.unique(own), self.buckets):
-            raise FileError("the two tables of the release do not have the same buckets")
+        if not np.array_equal(np.unique(own), self.buckets) or (np.diff(own) < 0).any():
+            raise FileError("the two tables of the release do not have the same buckets, in their order")
         self._often = _integers(self.values, "count")
 
     @property
@@ -158,6 +158,16 @@ class Reading:
         """How often each sensitive value can be expected in the table, if it is asked for."""
         codes = self.values.column(self.column).codes
         return np.asarray(np.bincount(codes[asked], self.real[asked], len(self.keys)), dtype=np.float64)
+
+    def bag(self, bucket: int) -> dict[int, int]:
+        """The values that a bucket, counted from 0, shows, and how often, by the values' places among `keys`."""
+        first, last = np.searchsorted(self._place, [bucket, bucket + 1])
+        codes = self.values.column(self.column).codes[first:last]
+        return dict(zip(codes.tolist(), self._often[first:last].tolist(), strict=True))
+
+    def matrix(self) -> Floats:
+        """A row a bucket: how many people with each value it can be expected to have."""
+        return self._squares.held
 
     @cached_property
     def _squares(self) -> "_Squares":

@@ -1,0 +1,109 @@
+"""`shoal count` and `shoal attack`: what those who get a release of buckets can read off it, and what attackers can."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.terminal import complain, figures, listing, percent, print_json, show
+from shoal.errors import ParameterError
+
+__all__ = ["attack", "count"]
+
+Folder = Annotated[Path, typer.Argument(metavar="RELEASE", help="The directory of a release of buckets.", show_default=False)]
+
+
+def count(
+    release: Folder,
+    where: Annotated[
+        list[str],
+        typer.Option(metavar="COLUMN=VALUES", help="Values, or a range: sex=female, age=30..39,45.", show_default=False),
+    ] = [],  # noqa: B006  typer wants a list, and nobody changes it
+    unbiased: Annotated[
+        bool, typer.Option("--unbiased", help="By least squares: right in the mean whatever goes with what.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """How many people have these values, as far as a release of buckets shows it?
+
+    Gives an estimate and its standard error; where the sensitive column is not asked for, the number is exact.
+    """
+    from shoal.measure.buckets import Reading
+    from shoal.release import Release
+
+    asked: dict[str, list[str]] = {}
+    for given in where:
+        name, separator, values = given.partition("=")
+        if not separator:
+            raise ParameterError(f"--where {given!r}: give a column and values, as in sex=female")
+        asked.setdefault(name, []).extend(value for one in values.split(",") for value in _range(one))
+    found = Reading(Release.read(release)).count(asked, unbiased=unbiased)
+    if json:
+        print_json({"count": found.count, "error": found.error})
+        return
+    show(figures(("people", f"{found.count:,.1f}"), ("standard error", f"{found.error:,.1f}")))
+    if found.error and not unbiased:
+        complain("note: where values go with other columns, this is too close to independence; compare --unbiased")
+
+
+def _range(text: str) -> list[str]:
+    """Every whole number of a range such as 30..39, or the text itself."""
+    first, separator, last = text.partition("..")
+    if not separator:
+        return [text]
+    try:
+        return [str(number) for number in range(int(first), int(last) + 1)]
+    except ValueError:
+        raise ParameterError(f"--where {text!r}: a range goes from one whole number to another, as in 30..39") from None
+
+
+def attack(
+    releases: Annotated[
+        list[Path], typer.Argument(metavar="RELEASE...", help="Directories of releases of buckets.", show_default=False)
+    ],
+    json: options.Json = False,
+) -> None:
+    """How sure does a helped attacker become of a value, given a release of buckets?
+
+    One who knows the values of others in the bucket, and one who rules out what is seen not to go together. Give a release
+    with fakes and one without, to see what these are worth.
+    """
+    from shoal.attack import association, corruption
+    from shoal.measure.buckets import Reading
+    from shoal.release import Release
+
+    told: list[dict[str, Any]] = []
+    for path in releases:
+        made = Release.read(path)
+        negative, ruling = association(made)
+        told.append(
+            {
+                "release": str(path),
+                "fakes": Reading(made).fakes,
+                "knows_nobody": corruption(made, 0).largest,
+                "knows_one": corruption(made, 1).largest,
+                "knows_all_others": corruption(made).largest,
+                "associations": negative,
+                "rules_out": ruling.largest,
+            }
+        )
+    if json:
+        print_json({"releases": told})
+        return
+    surest = {
+        "knows nobody": "knows_nobody",
+        "knows one of the bucket": "knows_one",
+        "knows all others of it": "knows_all_others",
+        "rules out what does not go together": "rules_out",
+    }
+    show(
+        "How sure an attacker is of somebody's value, at most",
+        "",
+        listing(
+            ("", *(one["release"] for one in told)),
+            ("fakes in every bucket", *(str(one["fakes"]) for one in told)),
+            ("negative associations seen", *(f"{one['associations']:,}" for one in told)),
+            *((words, *(percent(one[name]) for one in told)) for words, name in surest.items()),
+        ),
+    )
