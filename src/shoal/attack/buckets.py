@@ -5,7 +5,7 @@ tables and the certificate. What they find with fakes and without is the worth o
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -28,14 +28,19 @@ Drawn = Literal["proportional", "uniform"]
 
 
 def posterior(
-    shown: Mapping[V, int], size: int, shares: Mapping[V, int | Fraction], known: Sequence[V] = (), drawn: Drawn = "proportional"
+    shown: Mapping[V, int],
+    size: int,
+    shares: Mapping[V, int | Fraction],
+    known: Sequence[V] = (),
+    drawn: Drawn = "proportional",
+    certain: Collection[V] = (),
 ) -> dict[V, Fraction]:
     """How probable each value is of a person of a bucket, to someone who has the `known` values of others in it.
 
     The bucket has `size` people and shows more values: some are fake, each of them once. `shares` are those of all values
     among the records, by which the attacker expects real ones, and by which fakes are drawn, one after the other and
     different from all that the bucket has; or "uniform", which shows why they should not be. All ways to tell real from
-    fake that agree with what is known are weighed.
+    fake that agree with what is known are weighed. `certain` are values of which the attacker knows that none is fake.
 
     >>> shares = {"flu": 60, "cold": 39, "HIV": 1}
     >>> posterior({"flu": 1, "HIV": 1}, 1, shares)["flu"], posterior({"flu": 1, "HIV": 1}, 1, shares, drawn="uniform")["flu"]
@@ -52,7 +57,7 @@ def posterior(
         )
     if not all(isinstance(share, int | Fraction) and share > 0 for share in shares.values()) or not set(shown) <= set(shares):
         raise ParameterError("`shares` are numbers above 0, exact ones, of all values that there are")
-    single = [value for value, often in shown.items() if often == 1 and left[value]]
+    single = [value for value, often in shown.items() if often == 1 and left[value] and value not in certain]
     if comb(len(single), fakes) * factorial(fakes) > LARGEST:
         raise TooLargeError(f"there are more than {LARGEST:,} ways to tell real from fake; take a smaller bucket or fewer fakes")
     outside = Fraction(sum(shares.values()) - sum(shares[value] for value in shown))
@@ -97,6 +102,7 @@ def corruption(release: Release, known: int | None = None) -> Exposure:
     """How sure someone is of a value who knows so many others of the same bucket; None is all but one.
 
     Which ones are known is the worst for the bucket. Buckets of no more than these people count as if all but one were known.
+    A value that all buckets of a size show is taken to be real there, as a bucket that has it cannot draw it as a fake.
     """
     read = Reading(release)
     bags: dict[tuple[int, tuple[tuple[int, int], ...]], None] = {}
@@ -105,10 +111,11 @@ def corruption(release: Release, known: int | None = None) -> Exposure:
         if len(bags) >= _BUCKETS:
             break
     shares = {size: _shares(read, size) for size in {size for size, _ in bags}}
+    certain = {size: _everywhere(read, size) for size in shares}
     found = []
     for size, bag in bags:
         others = size - 1 if known is None else min(known, size - 1)
-        found.append(_surest(dict(bag), size, shares[size], others))
+        found.append(_surest(dict(bag), size, shares[size], others, certain[size]))
     return Exposure(float(max(found, default=0)), float(sum(found) / max(len(found), 1)), len(found))
 
 
@@ -118,7 +125,13 @@ def _shares(read: Reading, size: int) -> dict[int, Fraction]:
     return {value: Fraction(float(number)) for value, number in enumerate(often) if number > 0}
 
 
-def _surest(shown: Mapping[int, int], size: int, shares: Mapping[int, Fraction], others: int) -> Fraction:
+def _everywhere(read: Reading, size: int) -> set[int]:
+    return set(np.flatnonzero((read.matrix()[read.sizes == size] > 0).all(axis=0)).tolist())
+
+
+def _surest(
+    shown: Mapping[int, int], size: int, shares: Mapping[int, Fraction], others: int, certain: Collection[int]
+) -> Fraction:
     """The largest posterior, over all choices of so many known values."""
     if sum(shown.values()) == size:  # nothing is fake: to know people with other values is best, then some with the same
         often = max(shown.values())
@@ -129,9 +142,9 @@ def _surest(shown: Mapping[int, int], size: int, shares: Mapping[int, Fraction],
         raise TooLargeError("there are too many ways to know people of such buckets; ask for 0, 1, or all but one")
     best = Fraction(0)
     for some in set(combinations(values, others)):
-        singles = sum(often == 1 and value not in some for value, often in shown.items())
+        singles = sum(often == 1 and value not in some and value not in certain for value, often in shown.items())
         if singles >= sum(shown.values()) - size:
-            best = max(best, *posterior(shown, size, shares, some).values())
+            best = max(best, *posterior(shown, size, shares, some, certain=certain).values())
     return best
 
 

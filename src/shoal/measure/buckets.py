@@ -28,6 +28,7 @@ _BELOW, _ERRORS = 0.5, 4.0
 standard errors."""
 
 _ROUNDING = 1e-6
+_TURNS = 100  # after which the expected fakes do not change any more
 
 
 class Release(Protocol):
@@ -81,7 +82,7 @@ def count(release: Release, where: Mapping[str, object], *, unbiased: bool = Fal
 
     `unbiased` is the other choice: by least squares over all buckets, which is right in the mean whatever goes with what,
     and has a larger error; infinite if the buckets cannot tell these values apart. Where buckets have fake values, what
-    they hold is what can be expected, if each value that may be fake is so with the same probability.
+    they hold is what can be expected.
     """
     return Reading(release).count(where, unbiased=unbiased)
 
@@ -115,12 +116,23 @@ class Reading:
     @cached_property
     def real(self) -> Floats:
         """Of every row of the second table how many of its values can be expected to be real, where some are fake."""
-        often = self._often.astype(np.float64)
+        return self._often - self._fake
+
+    @cached_property
+    def _fake(self) -> Floats:
+        """How probable it is of every row of the second table that it is fake: see `_odds`."""
         if not self.fakes:
-            return often
+            return np.zeros(len(self._often))
         once = self._often == 1  # a value that is there twice is no fake
-        shown = np.bincount(self._place, once, len(self.buckets))
-        return np.where(once, 1 - self.fakes / np.maximum(shown, 1)[self._place], often)
+        codes, size = self.values.column(self.column).codes.astype(np.int64), self.sizes[self._place]
+        odds = np.zeros(len(codes))
+        for one in np.unique(self.sizes).tolist():
+            own = size == one
+            buckets = int((self.sizes == one).sum())
+            odds[own] = _odds(codes[own], self._often[own], len(self.keys), buckets, self.fakes)[codes[own]]
+        odds = np.where(once, odds, 0)
+        whole = np.bincount(self._place, odds, len(self.buckets))
+        return np.asarray(np.minimum(1, self.fakes * odds / np.maximum(whole, 1e-300)[self._place]))
 
     def count(self, where: Mapping[str, object], *, unbiased: bool = False) -> Estimate:
         """How many people have one of the given values in each of the given columns: see `count`."""
@@ -146,13 +158,11 @@ class Reading:
 
     def _variance(self, asked: Bools) -> Floats:
         """Of how many values that are asked for are real in each bucket: none where nothing is fake."""
-        if not self.fakes:
-            return np.zeros(len(self.buckets))
-        once = self._often == 1
-        shown = np.bincount(self._place, once, len(self.buckets))
-        wanted = np.bincount(self._place[asked], once[asked], len(self.buckets))
-        whole = np.maximum(shown, 2.0)
-        return np.asarray(wanted * (whole - wanted) * self.fakes * (whole - self.fakes) / (whole**2 * (whole - 1)))
+        doubt = self._fake * (1 - self._fake)
+        asked_for, whole = (
+            np.bincount(self._place[some], doubt[some], len(self.buckets)) for some in (asked, np.ones_like(asked))
+        )
+        return np.asarray(asked_for * (1 - asked_for / np.maximum(whole, 1e-300)))  # as the number of fakes is fixed
 
     def _totals(self, asked: Bools) -> Floats:
         """How often each sensitive value can be expected in the table, if it is asked for."""
@@ -250,6 +260,26 @@ class _Squares:
         found = float(people @ self.held @ self.inverse @ often)
         error = sqrt(max(share * (1 - share) * float(often @ self.spread @ often), 0.0))
         return Estimate(found, error if self.known[often > 0].all() else inf)
+
+
+def _odds(codes: Ints, often: Ints, values: int, buckets: int, fakes: int) -> Floats:
+    """The odds of each value to be fake where it is there once, in buckets of one size.
+
+    A bucket that has a value not draws it in proportion to how often it really is in such buckets. So that number, which
+    is sought, plus the fakes to be expected of it, is what is shown: solved by repetition.
+    """
+    once = often == 1
+    shown = np.bincount(codes[once], minlength=values).astype(np.float64)
+    more = np.bincount(codes[~once], often[~once], values)
+    in_several = np.bincount(codes[~once], minlength=values)
+    real = shown * (1 - fakes * buckets / max(shown.sum(), 1.0))
+    fake = shown - real
+    for _ in range(_TURNS):
+        total, lacking = real + more, np.maximum(buckets - in_several - real, 0)
+        fake = lacking * total
+        fake = np.minimum(fake * (fakes * buckets / max(fake.sum(), 1e-300)), shown)
+        real = (real + shown - fake) / 2
+    return np.asarray(fake / np.maximum(shown - fake, 1e-9), dtype=np.float64)
 
 
 def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:

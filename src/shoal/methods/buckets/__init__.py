@@ -5,7 +5,7 @@ often each value occurs (`settings`); who of those with a value goes where is dr
 more than its share of their bucket: docs/proofs/buckets.md. Uses `privacy.limits` and `chance`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from shoal.chance import Chance
 from shoal.counts.counts import Counts, group
-from shoal.errors import InfeasibleError, ParameterError, listed
+from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.measure.buckets import excluded
 from shoal.methods import Progress, Schema, silent
-from shoal.methods.buckets.filling import assigned, dealt, fakes
+from shoal.methods.buckets.filling import assigned, dealt, fakes, levelled
 from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.limits import BucketLimits, Limits
@@ -133,8 +133,8 @@ class Buckets:
             "bucket_loss": sum(setting.loss for setting in settings),
             "diversity": promise.limits.diversity(occurring).statement,
         }
-        if eligible.concerns:
-            facts["concern"] = "; ".join(eligible.concerns)
+        if concerns := [*eligible.concerns, *filled.concerns()]:
+            facts["concern"] = "; ".join(concerns)
         return Release(
             self._people(table, rows, bucket, filled.buckets),
             replace(
@@ -245,6 +245,19 @@ class _Filled:
         bucket = np.repeat(np.arange(self.buckets), np.repeat(sizes, [len(bags) for bags, _, _ in self.parts]))
         return bucket, np.concatenate([np.zeros(0, dtype=np.int64), *(bags.ravel() for bags, _, _ in self.parts)])
 
+    def concerns(self) -> Iterator[str]:
+        """What weakens fakes: values that every bucket of a size holds cannot be fake there."""
+        everywhere = sum(
+            int((np.bincount(np.unique(bags + len(often) * np.arange(len(bags))[:, None]) % len(often)) == len(bags)).sum())
+            for bags, often, number in self.parts
+            if number
+        )
+        if everywhere:
+            yield (
+                f"in {plural(everywhere, 'case')} every bucket of a size holds a value, which is surely real there, so that "
+                "fakes do not hide it; limits that are more alike, a larger `largest` or solver='anatomy' leave more to chance"
+            )
+
     def shown(self, avoided: npt.NDArray[np.bool_] | None, chance: Chance) -> tuple[Ints, Ints]:
         """Buckets and values as they are released, with fakes."""
         found, first = [self.held()], 0
@@ -261,7 +274,8 @@ def _filled(settings: list[Setting], limits: list[Fraction], number: int, chance
     """The buckets of all blocks. With fakes, what each holds is drawn; without, it follows from how often values occur."""
     parts: list[tuple[Ints, Ints, int]] = []
     places, first = [np.zeros(0, dtype=np.int64)], 1
-    for setting in settings:
+    for found in settings:
+        setting = levelled(found, limits) if number else found
         bags = dealt(setting, chance, fitting(limits, setting.sizes)) if number else dealt(setting)
         bucket = np.repeat(
             np.arange(first, first + sum(setting.buckets)), np.repeat(setting.sizes, setting.buckets).astype(np.int64)

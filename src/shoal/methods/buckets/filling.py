@@ -4,16 +4,20 @@ Who of those with a value gets which of its places is drawn uniformly; nothing e
 tells of nobody in it more than its values' shares. Why: docs/proofs/buckets.md.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.errors import InfeasibleError, plural
-from shoal.methods.buckets.settings import Ints, Setting
+from shoal.errors import InfeasibleError, InternalError, plural
+from shoal.methods.buckets.settings import Ints, Setting, fitting
+from shoal.methods.buckets.settings import _filled as filled
 
-__all__ = ["assigned", "dealt", "fakes", "mixed"]
+__all__ = ["assigned", "dealt", "fakes", "levelled", "mixed"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -22,6 +26,23 @@ _MIXING = 8
 
 _CELLS = 1 << 22
 """Cells of buckets times values that are looked at together."""
+
+
+def levelled(setting: Setting, limits: Sequence[Fraction]) -> Setting:
+    """The same buckets with values spread over their sizes as evenly as the limits allow.
+
+    A value that every bucket of a size holds cannot be fake there. Solvers fill small buckets with as much of a value as
+    they may hold, which is just that.
+    """
+    sizes, numbers = np.array(setting.sizes, dtype=np.int64), np.array(setting.buckets, dtype=np.int64)
+    counts, room, upper = setting.holds.sum(axis=1), sizes * numbers, fitting(limits, sizes) * numbers
+    shares = [[int(count) * int(own) // max(setting.records, 1) for own in room] for count in counts]
+    held = filled(counts, room, upper, np.array(shares, dtype=np.int64).reshape(upper.shape))
+    if held is None:
+        raise InternalError("buckets that can be filled could not be filled evenly")
+    even = replace(setting, holds=held)
+    even.check(counts, limits)
+    return even
 
 
 def dealt(setting: Setting, chance: Chance | None = None, limits: Ints | None = None) -> list[Ints]:
