@@ -390,6 +390,7 @@ def test_every_other_method_of_a_draft_can_take_the_place_of_the_first(people: p
     head, _, rest = _filled(people, tmp_path).partition("[method]\n")
     (section,) = [part for part in rest.split("# [method]\n")[1:] if part.startswith(f'# name = "{name}"')]
     lines = [line.removeprefix("# ") for line in section.splitlines() if line.startswith("# ")]
+    lines = [line.replace('column = "?"', 'column = "diagnosis"') for line in lines]
     chosen = "\n".join(["[method]", *lines]).replace('["?"]', '["2-anonymity"]').replace('"?"', "0.5")
     (tmp_path / "recipe.toml").write_text(head + chosen)
     recipe = Recipe.load(tmp_path / "recipe.toml")

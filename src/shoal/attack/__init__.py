@@ -1,18 +1,21 @@
 """The adversaries. They see outputs, code and public knowledge, never the data. Uses every room above; tests and docs use it."""
 
 from shoal.attack.buckets import Exposure, association, corruption, posterior
+from shoal.attack.inference import NoisyRatio, noisy_ratio
 from shoal.attack.minimality import beliefs, inputs
 from shoal.attack.semantic import Breach, Shown, breach, releases
 
 __all__ = [
     "Breach",
     "Exposure",
+    "NoisyRatio",
     "Shown",
     "association",
     "beliefs",
     "breach",
     "corruption",
     "inputs",
+    "noisy_ratio",
     "posterior",
     "releases",
 ]
