@@ -8,13 +8,17 @@ from math import comb
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shoal
 from shoal.chance import Seeded
 from shoal.errors import ParameterError
-from shoal.methods.noisy_counts import noisy
+from shoal.hierarchy import suppress
+from shoal.methods import Schema
+from shoal.methods.noisy_counts import NoisyCounts, noisy
 from shoal.privacy import noise
 from shoal.privacy.calculus import Definition
 from shoal.privacy.epsilon import Epsilon
@@ -177,6 +181,19 @@ def test_no_chance_of_the_standard_definition_could_be_larger() -> None:
         rests[i] -= ONE // 10**5  # a hundredth of δ, and more than rounding the noise gives away
         twin = altered("withheld", partial(_instead, tuple(rests)))
         assert breach(twin(found.epsilon, found.delta, found.definition, found.k), i + 1) is not None
+
+
+@pytest.mark.parametrize("definition", ["probabilistic", "standard"])
+def test_a_delta_too_small_for_any_row_to_be_released_is_refused(definition: Definition) -> None:
+    assert noisy_count_parameters("0.001", "1e-30", 10, definition).half > 10
+    with pytest.raises(ParameterError, match="nothing would be released"):
+        noisy_count_parameters("0.1", "1e-39", 10, definition)
+
+
+def test_an_epsilon_too_small_for_noise_to_be_drawn_is_refused_by_the_promise() -> None:
+    table = shoal.table(pl.DataFrame({"a": ["x"]}), quasi=["a"], hierarchies={"a": suppress(["x", "y"])})
+    with pytest.raises(ParameterError, match="nothing but noise"):
+        NoisyCounts("1e-15", 0).promise(Schema.of(table))
 
 
 def test_a_k_that_would_fill_the_memory_is_refused() -> None:

@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 import shoal
+from shoal import KDGS, Columns, KAnonymity, Mondrian, NoisyCounts
 from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.errors import FileError
-from shoal.hierarchy import Hierarchy
+from shoal.hierarchy import Hierarchy, suppress
 from shoal.kinds import Kind
+from shoal.methods import Method
 from shoal.methods.safepub import SafePub
 from shoal.privacy.calculus import delta_for, safepub_parameters
 from shoal.privacy.promises import DifferentialPrivacy
@@ -267,8 +269,8 @@ def test_only_what_no_promise_depends_on_can_be_changed_alone(written: tuple[Pat
         passed |= set() if verify(paper, table) else {".".join(map(str, place[:2] if place[0] == "parameters" else place[:1]))}
         paper.write_text(honest, encoding="utf-8")
     free = ["score", "importance", "floor", "ceiling", "classes", "search", "steps", "split"]  # what only a search looks at
-    assert passed <= {"number", "version", "recipe", "unprotected", "file", *(f"parameters.{name}" for name in free)}
-    assert {"number", "version"} <= passed  # so that the loop is known to pass where it should
+    assert passed <= {"version", "file", *(f"parameters.{name}" for name in free)}
+    assert {"version", "file"} <= passed  # so that the loop is known to pass where it should
 
 
 def test_a_promise_that_the_parameters_do_not_make_is_found_for_models_too(tmp_path: Path) -> None:
@@ -592,3 +594,57 @@ def test_the_command_takes_hierarchies_from_files_or_a_recipe(written: tuple[Pat
     forge(paper, put("recipe", "0" * 64))
     done = run(paper, table, "--recipe", recipe)
     assert (done.exit_code, "not the one that was followed" in done.stderr) == (1, True)
+
+
+# ----------------------------------------------------------------------------- what else a certificate could be made to tell
+
+
+def _told_more() -> dict[str, tuple[Method, Change, str]]:
+    people = NoisyCounts(1, "1e-3", levels={"age": 2})
+    every = {
+        "nothing is left open": lambda paper: paper.update(unprotected=[]),
+        "a column has a note": lambda paper: paper["columns"][0].update(note="4,711 records"),
+        "the file has a note": lambda paper: paper["file"].update(records=4711),
+        "the number is a word": lambda paper: paper.update(number="4,711 records"),
+        "the recipe is a word": lambda paper: paper.update(recipe="4,711 records"),
+    }
+    found: dict[str, tuple[Method, Change, str]] = {}
+    for called, change in every.items():
+        words = "not protected" if "open" in called else "tells more"
+        for method in (people, KDGS(3, levels={"age": 2}), Columns(2, "1e-3", k=3, schema=[["sex"]])):
+            found[f"{method.name}: {called}"] = method, change, words
+    half = "rather released"
+    found["noisy-counts: half"] = people, lambda paper: paper["derived"].update(half=11), half
+    found["columns: half"] = Columns(2, "1e-3", schema=[["sex"]]), lambda paper: paper["derived"].update(half=11), half
+    found["no domain"] = NoisyCounts(1, 0), lambda paper: paper["levels"].pop("sex"), "a declared domain"
+
+    def level(paper: Content) -> None:
+        paper["levels"] = paper["parameters"]["levels"] = {"age": 2, "height": 4711}
+
+    found["a level of no column"] = people, level, "tells more"
+    splits = Mondrian((KAnonymity(3),), splits="middle")
+    found["a level of splits"] = splits, lambda paper: paper["levels"].update(age=4711), "which splits have not"
+    found["more of a model"] = splits, lambda paper: paper["parameters"]["models"][0].update(seen=4711), "more of a model"
+    return found
+
+
+@pytest.mark.parametrize("which", _told_more())
+def test_a_certificate_that_tells_more_than_it_may_is_found(tmp_path: Path, which: str) -> None:
+    method, change, words = _told_more()[which]
+    ages = Hierarchy.from_lines([[str(age), str(age // 2), "*"] for age in range(4)], Kind.INTEGER)
+    trees = {"age": ages, "sex": suppress(["f", "m"])}
+    frame = pl.DataFrame({"age": [0, 1, 2, 3] * 20, "sex": ["f", "m"] * 40})
+    table = method.release(shoal.table(frame, quasi=["age", "sex"], hierarchies=trees)).write(tmp_path)
+    assert verify(tmp_path / "certificate.json", table) == []
+    forge(tmp_path / "certificate.json", change)
+    found = verify(tmp_path / "certificate.json", table)
+    assert any(words in fault for fault in found), found
+
+
+def test_items_that_were_not_declared_cannot_have_been_bought(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"who": [*range(50)] * 2, "item": ["a"] * 50 + ["b"] * 50})
+    method = Columns(5, "1e-3", groups=1, buying="1/2", person="who", item="item", items=["a", "b"])
+    table = method.release(shoal.table(frame, identifying=["who"], insensitive=["item"])).write(tmp_path)
+    assert verify(tmp_path / "certificate.json", table) == []
+    forge(tmp_path / "certificate.json", lambda paper: paper["parameters"].update(items=[]))
+    assert any("nobody declared" in fault for fault in verify(tmp_path / "certificate.json", table))

@@ -45,7 +45,7 @@ _LAYOUT = 1  # of certificate.json; a change that older readers cannot read make
 _STAR = "*"
 _LONG = 20  # characters of a number from which it is rounded for people, and given exactly beside it
 
-_UNPROTECTED = {
+UNPROTECTED: Mapping[str, tuple[str, ...]] = {
     "differential privacy": (
         "what groups show about everybody like you: an attribute that most people of a group share is inferred of its other "
         "people too, whether or not they are in the table",
@@ -242,7 +242,7 @@ def certify(
     return Certificate(
         promise=plain(promise.to_dict()),
         statement=promise.statement,
-        unprotected=list(_UNPROTECTED[promise.name]),
+        unprotected=list(UNPROTECTED[promise.name]),
         method=method.name,
         parameters={field.name: plain(getattr(method, field.name)) for field in fields(method)},
         columns=[

@@ -27,7 +27,7 @@ from shoal.kinds import Key, Kind
 from shoal.privacy.limits import BucketLimits, Limits, Linear
 from shoal.privacy.models import MODELS
 from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, SemanticAnonymity, Syntactic
-from shoal.release import Certificate, plain
+from shoal.release import UNPROTECTED, Certificate, plain
 from shoal.tables import Table, table
 
 __all__ = ["unchecked", "verify"]
@@ -203,7 +203,9 @@ _PROMISES: dict[str, Callable[..., Promise]] = {
 
 
 def _words(paper: Certificate) -> Iterator[str]:
-    """Whether the statement is that of the promise, and a syntactic promise that of the models."""
+    """Whether the statement is that of the promise, as is what is left open, and a syntactic promise that of the models."""
+    if paper.version == __version__ and tuple(paper.unprotected) != UNPROTECTED[paper.promise["promise"]]:
+        yield "what the certificate names as not protected is not what its promise leaves open"
     if paper.promise["promise"] == BucketLimits.name:
         yield from _limited(paper)
         return
@@ -395,6 +397,11 @@ def _told(paper: Certificate, known: "_Checks") -> Iterator[str]:
     parts = (("parameters", known.parameters), ("derived", known.derived))
     if unknown := [name for part, names in parts for name in getattr(paper, part) if name not in names.split()]:
         yield f"the certificate tells {listed(unknown)}, and what that says about the rows is not known"
+    extra = {name for one in paper.columns for name in one if name not in ("name", "role", "type", "hierarchy", "table")}
+    extra |= {name for name in paper.file or () if name not in ("name", "sha256", "format", "further")}
+    extra |= paper.levels.keys() - {one["name"] for one in paper.columns}
+    if extra or not re.fullmatch("[0-9a-f]{32}", paper.number) or not re.fullmatch("[0-9a-f]{64}|", paper.recipe or ""):
+        yield "the certificate tells more of its columns, its file or itself than what they are called and made of"
     if paper.whole:
         yield "the certificate says that no record was left out, though some may be"
 
@@ -557,7 +564,34 @@ def _noisy_derivation(paper: Certificate) -> Iterator[str]:
         yield "k is not that of the parameters, or does not go with delta"
     if promise.get("semantic_k") != (None if given["unit"] else derived["k"]):
         yield "semantic k-anonymity is promised for another k, or for people with several rows"
+    if derived["half"] != _half(row, _number(derived["delta"]), derived["k"], promise["definition"]):
+        yield "from how many records on a row is rather released than not does not follow from epsilon, delta and k"
+    if derived["k"] is None and {one["name"] for one in paper.columns} - {"count"} != paper.levels.keys():
+        yield "without a delta every column has a declared domain, and the certificate does not name a level of each"
     yield from _fixed_levels(paper)
+
+
+def _half(epsilon: _Epsilon, delta: Fraction, k: int | None, definition: str) -> int | None:
+    """The first i from which on a row that occurs i times is rather released than not: docs/proofs/noisy-counts.md."""
+    if k is None:
+        return None
+    digits = _digits(epsilon, delta)
+    with _precision(digits):
+        unit, whole = Decimal(1 << 128), epsilon.value(digits)  # chances are multiples of one over this unit
+        grown, root, lost, chance = whole.exp(), (whole / 2).exp(), int(_decimal(delta) * unit) / unit, Decimal(0)
+        for i in range(_whole(k), k + _STEPS):
+            if definition == "probabilistic":
+                bounds = [root * chance if i > k else lost, 1 - (1 - chance) / grown]
+            else:
+                bounds = [
+                    root * chance + lost + lost / root,
+                    grown * chance + lost,
+                    1 - max(1 - chance - lost, Decimal(0)) / grown,
+                ]
+            chance = int(min(bounds) * unit) / unit
+            if 2 * chance >= 1:
+                return i
+    raise FileError("the chances of the certificate are too small to be derived again")
 
 
 def _semantic_derivation(paper: Certificate) -> Iterator[str]:
@@ -613,6 +647,8 @@ def _levels_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) ->
 def _splits_derivation(paper: Certificate) -> Iterator[str]:
     """Whether the splits and the ranges of Mondrian are those that keep semantic k-anonymity."""
     given = paper.parameters
+    if paper.levels or any(set(model) != {"is", "k"} for model in given["models"] if model["is"] == "k-anonymity"):
+        yield "the certificate names levels, which splits have not, or more of a model than its k"
     if (given["splits"], given["ranges"], given["relaxed"]) != ("middle", "boundary", False):
         yield "semantic k-anonymity is promised of splits or ranges that depend on the rows"
     if any(model["is"] != "k-anonymity" for model in given["models"]) or any(one["role"] != "quasi" for one in paper.columns):
@@ -659,6 +695,8 @@ def _columns_derivation(paper: Certificate) -> Iterator[str]:
         yield "the groups' parts of epsilon are not composed as the certificate says"
     if _number(derived["scale"]) < 2 / Fraction(one.value(50)) * (1 - _CLEARLY):
         yield "the noise is narrower than the epsilon of a group asks for"
+    if derived["half"] != _half(one, delta, derived["k"], "standard"):
+        yield "from how many records on a projection is rather released than not does not follow from epsilon, delta and k"
 
 
 def _schema_follows(paper: Certificate) -> Iterator[str]:
@@ -677,6 +715,8 @@ def _schema_follows(paper: Certificate) -> Iterator[str]:
         return
     if (given["public"] is None) == (given["buying"] is None):
         yield "the schema comes from nowhere: none is given, and none from a public table or bought"
+    if given["person"] and given["buying"] is not None and not given["items"]:
+        yield "a schema of items was bought that nobody declared: which items there are tells about people"
     everything, numbers = frozenset[str]().union(*sets), [_whole(number) for number in given["groups"]]
     if given["items"] and not everything <= frozenset(given["items"]):
         yield "the schema has items that were not declared"

@@ -27,6 +27,9 @@ SMALLEST = Fraction(1, 10_000)
 LARGEST_K = 1_000_000
 """Larger ones hide nobody better, and chances are kept for every count up to k."""
 
+LARGEST_SCALE = 1 << 48
+"""Of noise that `Chance` draws."""
+
 _BITS = 192  # of a factor such as e^−ε: rounding it matters less than rounding a chance
 _DIGITS = 80  # of an enclosure, more than these bits
 _SHOWN = 12  # digits of rounded results
@@ -77,12 +80,17 @@ def noisy_count_parameters(
         raise ParameterError(f"an epsilon of {exact} for a count leaves nothing to release; give more than {float(SMALLEST):g}")
     if (fewest := whole(k, "k")) > LARGEST_K:
         raise ParameterError(f"k={fewest} is out of range; it takes a whole number from 1 to {LARGEST_K}")
-    return NoisyCountParameters(exact, delta_of(delta), definition_of(definition), fewest)
+    made = NoisyCountParameters(exact, delta_of(delta), definition_of(definition), fewest)
+    if 2 * made.withheld[-1] > ONE:  # chances of a few multiples of 1 / ONE that rounding keeps from growing
+        raise ParameterError(f"with a delta of {float(made.delta):g} for a count nothing would be released; give 1e-30 or more")
+    return made
 
 
 def noise_scale(epsilon: Epsilon) -> Fraction:
-    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up."""
-    return rounded_up(1 / epsilon.bounds()[0], _SCALED)
+    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up; ParameterError if none can be drawn."""
+    if (scale := rounded_up(1 / epsilon.bounds()[0], _SCALED)) > LARGEST_SCALE:
+        raise ParameterError(f"an epsilon of {epsilon} leaves nothing but noise; give a larger one")
+    return scale
 
 
 @lru_cache(maxsize=64)
