@@ -5,7 +5,7 @@ often each value occurs (`settings`); who of those with a value goes where is dr
 more than its share of their bucket: docs/proofs/buckets.md. Uses `privacy.limits` and `chance`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts.counts import Counts, group
+from shoal.counts.counts import group
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
@@ -25,7 +25,7 @@ from shoal.methods.buckets.settings import Setting, Solver, find_setting, fittin
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.limits import BucketLimits, Limits
 from shoal.release import COUNT, Certificate, Release, certify, released
-from shoal.tables import Role, Table
+from shoal.tables import Column, Role, Table
 
 __all__ = ["BUCKET", "Buckets"]
 
@@ -33,6 +33,8 @@ BUCKET = "bucket"
 """The column of both released tables that says which people and which values belong together."""
 
 Ints = npt.NDArray[np.int64]
+
+_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -107,22 +109,25 @@ class Buckets:
         promise = self.promise(schema)
         chance, said = chance or Chance(), progress or silent
         said(0, 3, "counting values")
-        rows, blocks = self._rows(table, schema)
-        values = table.column(self.column)
-        counts = np.bincount(rows.codes[1], rows.count, len(values.keys)).astype(np.int64)
+        values, *columns = table.columns([self.column, *(name for name in released(table) if name != self.column)])
+        block, blocks = self._blocks(table, schema)
+        run = (block * len(values.keys) + values.codes).astype(smallest(max(blocks * len(values.keys), 1)))
+        inside = np.bincount(run, minlength=blocks * len(values.keys)).reshape(blocks, len(values.keys)).astype(np.int64)
+        counts = inside.sum(axis=0)
         occurring = dict(zip(values.keys, counts.tolist(), strict=True))
         eligible = promise.limits.eligibility(occurring)
         eligible.require()
         limits = list(promise.limits.of(occurring).values())  # every key occurs
         said(1, 3, "finding bucket sizes")
-        inside = np.zeros((blocks, len(limits)), dtype=np.int64)
-        np.add.at(inside, (rows.codes[0], rows.codes[1]), rows.count)
         settings = self._settings(inside, limits)
         said(2, 3, "filling buckets")
         filled = _filled(settings, limits, self.fakes, chance)
-        run = np.repeat(rows.codes[0].astype(np.int64) * len(limits) + rows.codes[1], rows.count)
-        bucket = assigned(filled.places, run.astype(smallest(max(blocks * len(limits), 1))), chance)
-        shown = filled.shown(self._avoided(rows, bucket, filled) if self.fakes and self.associations else None, chance)
+        rows = _Rows.of(columns, table.rows)
+        bucket = np.empty(table.rows, dtype=np.int64)
+        run = run[rows.order]
+        by_run = np.argsort(run, kind="stable")
+        bucket[by_run] = assigned(filled.places, run[by_run], chance)
+        shown = filled.shown(rows.avoided(bucket, filled.held()) if self.associations else None, chance)
         gaps = [setting.gap for setting in settings if setting.gap is not None]
         derived = {"gap_reached": max(gaps)} if gaps and len(gaps) == len(settings) else {}
         certificate = certify(table, self, promise, chance, derived=derived)
@@ -136,7 +141,7 @@ class Buckets:
         if concerns := [*eligible.concerns, *filled.concerns()]:
             facts["concern"] = "; ".join(concerns)
         return Release(
-            self._people(table, rows, bucket, filled.buckets),
+            table.like(rows.laid_out(bucket)),
             replace(
                 certificate,
                 columns=self._columns(certificate),
@@ -159,40 +164,15 @@ class Buckets:
                 "who has what: take coarser ones by what is publicly known, or none"
             ) from None
 
-    def _rows(self, table: Table, schema: Schema) -> tuple[Counts, int]:
-        """The distinct rows, block by block and by their values, so that nothing depends on the order of the table."""
-        names = [self.column, *(name for name in released(table) if name != self.column)]
-        columns = table.columns(names)
+    def _blocks(self, table: Table, schema: Schema) -> tuple[Ints, int]:
+        """The block of every row, numbered in the order of the values that its people agree in, and how many there are."""
         block, blocks = np.zeros(table.rows, dtype=np.int64), min(table.rows, 1)
-        if self.within:
-            trees, at = _trees(schema, self.within), self.within
-            for name in self.within:
-                block = block * trees[name].cardinality(at[name]) + trees[name].maps[at[name]][table.leaves(name)]
-                found, block = np.unique(block, return_inverse=True)
-                blocks = len(found)
-        return group(
-            ["", *names],
-            [block.astype(smallest(max(blocks, 1))), *(column.codes for column in columns)],
-            [max(blocks, 1), *(max(len(column.keys), 1) for column in columns)],
-        ), blocks
-
-    def _avoided(self, rows: Counts, bucket: Ints, filled: "_Filled") -> npt.NDArray[np.bool_]:
-        """Which values someone of a bucket is seen not to have, as far as the release without fakes would show it."""
-        codes = [np.repeat(column, rows.count) for column in rows.codes[2:]]
-        return excluded(codes, rows.cards[2:], bucket - 1, filled.held())
-
-    def _people(self, table: Table, rows: Counts, bucket: Ints, buckets: int) -> Any:
-        names = rows.names[2:]
-        people = group(
-            [*names, BUCKET],
-            [*(np.repeat(codes, rows.count) for codes in rows.codes[2:]), bucket.astype(smallest(buckets + 1))],
-            [*rows.cards[2:], buckets + 1],
-        )
-        laid: dict[str, tuple[Any, npt.NDArray[Any]]] = {
-            name: (table.column(name).keys, np.repeat(codes, people.count))
-            for name, codes in zip(names, people.codes, strict=False)
-        }
-        return table.like({**laid, BUCKET: (None, np.repeat(people.codes[-1].astype(np.int64), people.count))})
+        trees = _trees(schema, self.within or {})
+        for name, level in (self.within or {}).items():
+            block = block * trees[name].cardinality(level) + trees[name].maps[level][table.leaves(name)]
+            found, block = np.unique(block, return_inverse=True)
+            blocks = len(found)
+        return block, blocks
 
     def _buckets(self, table: Table, shown: tuple[Ints, Ints], buckets: int) -> Any:
         keys = table.column(self.column).keys
@@ -223,6 +203,54 @@ def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
         if whole(level, f"level of {name!r} in `within`", 0) > trees[name].height:
             raise ParameterError(f"`within` has level {level} of column {name!r}, which has levels 0 to {trees[name].height}")
     return trees
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The rows of a table in the order of the columns that are released beside people, whatever their order in the table.
+
+    Rows that agree in all of these stand side by side, and with the same value they cannot be told apart.
+    """
+
+    columns: Sequence[Column]
+    order: Ints
+    """The rows in that order."""
+
+    rank: Ints
+    """Of every row in that order, which of the distinct ones it is."""
+
+    first: Ints
+    """A row of the table for every distinct one."""
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], rows: int) -> "_Rows":
+        rank, distinct = np.zeros(rows, dtype=np.int64), 1
+        for column in columns:
+            card = max(len(column.keys), 1)
+            if distinct * card * max(rows, 1) >= _LARGEST:
+                found, rank = np.unique(rank, return_inverse=True)
+                distinct = len(found)
+            rank = rank * card + column.codes
+            distinct *= card
+        if distinct * max(rows, 1) < _LARGEST:  # then rank and row fit one number, which is faster to sort
+            order = np.sort(rank * rows + np.arange(rows)) % max(rows, 1)
+        else:
+            order = np.argsort(rank, kind="stable")
+        rank = rank[order]
+        new = np.append(True, rank[1:] != rank[:-1])[:rows]
+        return cls(columns, order, np.cumsum(new) - 1, order[new])
+
+    def avoided(self, bucket: Ints, held: tuple[Ints, Ints]) -> npt.NDArray[np.bool_]:
+        """Which values someone of a bucket is seen not to have, as far as the release without fakes would show it."""
+        codes = [column.codes[self.order] for column in self.columns]
+        return excluded(codes, [max(len(column.keys), 1) for column in self.columns], bucket - 1, held)
+
+    def laid_out(self, bucket: Ints) -> dict[str, tuple[Any, npt.NDArray[Any]]]:
+        """The people with their buckets, in the order of both, for `Table.like`."""
+        buckets = int(bucket.max(initial=0)) + 1
+        rank, bucket = np.divmod(np.sort(self.rank * buckets + bucket), buckets)
+        row = self.first[rank]
+        return {**{column.name: (column.keys, column.codes[row]) for column in self.columns}, BUCKET: (None, bucket)}
 
 
 @dataclass(frozen=True, eq=False)
