@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.chance import Chance
-from shoal.errors import InternalError, TooLargeError
+from shoal.errors import InternalError, ParameterError, TooLargeError
+from shoal.methods import Schema
 from shoal.methods.columns import Columns, schema_of, schemas
 from shoal.methods.columns import long as long_form
 from shoal.methods.columns.schemas import (
@@ -270,3 +271,9 @@ def test_columns_of_many_values_are_counted_as_those_of_few() -> None:
     sparse = replace(counts, cards=(100_000,) * 3)  # as if there were as many values
     assert (contingency(counts) == contingency(sparse)).all()
     assert (bought_association(counts, Epsilon.of(1), Silent()) == bought_association(sparse, Epsilon.of(1), Silent())).all()
+
+
+def test_a_schema_that_noise_would_drown_is_refused_before_a_ledger_counts_it() -> None:
+    people = shoal.table(pl.DataFrame({"a": ["x"], "b": ["y"]}), quasi=["a", "b"])
+    with pytest.raises(ParameterError, match="noise"):
+        shoal.Columns(1, "1e-3", groups=[2], buying="1e-16").promise(Schema.of(people))

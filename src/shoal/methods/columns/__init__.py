@@ -15,7 +15,7 @@ from shoal.errors import ParameterError, listed, plural
 from shoal.kinds import Key, Kind
 from shoal.methods import Progress, Schema, first_rows, require_bound, silent
 from shoal.methods.columns.long import RECORD, Long
-from shoal.methods.columns.schemas import Groups, clustered
+from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
 from shoal.methods.noisy_counts import fixed
 from shoal.privacy.calculus import delta_concern, delta_of, per_row
@@ -136,6 +136,9 @@ class Columns:
             if unused := [name for name in self.levels or {} if name not in released]:
                 raise ParameterError(f"`levels` names {listed(unused)}, which no group of the schema has; leave them out")
         self._parameters(groups)  # what has none is refused before a ledger counts it
+        if (buying := self._budget()[0]) is not None:
+            pairs = len(names) * (len(names) - 1) // 2
+            noise_of(ASSOCIATION * pairs if self.person is None else self.looked_at**2, buying)
         return DifferentialPrivacy(self.epsilon, self.delta, "standard", self.person or self.unit or "row")
 
     def _clusterings(self, names: Sequence[str]) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ bounds are proven in docs/proofs/columns.md.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +17,7 @@ from shoal import memory
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
-from shoal.errors import InternalError, TooLargeError
+from shoal.errors import InternalError, ParameterError, TooLargeError
 from shoal.privacy.epsilon import Epsilon, rounded_up
 
 __all__ = [
@@ -38,6 +39,9 @@ Groups = tuple[tuple[int, ...], ...]
 
 SAME = 1 << 30
 """A similarity of 1: similarities are whole multiples of 1 / SAME, lest sums depend on the order in which they are added."""
+
+LOUDEST = 1 << 48
+"""The largest scale of noise that can be drawn."""
 
 ASSOCIATION = 2
 """By how much one record moves ½Σ|n_xy − n_x n_y / n| at most, also rounded down: lemma 4."""
@@ -138,9 +142,15 @@ def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints
 
 def noised(exact: Ints, sensitivity: int, epsilon: Epsilon, chance: Chance) -> Ints:
     """Whole numbers with discrete Laplace noise: ε-differentially private where one record moves their sum by the sensitivity."""
-    if not len(exact):
-        return exact
-    return exact + chance.discrete_laplaces(rounded_up(sensitivity / epsilon.bounds()[0], 6), len(exact))
+    return exact + chance.discrete_laplaces(noise_of(sensitivity, epsilon), len(exact)) if len(exact) else exact
+
+
+def noise_of(sensitivity: int, epsilon: Epsilon) -> Fraction:
+    """The scale of that noise; ParameterError if no number could be told from it."""
+    scale = rounded_up(max(sensitivity, 1) / epsilon.bounds()[0], 6)
+    if scale > LOUDEST:
+        raise ParameterError("the noise of a bought schema would drown any table; raise `buying`, or lower `looked_at`")
+    return scale
 
 
 def _each_pair(counts: Counts, measure: Callable[[Ints, Ints, Ints, int], int]) -> Ints:
