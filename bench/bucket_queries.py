@@ -50,8 +50,16 @@ def queries(number: int = QUERIES) -> list[dict[str, list[int]]]:
 
 
 def answers(frame: pl.DataFrame, asked: Sequence[dict[str, list[int]]]) -> list[int]:
-    codes = {name: frame[name].to_numpy() for name in frame.columns}
-    return [int(np.logical_and.reduce([np.isin(codes[name], values) for name, values in one.items()]).sum()) for one in asked]
+    codes, sizes = {name: frame[name].to_numpy() for name in frame.columns}, {**CARDINALITIES, HIDDEN: VALUES}
+    found = []
+    for where in asked:
+        matching = np.ones(len(frame), dtype=np.bool_)
+        for name, values in where.items():
+            wanted = np.zeros(sizes[name], dtype=np.bool_)
+            wanted[values] = True
+            matching &= wanted[codes[name]]
+        found.append(int(matching.sum()))
+    return found
 
 
 def errors(asked: Sequence[dict[str, list[int]]], true: Sequence[int], release: shoal.Release) -> dict[str, float]:
