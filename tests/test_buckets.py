@@ -556,3 +556,15 @@ def test_errors_never_carry_a_value_of_the_table() -> None:
         with pytest.raises(ShoalError) as caught:
             replace(method, limits=Limits.each({"gout": "0.4"}, others="0.9")).release(table(frame))
         assert_clear(caught.value)
+
+
+def test_a_release_of_buckets_is_not_judged_row_by_row() -> None:
+    with pytest.raises(ParameterError, match="sensitive values apart"):
+        shoal.judge(many(), METHODS["two"].release(many()))
+
+
+def test_owners_are_told_of_values_that_fakes_cannot_hide() -> None:
+    tight = pl.DataFrame({"who": range(12), "ill": ["a", "b"] * 4 + ["c", "d"] * 2})
+    given = shoal.table(tight, quasi=["who"], sensitive=["ill"])
+    release = Buckets("ill", Limits.each({}, others="1/3"), solver="two", fakes=1).release(given)
+    assert "fakes do not hide it" in release.facts["concern"]

@@ -140,6 +140,11 @@ def judge(
             "a release of groups of columns has parts of records, which cannot be compared with the input row by row; train what "
             "you need on it, and test that on records of your own; for ratings `rmse` of shoal.measure does so"
         )
+    if certificate is not None and certificate.method == "buckets":
+        raise ParameterError(
+            "a release of buckets has everybody's other columns as they were, and sensitive values apart; how large its buckets "
+            "are is in its facts, and `count` of shoal.measure.buckets answers from both tables what you can compare with the input"
+        )
     chosen = levels if levels is not None else certificate.levels if certificate else {}
     noisy = certificate is not None and "scale" in certificate.derived  # so rows may be there more often than they were
     shown = _shown(table, _repeated(release) if isinstance(release, Release) else release, chosen)
