@@ -7,18 +7,23 @@ expected, after the paper and Xiao and Tao's Anatomy. 5,000 queries of which the
 """
 
 import argparse
+import tempfile
 from collections.abc import Sequence
 from math import ceil
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 import shoal
 from bench.__main__ import Cells, Printed, say
-from bench.buckets import CARDINALITIES, LARGEST, OFFSET, RECORDS, VALUES, shares
+from bench.buckets import CARDINALITIES, LARGE, LARGEST, OFFSET, RECORDS, VALUES, limits, make, shares
+from bench.measure import best
+from shoal.chance import Chance
 from shoal.measure.buckets import Reading
-from shoal.methods.buckets import Buckets
-from shoal.methods.buckets.settings import Solver
+from shoal.methods.buckets import Buckets, _filled
+from shoal.methods.buckets.filling import assigned
+from shoal.methods.buckets.settings import Solver, find_setting
 from shoal.privacy.limits import Limits
 
 QUERIES, SELECTIVITY = 5_000, 0.01
@@ -94,6 +99,29 @@ def table(records: int, thetas: Sequence[int], number: int) -> Printed:
     return Printed(f"Relative error of {number:,} count queries from buckets", head, rows)
 
 
+def filling(records: int = LARGE) -> Printed:
+    """Dealing values to buckets and drawing who of those with a value goes where, against reading such a table."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = make(records, Path(folder) / "large.csv")
+        unit = best(lambda: pl.read_csv(path))
+        frame = pl.read_csv(path)
+    counts = shares(records)
+    given = limits(counts, 8)
+    setting = find_setting(counts, given, "multi", LARGEST)
+    run = np.repeat(np.arange(VALUES), counts).astype(np.uint8)
+    deal = best(lambda: _filled([setting], given, 0, Chance()))
+    places = _filled([setting], given, 0, Chance()).places
+    draw = best(lambda: assigned(places, run, Chance()))
+    table = shoal.table(frame, quasi=list(CARDINALITIES), sensitive=[HIDDEN])
+    whole = best(lambda: Buckets(HIDDEN, Limits.formula(8, OFFSET), "multi", largest=LARGEST).release(table))
+    rows: list[Cells] = [
+        (f"{records:,} records", "polars.read_csv (R)", unit, 1.0, None),
+        ("", f"deal values to {sum(setting.buckets):,} buckets, draw who goes where", deal + draw, (deal + draw) / unit, 1.0),
+        ("", "the whole release, once the table is coded", whole, whole / unit, None),
+    ]
+    return Printed("Time to assign records to buckets", ("table", "what", "seconds", "R", "bar, R"), rows)
+
+
 def _solver(name: str) -> Solver:
     return name  # type: ignore[return-value]
 
@@ -103,9 +131,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--records", type=int, default=RECORDS)
     parser.add_argument("--queries", type=int, default=QUERIES)
     parser.add_argument("--theta", type=int, nargs="*", default=[2, 8, 32])
+    parser.add_argument("--filling", action="store_true", help="measure how long it takes to fill buckets instead")
     parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
     given = parser.parse_args(arguments)
-    print(table(given.records, given.theta, given.queries).text(given.markdown))
+    printed = filling() if given.filling else table(given.records, given.theta, given.queries)
+    print(printed.text(given.markdown))
 
 
 if __name__ == "__main__":

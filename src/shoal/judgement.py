@@ -143,7 +143,7 @@ def judge(
     if certificate is not None and certificate.method == "buckets":
         raise ParameterError(
             "a release of buckets has everybody's other columns as they were, and sensitive values apart; how large its buckets "
-            "are is in its facts, and `count` of shoal.measure.buckets answers from both tables what you can compare with the input"
+            "are is in its facts, and `count` of shoal.measure.buckets answers from both tables what the input can be asked, too"
         )
     chosen = levels if levels is not None else certificate.levels if certificate else {}
     noisy = certificate is not None and "scale" in certificate.derived  # so rows may be there more often than they were
