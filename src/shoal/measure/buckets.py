@@ -158,6 +158,8 @@ class Reading:
 
     def _variance(self, asked: Bools) -> Floats:
         """Of how many values that are asked for are real in each bucket: none where nothing is fake."""
+        if not self.fakes:
+            return np.zeros(len(self.buckets))
         doubt = self._fake * (1 - self._fake)
         asked_for, whole = (
             np.bincount(self._place[some], doubt[some], len(self.buckets)) for some in (asked, np.ones_like(asked))
@@ -291,7 +293,7 @@ def _matching(given: Table, name: str, wanted: object) -> Bools:
     several = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
     keys = set(kind.keys([None if one == "" else one for one in several], name))
     asked = np.array([key in keys for key in column.keys], dtype=np.bool_)
-    return np.asarray(asked[column.codes] if given.rows else np.zeros(0, dtype=np.bool_), dtype=np.bool_)
+    return np.asarray(asked.take(column.codes) if given.rows else np.zeros(0, dtype=np.bool_), dtype=np.bool_)
 
 
 def _typed(frame: Any, kinds: Mapping[str, Kind]) -> Table:
