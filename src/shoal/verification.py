@@ -929,18 +929,20 @@ def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]
         yield "the values of the buckets are not in their order, or one is there twice"
     if added and (np.bincount(bucket, often == 1, len(sizes))[1:] < added).any():
         yield f"some bucket has fewer than {added} values that may be fake"
-    keys, total, limit = values.column(column).keys, Counter[int](), _limit_of(paper.promise["limits"], _declared(paper, column))
-    for code, number in zip(codes.tolist(), often.tolist(), strict=True):
-        total[code] += number
-    kinds, where = np.unique(np.stack([codes, often, sizes[bucket]]), axis=1, return_inverse=True)
+    keys, limit = values.column(column).keys, _limit_of(paper.promise["limits"], _declared(paper, column))
+    total, size = np.zeros(len(keys), dtype=np.int64), sizes[bucket]
+    np.add.at(total, codes, often)
+    wide, high = int(often.max(initial=0)) + 1, int(size.max(initial=0)) + 1  # at most as many as there are people
+    alike, where = np.unique((codes * wide + often) * high + size, return_inverse=True)
     fails = []
-    for code, number, size in kinds.T.tolist():
-        most = limit(keys[code], min(Fraction(1), Fraction(total[code], people.rows)))
+    for one in alike.tolist():
+        (code, number), own = divmod(one // high, wide), one % high
+        most = limit(keys[code], min(Fraction(1), Fraction(int(total[code]), people.rows)))
         if most is None:
             yield "a value has no limit"
             return
-        fails.append(number > most * size)
-    if broken := len(np.unique(bucket[np.array(fails, dtype=np.bool_)[where.reshape(-1)]])) if fails else 0:
+        fails.append(number > most * own)
+    if broken := len(np.unique(bucket[np.array(fails, dtype=np.bool_)[where]])) if fails else 0:
         yield f"{broken:,} of {plural(buckets, 'bucket')} have more of some value than its limit allows"
 
 
