@@ -933,10 +933,11 @@ def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]
     total, size = np.zeros(len(keys), dtype=np.int64), sizes[bucket]
     np.add.at(total, codes, often)
     wide, high = int(often.max(initial=0)) + 1, int(size.max(initial=0)) + 1  # at most as many as there are people
-    alike, where = np.unique((codes * wide + often) * high + size, return_inverse=True)
+    pairs, pair = np.unique(codes * wide + often, return_inverse=True)
+    alike, where = np.unique(pair * high + size, return_inverse=True)
     fails = []
     for one in alike.tolist():
-        (code, number), own = divmod(one // high, wide), one % high
+        (code, number), own = divmod(int(pairs[one // high]), wide), one % high
         most = limit(keys[code], min(Fraction(1), Fraction(int(total[code]), people.rows)))
         if most is None:
             yield "a value has no limit"
