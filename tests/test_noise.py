@@ -219,6 +219,12 @@ def test_parameters_that_promise_nothing_or_leave_nothing_are_refused(wrong: dic
         noisy_count_parameters(**{"epsilon": 1, "delta": "1e-5", "k": 10, **wrong})
 
 
+@pytest.mark.parametrize("delta", ["1e-60", "1e-350"])
+def test_a_delta_below_every_float_is_refused_for_columns_too(delta: str) -> None:
+    with pytest.raises(ParameterError, match="delta"):
+        column_parameters(1, delta, 3, 10)
+
+
 # Columns: what several releases add up to
 
 

@@ -26,7 +26,7 @@ from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
 from shoal.release import COUNT, Release, certify, lay_out
 from shoal.tables import Table
 
-__all__ = ["KDGS", "NoisyCounts", "noisy"]
+__all__ = ["KDGS", "NoisyCounts", "fixed", "noisy"]
 
 LARGEST = 10_000_000
 """Rows of the largest declared domain in which each row gets a count."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
-from math import comb, exp, expm1, floor, log
+from math import comb, exp, expm1, floor, log, ulp
 
 from shoal.errors import ParameterError
 from shoal.privacy.calculus import Definition, definition_of, delta_of
@@ -132,7 +132,7 @@ def column_parameters(epsilon: Epsilon | Exact, delta: Exact, columns: int, k: i
         if lost >= failing:
             break
         share = rounded_down((failing - lost) / ((1 - lost) * number), _SHOWN)
-        tried.append((_about_half(float(part), float(share)), part, share))
+        tried.append((_about_half(float(part), max(float(share), ulp(0.0))), part, share))
     _, part, share = min(tried, key=lambda one: one[0])
     return noisy_count_parameters(part, share, k, "standard")
 

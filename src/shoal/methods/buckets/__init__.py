@@ -195,8 +195,7 @@ class Buckets:
 
 def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
     """The public hierarchies of the columns that blocks are made by."""
-    released_too = [name for name, role in schema.roles.items() if role is not Role.IDENTIFYING]
-    if unknown := [name for name in within if name not in released_too or name not in schema.hierarchies]:
+    if unknown := [name for name in within if name not in schema.leaving or name not in schema.hierarchies]:
         raise ParameterError(f"`within` names {listed(unknown)}, which are no released columns with a hierarchy")
     trees = {name: schema.public(name) for name in within}
     for name, level in within.items():

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from shoal.chance import Chance
 from shoal.errors import InfeasibleError, InternalError, plural
-from shoal.methods.buckets.settings import Ints, Setting, fitting
-from shoal.methods.buckets.settings import _filled as filled
+from shoal.methods.buckets.settings import Ints, Setting, filled, fitting
 
 __all__ = ["assigned", "dealt", "fakes", "levelled", "mixed"]
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from shoal.errors import InfeasibleError, InternalError, ParameterError, ShoalError, TooLargeError, listed, plural
 from shoal.privacy.exact import Exact, fraction, whole
 
-__all__ = ["HIGHEST", "Setting", "Solver", "find_setting", "fitting", "smallest_bound", "spread"]
+__all__ = ["HIGHEST", "Setting", "Solver", "filled", "find_setting", "fitting", "smallest_bound", "spread"]
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Solver: TypeAlias = Literal["optimal", "multi", "two", "anatomy"]
@@ -197,7 +197,7 @@ def spread(
     if (size * number).sum() != occurring.sum():
         return None
     upper = fitting(limits, size) * number
-    held = _filled(occurring, size * number, upper, upper)
+    held = filled(occurring, size * number, upper, upper)
     return None if held is None else Setting(tuple(map(int, size)), tuple(map(int, number)), held)
 
 
@@ -477,7 +477,7 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
     row, column = fit.nonzero()
     cell, cells = np.arange(len(row)), len(row)
     limited = csr_array((-fit[row, column], (cell, column)), shape=(cells, many))
-    filled = csr_array((times[row], (column, cell)), shape=(many, cells))
+    inside = csr_array((times[row], (column, cell)), shape=(many, cells))
     placed = csr_array((np.ones(cells), (row, cell)), shape=(len(counts), cells))
     result = milp(
         np.concatenate((np.zeros(many) if any_does else (sizes - 1.0) ** 2, np.zeros(cells))),
@@ -485,7 +485,7 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
         bounds=Bounds(0, np.concatenate((problem.most, counts[row]))),
         constraints=[
             LinearConstraint(hstack([limited, eye_array(cells)]), -np.inf, 0),
-            LinearConstraint(hstack([diags_array(-sizes.astype(np.float64)), filled]), 0, 0),
+            LinearConstraint(hstack([diags_array(-sizes.astype(np.float64)), inside]), 0, 0),
             LinearConstraint(hstack([csr_array((len(counts), many)), placed]), counts, counts),
         ],
         options={"mip_rel_gap": gap, "time_limit": seconds},
@@ -499,13 +499,13 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
     used = numbers > 0
     held = None
     if (numbers >= 0).all() and (sizes * numbers).sum() == problem.records:
-        held = _filled(problem.counts, (sizes * numbers)[used], (problem.fit * numbers)[:, used], near[kind.reshape(-1)][:, used])
+        held = filled(problem.counts, (sizes * numbers)[used], (problem.fit * numbers)[:, used], near[kind.reshape(-1)][:, used])
     if held is None:
         return _Proposal(None, bound, False)  # floats were off by a record
     return _Proposal(Setting(tuple(sizes[used].tolist()), tuple(numbers[used].tolist()), held), bound, result.status == 0)
 
 
-def _filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
+def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
     """How many of each value go into buckets of each size, all of them and at most `upper`; None if that is impossible.
 
     A maximal flow by augmenting paths, in integers, from what is `near`.

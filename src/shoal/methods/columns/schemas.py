@@ -17,8 +17,9 @@ from shoal import memory
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
-from shoal.errors import InternalError, ParameterError, TooLargeError
-from shoal.privacy.epsilon import Epsilon, rounded_up
+from shoal.errors import InternalError, TooLargeError
+from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.noise import noise_scale
 
 __all__ = [
     "Groups",
@@ -39,9 +40,6 @@ Groups = tuple[tuple[int, ...], ...]
 
 SAME = 1 << 30
 """A similarity of 1: similarities are whole multiples of 1 / SAME, lest sums depend on the order in which they are added."""
-
-LOUDEST = 1 << 48
-"""The largest scale of noise that can be drawn."""
 
 ASSOCIATION = 2
 """By how much one record moves ½Σ|n_xy − n_x n_y / n| at most, also rounded down: lemma 4."""
@@ -147,10 +145,7 @@ def noised(exact: Ints, sensitivity: int, epsilon: Epsilon, chance: Chance) -> I
 
 def noise_of(sensitivity: int, epsilon: Epsilon) -> Fraction:
     """The scale of that noise; ParameterError if no number could be told from it."""
-    scale = rounded_up(max(sensitivity, 1) / epsilon.bounds()[0], 6)
-    if scale > LOUDEST:
-        raise ParameterError("the noise of a bought schema would drown any table; raise `buying`, or lower `looked_at`")
-    return scale
+    return noise_scale(epsilon * Fraction(1, max(sensitivity, 1)))
 
 
 def _each_pair(counts: Counts, measure: Callable[[Ints, Ints, Ints, int], int]) -> Ints:
