@@ -144,9 +144,9 @@ def test_questions_that_make_no_sense_are_clear_errors() -> None:
 
 
 def test_a_negative_association_is_learnt_and_no_other_is_seen_where_there_is_none() -> None:
-    found = Reading(release(hospital(60_000, apart=True), fakes=1)).associations()
+    found = Reading(release(hospital(60_000, apart=True), 1, fakes=1)).associations()
     assert [(one.value, one.sensitive) for one in found if one.column == "sex"] == [("male", "ill08")]
-    assert [one for one in Reading(release(hospital(60_000), fakes=1)).associations() if one.column == "sex"] == []
+    assert [one for one in Reading(release(hospital(60_000), 1, fakes=1)).associations() if one.column == "sex"] == []
 
 
 def test_fakes_that_keep_to_associations_are_values_that_nobody_of_the_bucket_is_seen_not_to_have() -> None:
@@ -154,7 +154,7 @@ def test_fakes_that_keep_to_associations_are_values_that_nobody_of_the_bucket_is
     real = truth(table, {"ill": ["ill08"]})
     fake = {}
     for associations in (False, True):
-        made = release(table, fakes=1, associations=associations)
+        made = release(table, 1, fakes=1, associations=associations)  # about one draw in ten shows too little to see it
         fake[associations] = int(made.further["buckets"].filter(pl.col("ill") == "ill08")["count"].sum()) - real
     assert fake[False] > 50
     assert fake[True] < 25  # only in buckets without a man
@@ -273,7 +273,7 @@ def test_too_many_ways_are_refused() -> None:
 
 def test_fakes_take_certainty_from_who_knows_all_others_of_a_bucket() -> None:
     table = hospital(600)
-    without, defended = release(table), release(table, fakes=2)
+    without, defended = release(table, 1), release(table, 1, fakes=2)
     assert corruption(without).largest == 1
     assert corruption(defended).largest < 0.6
     assert corruption(without, 0).largest <= max(LIMITS.of(Counter(table.frame["ill"].to_list())).values())
@@ -282,7 +282,7 @@ def test_fakes_take_certainty_from_who_knows_all_others_of_a_bucket() -> None:
 
 def test_ruling_out_makes_surer_and_fakes_that_keep_to_associations_help() -> None:
     table = hospital(20_000, apart=True)
-    negative, seen = association(release(table, fakes=1, associations=True))
+    negative, seen = association(release(table, 1, fakes=1, associations=True))
     assert negative >= 1
     assert 0 < seen.mean <= seen.largest <= 1
     assert seen.attacked == 20_000
