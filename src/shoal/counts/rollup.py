@@ -34,10 +34,12 @@ Levels = tuple[int, ...]
 Ask = tuple[Levels, int | None]
 """A node whose small groups are wanted, and perhaps an axis along which those of the next finer node are wanted too."""
 
-SPARSE = 6  # more cells than this times the rows: sorting beats counting into an array (measured)
+SPARSE = 2  # more cells than this times the rows: sorting beats counting into an array (measured)
 SMALL = 1 << 14  # tables up to this size are not worth an intermediate one (measured)
-STEP = 4  # an intermediate table is estimated at this part of the nearest one
+STEP = 8  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
+LARGE = 1 << 18  # rows from which a table that several intermediate ones can be made from is worth its own making (measured)
+SHARED = 0.8  # and what part of the rows it may be estimated at (measured)
 BATCH = 1 << 18  # rows times nodes that are sorted at once: they stay in the cache, and calls cost little (measured)
 LONGER = 2  # rows may become this many times as many where each is to be one record
 BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
@@ -319,6 +321,8 @@ class Rollup:
         self._own = local()
         self._spare = keep_bytes
         self._wanted: dict[Levels, int] = {}
+        self._steps: dict[Levels, list[Levels]] = {}
+        self._tried: set[Levels] = set()
         self._sums = _Memo()
         self._correction: dict[int, float] = {}
         self._leaf = [often[j][seen[j]].astype(np.float64) for j in order]
@@ -751,11 +755,33 @@ class Rollup:
                 self._wanted[step] = self._wanted.get(step, 0) + 1
                 if self._wanted[step] >= (WANTED if prod(self.cards_at(step)) > rows else 1):
                     self._wanted[step] = -1 << 30
+                    table = self._shared(table, step)
                     made = self._table(self._roll(table, step))
                     if len(made.sizes) * 2 < rows:
                         self._keep(made)
                         return made
         return table
+
+    def _shared(self, table: _Table, step: Levels) -> _Table:
+        """A table to make an intermediate one from: where a large one is asked for several, what two of them have in common."""
+        rows = len(table.sizes)
+        if rows < LARGE:
+            return table
+        steps = self._steps.setdefault(table.levels, [])
+        between = {tuple(map(min, step, other)) for other in steps} - self._tried
+        steps.append(step)
+        some = [
+            (estimate, levels) for levels in between if (estimate := self._estimate(self._log_cells(levels))) <= SHARED * rows
+        ]
+        if not some:
+            return table
+        common = max(some)[1]  # the finest, which most can be made from
+        self._tried.add(common)
+        made = self._table(self._roll(table, common))
+        if len(made.sizes) > SHARED * rows:
+            return table
+        self._keep(made)
+        return made
 
     def _keep(self, table: _Table) -> None:
         size = table.sizes.nbytes + sum(codes.nbytes for _, codes in table.packs)
