@@ -67,6 +67,13 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "what several people have together: that two people of a bucket cannot both have a value that is there once",
         "several releases of the same people: with other buckets each, they tell more together than each alone",
     ),
+    "lowest risk": (
+        "who is recognised all the same: a low risk is not none, and whoever is unlike all others keeps a high one",
+        "which generalisation each record got tells about it: whoever knows the algorithm may rule out people who would have "
+        "got another, and so sees smaller crowds than were counted (docs: personal generalisation)",
+        "sensitive and insensitive columns, which are released as they are",
+        "several releases of the same people may tell more together than each alone",
+    ),
     "sampled": (
         "whoever is released is released as they are, and may be recognised by anyone who knows their values",
         "a record that is unique in the release may be that of someone who is unique in the population",

@@ -13,7 +13,7 @@ from shoal.privacy.calculus import Definition, definition_of, delta_of
 from shoal.privacy.epsilon import Epsilon, rounded_up, total
 from shoal.privacy.exact import Exact, fraction, printed, short, whole
 
-__all__ = ["DifferentialPrivacy", "Promise", "Sampled", "SemanticAnonymity", "Syntactic", "composed"]
+__all__ = ["DifferentialPrivacy", "LowestRisk", "Promise", "Sampled", "SemanticAnonymity", "Syntactic", "composed"]
 
 
 class Promise(Protocol):
@@ -188,3 +188,45 @@ class Sampled:
 
     def to_dict(self) -> dict[str, Any]:
         return {"promise": self.name, "share": printed(Fraction(self.share))}
+
+
+@dataclass(frozen=True)
+class LowestRisk:
+    """Every record is shown at the lowest risk that keeps its utility, or at a low one that a heuristic found.
+
+    >>> print(LowestRisk("0.7", "exact", "leaves", "fixed", "table").statement[:118])
+    every record keeps at least 0.7 of its utility (leaves), at the lowest risk (fixed sensitivity of what is shown, by th
+    """
+
+    utility: Exact
+    solver: str
+    measure: str
+    model: str
+    counted_in: str
+
+    name: ClassVar[str] = "lowest risk"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "utility", fraction(self.utility, "utility", 0, 1))
+
+    @property
+    def statement(self) -> str:
+        risk = f"({self.model} sensitivity of what is shown, by the number of people of the {self.counted_in} whom it fits)"
+        if self.solver == "exact":
+            how = f"at the lowest risk {risk} that any generalisation of it has which does: exact"
+        else:
+            how = f"at a risk {risk} that the solver {self.solver!r} found low: heuristic, others may be lower"
+        return (
+            f"every record keeps at least {printed(Fraction(self.utility))} of its utility ({self.measure}), {how}. "
+            "Nothing more: an attacker who knows the algorithm may infer more"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "promise": self.name,
+            "utility": printed(Fraction(self.utility)),
+            "solver": self.solver,
+            "measure": self.measure,
+            "model": self.model,
+            "counted_in": self.counted_in,
+        }

@@ -1,0 +1,257 @@
+"""Personal generalisation: every record at the levels of the lowest risk that keep the utility asked for.
+
+After Fouad, Elbassioni and Bertino (2012), whose claim of differential privacy does not hold and is not made here. `models`
+says what risk and utility are, `crowds` counts people, and each solver (`exact`, `genetic`, `lagrangian`, `relaxed`) chooses
+nodes. The promise is about the risk as it is counted; someone who knows the algorithm may infer more (`shoal.attack.personal`
+measures it).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from importlib import import_module
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Counts
+from shoal.counts.counts import group
+from shoal.engine import Embedded
+from shoal.errors import ColumnError, ParameterError, listed
+from shoal.hierarchy.tree import Hierarchy
+from shoal.methods import Progress, Schema, silent
+from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
+from shoal.methods.personal.exact import lowest
+from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth
+from shoal.privacy.exact import Exact, fraction, whole
+from shoal.privacy.promises import LowestRisk, Promise
+from shoal.release import Release, certify, lay_out, released
+from shoal.tables import Role, Table
+
+__all__ = ["People", "Personal", "Solver", "Wish"]
+
+Solver = Literal["exact", "genetic", "lagrangian", "relaxed"]
+SOLVERS = ("exact", "genetic", "lagrangian", "relaxed")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What people who chose this want: the share of utility to keep, how sensitive columns are to them; None: as all others."""
+
+    utility: Exact | None = None
+    weights: Weights | None = None
+
+    def __post_init__(self) -> None:
+        if self.utility is not None:
+            object.__setattr__(self, "utility", fraction(self.utility, "utility", 0, 1))
+
+
+@dataclass(frozen=True)
+class Personal:
+    """Each record's own generalisation: the lowest risk among those that keep a share `utility` of the record's worth.
+
+    The risk is how sensitive the values shown are (`model` and `weights`: see `Risk`), by the number of people of the
+    `register` whom they fit; without a register, of the table. What they are worth is by `measure` and `importance` (see
+    `Worth`). `choice` is a column with what each person chose, one of `wishes`: by themselves "strict" (half the utility),
+    "normal" and "open" (half of what is missing to all of it is given too). People who chose nothing get what all get.
+
+    The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and "relaxed" look for low risks
+    without a promise how low, by the work that `effort` says, and "lagrangian" for the largest `pull`/risk + utility^`power`.
+    """
+
+    utility: Exact
+    solver: Solver = "exact"
+    measure: Utility = "leaves"
+    model: Sensitivity = "fixed"
+    weights: Weights = field(default_factory=dict)
+    importance: Mapping[str, Exact] = field(default_factory=dict)
+    choice: str | None = None
+    wishes: Mapping[str, Wish] = field(default_factory=dict)
+    register: Table | None = None
+    effort: int = 1000
+    pull: Exact = 1
+    power: int = 1
+
+    name: ClassVar[str] = "personal"
+
+    def __post_init__(self) -> None:
+        share = fraction(self.utility, "utility", 0, 1)
+        object.__setattr__(self, "utility", share)
+        if self.solver not in SOLVERS:
+            raise ParameterError(f"solver={self.solver!r} is unknown; known are {listed(SOLVERS)}")
+        object.__setattr__(self, "importance", Worth(self.measure, self.importance).importance)
+        object.__setattr__(self, "weights", Risk(self.model, self.weights).weights)
+        if self.wishes and self.choice is None:
+            raise ParameterError("`wishes` say what people may choose; say with `choice` which column has what they chose")
+        if self.choice is not None and not self.wishes:
+            usual = {"strict": Wish(share / 2), "normal": Wish(), "open": Wish((1 + share) / 2)}
+            object.__setattr__(self, "wishes", usual)
+        for chosen, wish in self.wishes.items():
+            if wish.weights is not None:
+                weights = Risk(self.model, wish.weights).weights
+                object.__setattr__(self, "wishes", {**self.wishes, chosen: replace(wish, weights=weights)})
+        whole(self.effort, "effort")
+        whole(self.power, "power", 0)
+        object.__setattr__(self, "pull", fraction(self.pull, "pull", 0, above=True))
+
+    def promise(self, schema: Schema) -> Promise:
+        """The floors, how risk and utility are counted, and whether the risk is the lowest or only a low one."""
+        if not schema.having(Role.QUASI):
+            raise ParameterError("the table has no quasi-identifying column to generalise; give one that role")
+        if self.choice is not None and self.choice not in schema.roles:
+            raise ParameterError(
+                f"`choice` is {self.choice!r}, which is no column of the table; name the one with people's choices"
+            )
+        if self.choice is not None and schema.roles[self.choice] is Role.QUASI:
+            raise ParameterError(
+                f"`choice` {self.choice!r} is quasi-identifying; a column of choices is not generalised, give it another role"
+            )
+        hierarchies = {name: schema.hierarchies[name] for name in schema.having(Role.QUASI) if name in schema.hierarchies}
+        if len(hierarchies) == len(schema.having(Role.QUASI)):
+            self._sums(hierarchies)  # an error for weights that name what is not there
+        floors = [Fraction(self.utility)] + [Fraction(w.utility) for w in self.wishes.values() if w.utility is not None]
+        return LowestRisk(min(floors), self.solver, self.measure, self.model, "table" if self.register is None else "register")
+
+    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+        """The table, each record at its own levels; none is left out."""
+        promise = self.promise(Schema.of(table))
+        chance = chance or Chance()
+        people = People.of(self, table)
+        found = people.solve(chance, progress or silent)
+        return Release(
+            lay_out(table, people.shown(found), rows=people.rows),
+            certify(table, self, promise, chance, whole=True),
+            facts=people.facts(found),
+        )
+
+    def _sums(self, hierarchies: Mapping[str, Hierarchy]) -> tuple[Sum, dict[str | None, tuple[Sum, Fraction]]]:
+        """The utility; and for every choice, and for none, the sensitivity and the share to keep."""
+        wanted: dict[str | None, tuple[Sum, Fraction]] = {}
+        for chosen, wish in ((None, Wish()), *self.wishes.items()):
+            weights = self.weights if wish.weights is None else wish.weights
+            share = self.utility if wish.utility is None else wish.utility
+            wanted[chosen] = Risk(self.model, weights).sum(hierarchies), Fraction(share)
+        return Worth(self.measure, self.importance).sum(hierarchies), wanted
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """A table as the solvers see it: its distinct rows, who each may be, and what each wants."""
+
+    method: Personal
+    hierarchies: Mapping[str, Hierarchy]
+    rows: Counts
+    crowds: Crowds
+    utility: Sum
+    wanted: Sequence[Wanted]
+    want: npt.NDArray[np.intp]
+    """Which of `wanted` each row has, and which row of it it is."""
+    place: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, method: Personal, table: Table) -> "People":
+        """A table by the parameters of a method."""
+        hierarchies = {name: table.hierarchy(name) for name in table.quasi}
+        utility, wishes = method._sums(hierarchies)
+        others = [name for name in released(table) if name not in hierarchies]
+        chosen = [] if method.choice is None or method.choice in others else [method.choice]
+        rows = Embedded().count(table, [*hierarchies, *others, *chosen])
+        rows = _plain(table, rows, hierarchies)
+        register = None if method.register is None else _register(method.register, table)
+        crowds = Crowds(rows, hierarchies, register)
+        everyone = crowds.find([rows.codes[rows.names.index(name)] for name in hierarchies])
+        want = _choices(method, table, rows, list(wishes))
+        places, wanted = np.zeros(rows.distinct, dtype=np.intp), []
+        for number, (sensitivity, share) in enumerate(wishes.values()):
+            mine = np.flatnonzero(want == number)
+            own, places[mine] = np.unique(everyone[mine], return_inverse=True)
+            wanted.append(Wanted.of(sensitivity, utility, share, own))
+        return cls(method, hierarchies, rows, crowds, utility, wanted, want, places)
+
+    def solve(self, chance: Chance, progress: Progress) -> list[Chosen]:
+        """What the method's solver chooses for every row."""
+
+        def told(done: int, total: int) -> None:
+            progress(done, total, "searching the lattice")
+
+        told(0, 1)
+        if self.method.solver == "exact":
+            found = lowest(self.crowds, self.utility, self.wanted, told)
+        else:
+            solver = import_module(f"shoal.methods.personal.{self.method.solver}")  # each needs libraries of its own
+            found = solver.search(self, chance, told)
+        told(1, 1)
+        return found
+
+    def levels(self, found: Sequence[Chosen]) -> npt.NDArray[np.uint8]:
+        """The levels of every row."""
+        levels = np.zeros((self.rows.distinct, len(self.hierarchies)), dtype=np.uint8)
+        for number, chosen in enumerate(found):
+            mine = np.flatnonzero(self.want == number)
+            levels[mine] = chosen.levels[self.place[mine]]
+        return levels
+
+    def shown(self, found: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.intp]]]:
+        """For every column the texts of all levels, each once, and the place of every row's text among them."""
+        levels, columns = self.levels(found), {}
+        for column, (name, hierarchy) in enumerate(self.hierarchies.items()):
+            texts: dict[str, int] = {}
+            places = [
+                np.array([texts.setdefault(label, len(texts)) for label in labels], dtype=np.intp) for labels in hierarchy.labels
+            ]
+            leaves, codes = self.rows.codes[self.rows.names.index(name)], np.zeros(self.rows.distinct, dtype=np.intp)
+            for level, (of_code, of_leaf) in enumerate(zip(places, hierarchy.maps, strict=True)):
+                here = levels[:, column] == level
+                codes[here] = of_code[of_leaf[leaves[here]]]
+            columns[name] = list(texts), codes
+        return columns
+
+    def facts(self, found: Sequence[Chosen]) -> dict[str, Any]:
+        """For the owner: the mean and the highest risk, the mean of the utility kept, and how many nodes are in use."""
+        risk, worth = np.zeros(self.rows.distinct), np.zeros(self.rows.distinct)
+        for number, chosen in enumerate(found):
+            mine = np.flatnonzero(self.want == number)
+            risk[mine] = chosen.risk[self.place[mine]]
+            worth[mine] = chosen.worth[self.place[mine]] / max(self.utility.most, 1)
+        often = self.rows.count / max(self.rows.total, 1)
+        return {
+            "risk": float(risk @ often),
+            "highest": float(risk.max(initial=0)),
+            "utility": float(worth @ often),
+            "nodes": len(np.unique(self.levels(found), axis=0)),
+        }
+
+
+def _plain(table: Table, rows: Counts, hierarchies: Mapping[str, Hierarchy]) -> Counts:
+    """The counts, with columns that are released as they are by their own codes, though they have a hierarchy too."""
+    own = [name for name in rows.names if name in table.hierarchies and name not in hierarchies]
+    if not own:
+        return rows
+    codes = [table.leaves(name) if name in hierarchies else table.column(name).codes for name in rows.names]
+    cards = [len(table.hierarchy(n).maps[0]) if n in hierarchies else len(table.column(n).keys) for n in rows.names]
+    return group(rows.names, codes, cards)
+
+
+def _register(register: Table, table: Table) -> Counts:
+    """A register's people by the hierarchies of a table."""
+    absent = [name for name in table.quasi if name not in register.names]
+    if absent:
+        raise ColumnError(f"the register has no column {listed(absent)}, which the table's risk is about")
+    own = {name: table.hierarchies[name] for name in table.quasi}
+    return Embedded().count(replace(register, hierarchies=own), table.quasi)
+
+
+def _choices(method: Personal, table: Table, rows: Counts, known: Sequence[str | None]) -> npt.NDArray[np.intp]:
+    """The number of what the people of every row chose; those who chose nothing have that of None."""
+    if method.choice is None:
+        return np.zeros(rows.distinct, dtype=np.intp)
+    keys = table.column(method.choice).keys
+    numbers = np.array([known.index(text) if (text := None if key is None else str(key)) in known else -1 for key in keys])
+    if (numbers < 0).any():
+        raise ColumnError(
+            f"column {method.choice!r} has {int((numbers < 0).sum()):,} choices that are none of {listed([*method.wishes])}; "
+            "add them to `wishes`, or clean the column"
+        )
+    return numbers.astype(np.intp)[rows.codes[rows.names.index(method.choice)]]

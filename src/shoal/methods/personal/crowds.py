@@ -1,0 +1,275 @@
+"""How many people each record could be about at a node of the lattice, and what it risks and is worth there.
+
+A record's generalisation at a node is its group there, so one pass over the distinct rows answers for all records at
+once. `Crowds` counts; `Best` keeps for every record the best node it has been offered so far: each solver is a way to choose
+which nodes to offer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal import memory
+from shoal.counts import Counts, Node
+from shoal.counts.counts import group, last_of_runs, packs_of
+from shoal.hierarchy.tree import Codes, Hierarchy
+from shoal.methods.personal.models import Ints, Sum
+
+__all__ = ["EXACT", "Best", "Chosen", "Crowds", "Wanted", "comparable"]
+
+Floats = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+DENSE = 8  # cells up to so many times the rows are counted in an array, else by sorting
+WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
+MEMO = 1 << 14  # look-up tables that are kept
+EXACT = 1 << 51
+"""Sensitivities times people stay below this, so that quotients in floats compare as the rationals they stand for."""
+
+
+class Crowds:
+    """The distinct rows of a table, and how many people of a register each may be about at a node.
+
+    Columns are those of `hierarchies`, in that order, as leaf codes. The register is other counts over the same columns, by
+    itself the table; where it has fewer people with the values of a row than the table, it is taken to have missed some.
+    """
+
+    def __init__(self, rows: Counts, hierarchies: Mapping[str, Hierarchy], register: Counts | None = None) -> None:
+        self.rows, self.hierarchies = rows, tuple(hierarchies.values())
+        self.heights: Node = tuple(hierarchy.height for hierarchy in self.hierarchies)
+        names, cards = tuple(hierarchies), [len(hierarchy.maps[0]) for hierarchy in self.hierarchies]
+        everyone = rows.over(names) if register is None else _completed(register.over(names), rows.over(names))
+        self.everyone = everyone
+        """The distinct rows of the register, with all rows of the table, and how many people have each."""
+        self.people = everyone.total
+        memory.require(everyone.distinct * (60 + 4 * len(names)), f"counting {everyone.distinct:,} rows", "use fewer columns")
+        self._weights = everyone.count.astype(np.float64)
+        self._cards = [[hierarchy.cardinality(level) for level in range(hierarchy.height + 1)] for hierarchy in self.hierarchies]
+        self._packs: list[tuple[range, npt.NDArray[np.intp]]] = []
+        for axes in packs_of(cards):
+            packed = np.zeros(everyone.distinct, dtype=np.intp)
+            for axis in axes:
+                packed *= cards[axis]
+                packed += everyone.codes[axis]
+            self._packs.append((axes, packed))
+        self._known: dict[object, tuple[npt.NDArray[np.intp], int]] = {}
+
+    def sizes(self, node: Node) -> Ints:
+        """For everyone's row how many people its generalisation at a node fits."""
+        key, cells = self._keys(node)
+        if cells <= max(DENSE * len(key), 1 << 12):
+            return np.bincount(key, self._weights, cells).astype(np.int64).take(key)
+        bits = len(key).bit_length()
+        if cells << bits > WIDEST:
+            found, key = np.unique(key, return_inverse=True)
+            return np.bincount(key, self._weights, len(found)).astype(np.int64).take(key)
+        key <<= bits  # key and place in one number: sorting numbers is several times faster than their order
+        key += np.arange(len(key))
+        key.sort()
+        order = key & ((1 << bits) - 1)
+        key >>= bits
+        last = last_of_runs(key)
+        sums = np.diff(np.cumsum(self.everyone.count[order])[last], prepend=0)
+        sizes = np.empty(len(order), dtype=np.int64)
+        sizes[order] = np.repeat(sums, np.diff(last, prepend=-1))
+        return sizes
+
+    def find(self, codes: Sequence[Codes]) -> Index:
+        """The place among everyone's rows of each of some rows, given their leaves in every column; all must be there."""
+        both = [np.concatenate(pair) for pair in zip(self.everyone.codes, codes, strict=True)]
+        rank = _ranks(both, [len(hierarchy.maps[0]) for hierarchy in self.hierarchies])
+        where = np.zeros(self.everyone.distinct, dtype=np.intp)
+        where[rank[: len(where)]] = np.arange(len(where))
+        return where[rank[len(where) :]]
+
+    def members(self, node: Node, rows: Index) -> tuple[Index, Index, Index]:
+        """The people of the groups of some rows at a node, group by group; where each group starts, and the group of each row."""
+        key, _ = self._keys(node)
+        groups, mine = np.unique(key[rows], return_inverse=True)
+        place = np.searchsorted(groups, key)
+        people = np.flatnonzero(groups.take(place, mode="clip") == key)
+        people = people[np.argsort(place[people], kind="stable")]
+        return people, np.searchsorted(place[people], np.arange(len(groups))), mine
+
+    def _keys(self, node: Node) -> tuple[npt.NDArray[np.intp], int]:
+        """A number for every row that tells its groups at a node apart, and how many numbers there may be."""
+        key: npt.NDArray[np.intp] | None = None
+        cells = 1
+        for axes, packed in self._packs:
+            look_up, values = self._look_up(axes, node[axes.start : axes.stop])
+            if values == 1:
+                continue
+            if cells * values > WIDEST:
+                assert key is not None
+                found, key = np.unique(key, return_inverse=True)
+                cells = len(found)
+            taken = look_up.take(packed)
+            if key is None:
+                key = taken
+            else:
+                key *= values
+                key += taken
+            cells *= values
+        return (np.zeros(len(self._weights), dtype=np.intp) if key is None else key), cells
+
+    def _look_up(self, axes: range, levels: Node) -> tuple[npt.NDArray[np.intp], int]:
+        """For every value of a pack of leaves its number at these levels, and how many numbers there are."""
+        asked = axes.start, levels
+        if asked not in self._known:
+            if len(self._known) > MEMO:
+                self._known.clear()
+            found, values = np.zeros(1, dtype=np.intp), 1
+            for axis, level in zip(reversed(axes), reversed(levels), strict=True):
+                codes = self.hierarchies[axis].maps[level].astype(np.intp)
+                found = (codes[:, None] * values + found).ravel()
+                values *= self._cards[axis][level]
+            self._known[asked] = found, values
+        return self._known[asked]
+
+    def sum_of(self, total: Sum, rows: Index, levels: npt.NDArray[np.uint8]) -> Ints:
+        """A sum over columns for some rows, each at levels of its own."""
+        found = np.zeros(len(rows), dtype=np.int64)
+        for column, (hierarchy, parts) in enumerate(zip(self.hierarchies, total.parts, strict=True)):
+            leaves = self.everyone.codes[column][rows]
+            for level, (codes, part) in enumerate(zip(hierarchy.maps, parts, strict=True)):
+                here = levels[:, column] == level
+                found[here] += part[codes[leaves[here]]]
+        return found
+
+    def sum_at(self, total: Sum, node: Node) -> int | Ints:
+        """A sum over columns at a node for everyone's row, or one number where it is the same for all."""
+        constant, found = 0, None
+        for axes, packed in self._packs:
+            parts = [
+                total.parts[axis][level][self.hierarchies[axis].maps[level]]
+                for axis, level in zip(axes, node[axes.start : axes.stop], strict=True)
+            ]
+            same = [int(part[0]) if len(part) and (part == part[0]).all() else None for part in parts]
+            constant += sum(number or 0 for number in same)
+            if None not in same:
+                continue
+            look_up = np.zeros(1, dtype=np.int64)
+            for part, number in zip(parts, same, strict=True):
+                added = part if number is None else np.zeros(len(part), dtype=np.int64)
+                look_up = (look_up[:, None] + added).ravel()
+            taken = look_up.take(packed)
+            found = taken if found is None else found + taken
+        return constant if found is None else found + constant
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What the people of some rows want: how sensitive what is shown is to them, and the utility they must keep, in its units.
+
+    `rows` are places among everyone's.
+    """
+
+    sensitivity: Sum
+    floor: int
+    rows: Index
+
+    @classmethod
+    def of(cls, sensitivity: Sum, utility: Sum, share: Fraction, rows: Index) -> "Wanted":
+        """A floor that is a share of the utility of a record as it is."""
+        return cls(sensitivity, ceil(share * utility.most), rows)
+
+
+@dataclass(eq=False)
+class Chosen:
+    """For every row of a `Wanted` the node chosen: its levels, its risk, and its utility in units."""
+
+    levels: npt.NDArray[np.uint8]
+    risk: Floats
+    worth: Ints
+
+
+class Best:
+    """For every row the best node among those offered: the lowest risk, then the highest utility, then the first offered.
+
+    Only nodes that keep the utility a row must keep count; the record as it is always does.
+    """
+
+    def __init__(self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted]) -> None:
+        self.crowds, self.utility, self.wanted = crowds, utility, [comparable(want, crowds) for want in wanted]
+        self.risk: list[Floats] = [np.full(len(want.rows), np.inf) for want in wanted]
+        self.worth: list[Ints] = [np.full(len(want.rows), -1, dtype=np.int64) for want in wanted]
+        self.place: list[npt.NDArray[np.int32]] = [np.full(len(want.rows), -1, dtype=np.int32) for want in wanted]
+        self.nodes: list[Node] = []
+        """The nodes that some row took at some time."""
+        self.offered: set[Node] = set()
+        self.offer((0,) * len(crowds.heights))
+
+    def reachable(self, node: Node) -> bool:
+        """Whether some row could keep its utility at a node."""
+        most = sum(int(by[level].max(initial=0)) for by, level in zip(self.utility.parts, node, strict=True))
+        return any(most >= want.floor for want in self.wanted)
+
+    def offer(self, node: Node, among: Sequence[Index] | None = None) -> int:
+        """Let every row, or those of each `Wanted` at some places, take a node if it is better; gives how many did."""
+        if node in self.offered:
+            return 0
+        self.offered.add(node)
+        if not self.reachable(node):
+            return 0
+        sizes, worth = self.crowds.sizes(node), self.crowds.sum_at(self.utility, node)
+        taken = 0
+        for number, want in enumerate(self.wanted):
+            some = among[number] if among is not None else np.arange(len(want.rows))
+            if not len(some):
+                continue
+            rows = want.rows[some]
+            risk = _at(self.crowds.sum_at(want.sensitivity, node), rows) / sizes[rows]
+            worths = _at(worth, rows)
+            best, kept = self.risk[number][some], self.worth[number][some]
+            better = np.flatnonzero(((risk < best) | ((risk == best) & (worths > kept))) & (worths >= want.floor))
+            if len(better):
+                where = some[better]
+                self.risk[number][where], self.place[number][where] = risk[better], len(self.nodes)
+                self.worth[number][where] = worths if isinstance(worths, int) else worths[better]
+                taken += len(better)
+        if taken:
+            self.nodes.append(node)
+        return taken
+
+    def chosen(self) -> list[Chosen]:
+        """What every row has now."""
+        levels = np.array(self.nodes, dtype=np.uint8).reshape(len(self.nodes), -1)
+        return [Chosen(levels[place], risk, worth) for place, risk, worth in zip(self.place, self.risk, self.worth, strict=True)]
+
+
+def comparable(want: Wanted, crowds: Crowds) -> Wanted:
+    """With sensitivities small enough for quotients in floats to compare as the rationals they stand for.
+
+    Different fractions p/q < p'/q' are 1/(q q') apart at least, which is more than the rounding of either.
+    """
+    return replace(want, sensitivity=want.sensitivity.within(EXACT // max(crowds.people, 1)))
+
+
+def _at(values: int | Ints, rows: Index) -> int | Ints:
+    return values if isinstance(values, int) else values[rows]
+
+
+def _ranks(columns: Sequence[Codes], cards: Sequence[int]) -> Index:
+    """For every row the rank of its codes among the distinct ones."""
+    rank, distinct = np.zeros(len(columns[0]), dtype=np.intp), 1
+    for column, card in zip(columns, cards, strict=True):
+        if distinct * card > WIDEST:
+            found, rank = np.unique(rank, return_inverse=True)
+            distinct = len(found)
+        rank = rank * card + column
+        distinct *= card
+    return np.unique(rank, return_inverse=True)[1]
+
+
+def _completed(register: Counts, rows: Counts) -> Counts:
+    """The register, with at least as many people of every kind as there are rows."""
+    codes = [np.concatenate(pair) for pair in zip(register.codes, rows.codes, strict=True)]
+    ours = np.repeat(np.array([0, 1], dtype=np.uint8), [register.distinct, rows.distinct])
+    both = group((*rows.names, ""), [*codes, ours], [*rows.cards, 2], np.concatenate((register.count, rows.count)))
+    alone = group(rows.names, both.codes[:-1], rows.cards)
+    first = np.cumsum(alone.count) - alone.count
+    return replace(alone, count=np.maximum.reduceat(both.count, first) if len(first) else alone.count)

@@ -1,0 +1,119 @@
+"""The lowest risk of every record, exactly, by looking at the whole lattice for all records at once.
+
+What is shown of a record becomes no more sensitive by generalising it, and the crowd it may belong to no smaller. So the
+lowest risk is found at one of the record's *last* nodes: those that keep its utility while no coarser neighbour does. Which
+nodes these are depends on the record only by what its values are worth at every level, so there are few kinds of records; and a
+node is counted once, for all records of which it is a last one. Then every record is made as fine again as its risk allows.
+"""
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal import memory
+from shoal.counts import Node
+from shoal.errors import TooLargeError
+from shoal.methods.personal.crowds import Best, Chosen, Crowds, Wanted
+from shoal.methods.personal.models import Sum
+
+__all__ = ["LARGEST", "lowest", "refined"]
+
+Index = npt.NDArray[np.intp]
+LARGEST = 5_000_000
+"""Nodes of the largest lattice that is searched."""
+
+
+def lowest(
+    crowds: Crowds, utility: Sum, wanted: Sequence[Wanted], progress: Callable[[int, int], None] | None = None
+) -> list[Chosen]:
+    """For every row of each `Wanted` the node with the lowest risk that keeps the utility.
+
+    Of equal ones among the last nodes that worth most, then the first; and levels that can be finer at the same risk are.
+    """
+    nodes = prod(height + 1 for height in crowds.heights)
+    if nodes > LARGEST:
+        raise TooLargeError(
+            f"the lattice has {nodes:,} nodes and {LARGEST:,} can be searched exactly; use the solver 'genetic', take levels out "
+            "of the hierarchies, or use fewer quasi-identifying columns"
+        )
+    kind, kinds = _kinds(crowds, utility)
+    memory.require(nodes * kinds * len(wanted), f"searching {nodes:,} nodes for {kinds:,} kinds of records", "use 'genetic'")
+    shape = [height + 1 for height in crowds.heights]
+    last = [_last(crowds, utility, want, kind, kinds).reshape(kinds, -1) for want in wanted]
+    best = Best(crowds, utility, wanted)
+    places = np.flatnonzero(np.any([mask.any(axis=0) for mask in last], axis=0))
+    for done, place in enumerate(places.tolist()):
+        node = tuple(int(level) for level in np.unravel_index(place, shape))
+        best.offer(node, [np.flatnonzero(mask[:, place][kind[want.rows]]) for mask, want in zip(last, wanted, strict=True)])
+        if progress is not None and done % 64 == 0:
+            progress(done, len(places))
+    return refined(best)
+
+
+def _kinds(crowds: Crowds, utility: Sum) -> tuple[Index, int]:
+    """Every row's kind: rows of one kind are worth the same at every node."""
+    kind, kinds = np.zeros(crowds.everyone.distinct, dtype=np.intp), 1
+    for hierarchy, parts, codes in zip(crowds.hierarchies, utility.parts, crowds.everyone.codes, strict=True):
+        levels = np.stack([part[codes_of] for part, codes_of in zip(parts, hierarchy.maps, strict=True)], axis=1)
+        alike, own = np.unique(levels, axis=0, return_inverse=True)
+        found, kind = np.unique(kind * len(alike) + own.ravel()[codes], return_inverse=True)
+        kinds = len(found)
+    return kind, kinds
+
+
+def _last(crowds: Crowds, utility: Sum, want: Wanted, kind: Index, kinds: int) -> npt.NDArray[np.bool_]:
+    """For every kind of row and every node whether it keeps the utility wanted and no coarser neighbour does."""
+    shape = [height + 1 for height in crowds.heights]
+    found = np.zeros((kinds, *shape), dtype=np.bool_)
+    one = np.zeros(kinds, dtype=np.intp)
+    one[kind] = np.arange(len(kind))
+    for number in np.unique(kind[want.rows]).tolist():
+        worth = np.zeros(shape, dtype=np.int64)
+        for column, (hierarchy, parts) in enumerate(zip(crowds.hierarchies, utility.parts, strict=True)):
+            leaf = crowds.everyone.codes[column][one[number]]
+            levels = [int(part[codes[leaf]]) for part, codes in zip(parts, hierarchy.maps, strict=True)]
+            worth += np.reshape(levels, [-1 if other == column else 1 for other in range(len(shape))])
+        kept = worth >= want.floor
+        last = kept.copy()
+        for column in range(len(shape)):
+            finer = tuple(slice(-1) if other == column else slice(None) for other in range(len(shape)))
+            coarser = tuple(slice(1, None) if other == column else slice(None) for other in range(len(shape)))
+            last[finer] &= ~kept[coarser]
+        found[number] = last
+    return found
+
+
+def refined(best: Best) -> list[Chosen]:
+    """What every row has, with every column as fine as it can be at the same risk: the same crowd, and no more to show of it.
+
+    All people of a crowd may look alike in a column at a finer level than the node's. Showing that level leaves the crowd
+    as it is, in all columns at once.
+    """
+    found = best.chosen()
+    for want, chosen, place in zip(best.wanted, found, best.place, strict=True):
+        order = np.argsort(place, kind="stable")
+        starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+        for takers in np.split(order, starts[1:]) if len(order) else ():
+            node, rows = best.nodes[place[takers[0]]], want.rows[takers]
+            if any(node):
+                chosen.levels[takers] = levels = _finer(best.crowds, node, want, rows)
+                chosen.worth[takers] = best.crowds.sum_of(best.utility, rows, levels)
+    return found
+
+
+def _finer(crowds: Crowds, node: Node, want: Wanted, rows: Index) -> npt.NDArray[np.uint8]:
+    """The levels of some rows at a node, each as low as their crowds and what it may show allow."""
+    people, starts, mine = crowds.members(node, rows)
+    levels = np.tile(np.array(node, dtype=np.uint8), (len(rows), 1))
+    for column, (hierarchy, level) in enumerate(zip(crowds.hierarchies, node, strict=True)):
+        leaves, parts = crowds.everyone.codes[column], want.sensitivity.parts[column]
+        lowest, highest = (extreme.reduceat(leaves[people], starts)[mine] for extreme in (np.minimum, np.maximum))
+        own, same = leaves[rows], np.ones(len(rows), dtype=np.bool_)
+        shown = parts[level][hierarchy.maps[level][own]]
+        for finer in reversed(range(level)):
+            codes = hierarchy.maps[finer]  # leaves are in tree order: what the outermost share, all share
+            same &= (codes[lowest] == codes[highest]) & (parts[finer][codes[own]] == shown)
+            levels[same, column] = finer
+    return levels
