@@ -3,12 +3,14 @@
 from shoal.attack.buckets import Exposure, association, corruption, posterior
 from shoal.attack.inference import NoisyRatio, noisy_ratio
 from shoal.attack.minimality import beliefs, inputs
+from shoal.attack.personal import Recognition, recognised
 from shoal.attack.semantic import Breach, Shown, breach, releases
 
 __all__ = [
     "Breach",
     "Exposure",
     "NoisyRatio",
+    "Recognition",
     "Shown",
     "association",
     "beliefs",
@@ -17,5 +19,6 @@ __all__ = [
     "inputs",
     "noisy_ratio",
     "posterior",
+    "recognised",
     "releases",
 ]

@@ -110,7 +110,7 @@ class Personal:
             )
         hierarchies = {name: schema.hierarchies[name] for name in schema.having(Role.QUASI) if name in schema.hierarchies}
         if len(hierarchies) == len(schema.having(Role.QUASI)):
-            self._sums(hierarchies)  # an error for weights that name what is not there
+            self.sums(hierarchies)  # an error for weights that name what is not there
         floors = [Fraction(self.utility)] + [Fraction(w.utility) for w in self.wishes.values() if w.utility is not None]
         return LowestRisk(min(floors), self.solver, self.measure, self.model, "table" if self.register is None else "register")
 
@@ -126,7 +126,7 @@ class Personal:
             facts=people.facts(found),
         )
 
-    def _sums(self, hierarchies: Mapping[str, Hierarchy]) -> tuple[Sum, dict[str | None, tuple[Sum, Fraction]]]:
+    def sums(self, hierarchies: Mapping[str, Hierarchy]) -> tuple[Sum, dict[str | None, tuple[Sum, Fraction]]]:
         """The utility; and for every choice, and for none, the sensitivity and the share to keep."""
         wanted: dict[str | None, tuple[Sum, Fraction]] = {}
         for chosen, wish in ((None, Wish()), *self.wishes.items()):
@@ -154,7 +154,7 @@ class People:
     def of(cls, method: Personal, table: Table) -> "People":
         """A table by the parameters of a method."""
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
-        utility, wishes = method._sums(hierarchies)
+        utility, wishes = method.sums(hierarchies)
         others = [name for name in released(table) if name not in hierarchies]
         chosen = [] if method.choice is None or method.choice in others else [method.choice]
         rows = Embedded().count(table, [*hierarchies, *others, *chosen])

@@ -19,7 +19,7 @@ from shoal.counts.counts import group, last_of_runs, packs_of
 from shoal.hierarchy.tree import Codes, Hierarchy
 from shoal.methods.personal.models import Ints, Sum
 
-__all__ = ["EXACT", "Best", "Chosen", "Crowds", "Wanted", "comparable"]
+__all__ = ["EXACT", "Best", "Chosen", "Crowds", "Wanted", "comparable", "ranks"]
 
 Floats = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -81,7 +81,7 @@ class Crowds:
     def find(self, codes: Sequence[Codes]) -> Index:
         """The place among everyone's rows of each of some rows, given their leaves in every column; all must be there."""
         both = [np.concatenate(pair) for pair in zip(self.everyone.codes, codes, strict=True)]
-        rank = _ranks(both, [len(hierarchy.maps[0]) for hierarchy in self.hierarchies])
+        rank = ranks(both, [len(hierarchy.maps[0]) for hierarchy in self.hierarchies])
         where = np.zeros(self.everyone.distinct, dtype=np.intp)
         where[rank[: len(where)]] = np.arange(len(where))
         return where[rank[len(where) :]]
@@ -253,7 +253,7 @@ def _at(values: int | Ints, rows: Index) -> int | Ints:
     return values if isinstance(values, int) else values[rows]
 
 
-def _ranks(columns: Sequence[Codes], cards: Sequence[int]) -> Index:
+def ranks(columns: Sequence[Codes], cards: Sequence[int]) -> Index:
     """For every row the rank of its codes among the distinct ones."""
     rank, distinct = np.zeros(len(columns[0]), dtype=np.intp), 1
     for column, card in zip(columns, cards, strict=True):

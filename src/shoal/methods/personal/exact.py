@@ -89,7 +89,7 @@ def refined(best: Best) -> list[Chosen]:
     """What every row has, with every column as fine as it can be at the same risk: the same crowd, and no more to show of it.
 
     All people of a crowd may look alike in a column at a finer level than the node's. Showing that level leaves the crowd
-    as it is, in all columns at once.
+    as it is, in all columns at once. Where nothing shown is sensitive at all, the crowd may shrink.
     """
     found = best.chosen()
     for want, chosen, place in zip(best.wanted, found, best.place, strict=True):
@@ -107,6 +107,7 @@ def _finer(crowds: Crowds, node: Node, want: Wanted, rows: Index) -> npt.NDArray
     """The levels of some rows at a node, each as low as their crowds and what it may show allow."""
     people, starts, mine = crowds.members(node, rows)
     levels = np.tile(np.array(node, dtype=np.uint8), (len(rows), 1))
+    nothing = crowds.sum_of(want.sensitivity, rows, levels) == 0  # of which any crowd will do
     for column, (hierarchy, level) in enumerate(zip(crowds.hierarchies, node, strict=True)):
         leaves, parts = crowds.everyone.codes[column], want.sensitivity.parts[column]
         lowest, highest = (extreme.reduceat(leaves[people], starts)[mine] for extreme in (np.minimum, np.maximum))
@@ -114,6 +115,6 @@ def _finer(crowds: Crowds, node: Node, want: Wanted, rows: Index) -> npt.NDArray
         shown = parts[level][hierarchy.maps[level][own]]
         for finer in reversed(range(level)):
             codes = hierarchy.maps[finer]  # leaves are in tree order: what the outermost share, all share
-            same &= (codes[lowest] == codes[highest]) & (parts[finer][codes[own]] == shown)
+            same &= ((codes[lowest] == codes[highest]) | nothing) & (parts[finer][codes[own]] == shown)
             levels[same, column] = finer
     return levels

@@ -1,0 +1,82 @@
+"""What a register tells about personal generalisation to someone who knows the algorithm.
+
+The risk of a record is counted by the people whom its released values fit. Whoever knows the algorithm, its parameters and these
+people's values can run it for each of them, and keeps only those who would have got the very same release.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.methods import silent
+from shoal.methods.personal import People, Personal
+from shoal.methods.personal.crowds import Wanted, ranks
+from shoal.tables import Table
+
+__all__ = ["Recognition", "recognised"]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Recognition:
+    """How many people a release of each could be about: `fitting` by its values, `left` for someone who knows the algorithm.
+
+    One number for every distinct row of the register, which `people` of it have.
+    """
+
+    people: Ints
+    fitting: Ints
+    left: Ints
+
+    def mean(self, crowd: Ints) -> float:
+        """The mean chance to name the right person among such crowds."""
+        return float((self.people / crowd).sum() / max(self.people.sum(), 1))
+
+    def alone(self, crowd: Ints) -> float:
+        """The share of people whose crowd is one."""
+        return float(self.people[crowd == 1].sum() / max(self.people.sum(), 1))
+
+
+def recognised(method: Personal, register: Table, chance: Chance | None = None) -> Recognition:
+    """What is left of the crowds for an attacker who has the register, if all its people are in the table.
+
+    The attacker runs the method for everyone, with every wish that people may have, and does not know who has which. Of a
+    heuristic solver even the draws are taken as known. The register has roles and hierarchies as the table; where it has no
+    column of choices, everybody is taken to have chosen nothing, and may have chosen anything for all the attacker knows.
+    """
+    known = method if method.choice in register.names else replace(method, choice=None, wishes={})
+    people = People.of(known, register)
+    crowds, everyone = people.crowds, people.crowds.everyone
+    _, wishes = method.sums(people.hierarchies)
+    rows = np.arange(everyone.distinct)
+    wanted = [Wanted.of(sensitivity, people.utility, share, rows) for sensitivity, share in wishes.values()]
+    found = replace(people, wanted=wanted).solve(chance or Chance(), silent)
+    texts, cards = [], []
+    for column, hierarchy in enumerate(people.hierarchies.values()):
+        places: dict[str, int] = {}
+        of_level = [[places.setdefault(label, len(places)) for label in labels] for labels in hierarchy.labels]
+        shown = [np.array(codes)[leaves] for codes, leaves in zip(of_level, hierarchy.maps, strict=True)]
+        levels = np.concatenate([chosen.levels[:, column] for chosen in found]).astype(np.intp)
+        leaves = np.tile(everyone.codes[column], len(found))
+        texts.append(np.stack(shown)[levels, leaves])
+        cards.append(len(places))
+    release = ranks(texts, cards)
+    pairs = np.unique(np.stack([release, np.tile(rows, len(found))]), axis=1)  # a person is one, by however many wishes
+    left = np.bincount(pairs[0], everyone.count[pairs[1]], int(release.max(initial=-1)) + 1).astype(np.int64)
+    here = crowds.find([people.rows.codes[people.rows.names.index(name)] for name in people.hierarchies])
+    fitting = np.array([_sizes(people, chosen.levels) for chosen in found])
+    own = people.want * everyone.distinct + here
+    return Recognition(people.rows.count, fitting.ravel()[own], left[release[own]])
+
+
+def _sizes(people: People, levels: npt.NDArray[np.uint8]) -> Ints:
+    """The crowd of everyone's row, each at levels of its own."""
+    nodes, which = np.unique(levels, axis=0, return_inverse=True)
+    sizes = np.zeros(len(levels), dtype=np.int64)
+    for number, node in enumerate(nodes.tolist()):
+        here = which.ravel() == number
+        sizes[here] = people.crowds.sizes(tuple(node))[here]
+    return sizes
