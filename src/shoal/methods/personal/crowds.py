@@ -225,7 +225,7 @@ class Best:
             risk = _at(self.crowds.sum_at(want.sensitivity, node), rows) / sizes[rows]
             worths = _at(worth, rows)
             best, kept = self.risk[number][some], self.worth[number][some]
-            better = np.flatnonzero(((risk < best) | ((risk == best) & (worths > kept))) & (worths >= want.floor))
+            better = np.flatnonzero(self.better(number, risk, worths, best, kept) & (worths >= want.floor))
             if len(better):
                 where = some[better]
                 self.risk[number][where], self.place[number][where] = risk[better], len(self.nodes)
@@ -234,6 +234,10 @@ class Best:
         if taken:
             self.nodes.append(node)
         return taken
+
+    def better(self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints) -> npt.NDArray[np.bool_]:
+        """Whether rows of a `Wanted` are better off with a risk and a worth than with the best so far."""
+        return (risk < best) | ((risk == best) & (worth > kept))
 
     def chosen(self) -> list[Chosen]:
         """What every row has now."""
