@@ -26,8 +26,8 @@ Sensitivity = Literal["fixed", "uniform", "harmonic"]
 Weights = Mapping[str, Exact | Mapping[str, Exact]]
 """By column: how sensitive it is; or how sensitive each of its values is, others being 1."""
 
-UTILITIES = ("leaves", "log", "depth")
-SENSITIVITIES = ("fixed", "uniform", "harmonic")
+UTILITIES: tuple[Utility, ...] = ("leaves", "log", "depth")
+SENSITIVITIES: tuple[Sensitivity, ...] = ("fixed", "uniform", "harmonic")
 FINEST = 1 << 32
 """The largest common denominator; finer numbers are rounded to this one."""
 
