@@ -387,6 +387,55 @@ def test_verify_finds_what_is_wrong_with_forged_tables(changed: Any, fault: str,
     assert any(fault in one for one in found), found
 
 
+def described(paper: Certificate, **changed: dict[str, str]) -> dict[str, Any]:
+    """The columns of a certificate with some of what it says of them changed."""
+    return {"columns": [{**column, **changed.get(column["name"], {})} for column in paper.columns]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        (lambda paper: described(paper, town={"role": "sensitive"}), "released beside people"),
+        (lambda paper: described(paper, town={"table": "buckets"}), "released beside people"),
+        (lambda paper: described(paper, ill={"role": "insensitive"}), "not described"),
+        (lambda paper: described(paper, ill={"table": "other"}), "not described"),
+        (lambda paper: described(paper, bucket={"role": "sensitive"}), "not described"),
+        (lambda paper: {"levels": {"age": 1}}, "names levels"),
+        *(
+            (lambda paper, wrong=wrong: {"parameters": {**paper.parameters, **wrong}}, "none that the method takes")
+            for wrong in (
+                {"solver": "mine"},
+                {"within": {"age": -1}},
+                {"within": {"nobody": 1}},
+                {"within": {"ill": 1}},
+                {"associations": True},
+                {"largest": 0},
+                {"gap": "2"},
+                {"seconds": "0"},
+            )
+        ),
+        (lambda paper: {"parameters": {**paper.parameters, "largest": 1}}, "more people than"),
+    ],
+)
+def test_verify_finds_columns_and_parameters_that_the_method_does_not_have(changed: Any, fault: str, tmp_path: Path) -> None:
+    release = METHODS["two"].release(many())
+    found = forged(release, tmp_path, **changed(release.certificate))
+    assert any(fault in one for one in found), found
+
+
+@pytest.mark.parametrize("other", ["01", " 1", "1.0", "+1"])
+def test_verify_finds_one_bucket_that_is_two_to_who_reads_its_number_as_text(other: str, tmp_path: Path) -> None:
+    release = METHODS["two"].release(many())
+
+    def respelled(frame: pl.DataFrame) -> pl.DataFrame:
+        first = pl.col("bucket").is_first_distinct() & (pl.col("bucket") == 1)
+        return frame.with_columns(bucket=pl.when(first).then(pl.lit(other)).otherwise(pl.col("bucket").cast(pl.String)))
+
+    assert forged(release, tmp_path / "right") == []
+    found = forged(release, tmp_path, people=respelled, values=respelled)
+    assert any("spelled in several ways" in one for one in found), found
+
+
 def test_verify_finds_limits_that_are_not_those_promised(tmp_path: Path) -> None:
     release = METHODS["two"].release(many())
     stricter = replace(METHODS["two"], limits=Limits.each({}, others="0.4")).release(many(), Seeded(1)).certificate
@@ -485,16 +534,18 @@ def test_a_recipe_makes_both_tables(written: str, meant: Limits, tmp_path: Path)
     ("written", "message"),
     [
         ("", "method.limits: missing"),
-        ("limits = 0.5", "method.limits"),
+        ("limits = 0.5", "method.limits should be limits by value, class or formula"),
         ("limits = {}", "method.limits"),
         ("limits = { other = 0.5 }", "did you mean 'others'"),
-        ("limits = { a = 1 }", "method.limits.*b: missing"),
+        ("limits = { a = 1 }", "method.limits: b: missing"),
+        ("limits = { b = 1 }", "method.limits: a: missing"),
         ("limits = { others = 2 }", "method.limits"),
         ('limits = { others = "x" }', "method.limits"),
         ("limits = { others = true }", "method.limits.others"),
         ('limits = { classes = { c = { limit = 0.1, value = ["a"] } } }', "did you mean 'values'"),
         ('limits = { values = { a = 0.1 }, classes = { c = { limit = 0.1, values = ["a"] } } }', "not both"),
         ("limits = { others = 0.5 }\nwithin = { aeg = 1 }", "method.within.aeg"),
+        ("limits = { others = 0.5 }\nwithin = { town = 0 }", "method.within.town: .*; add hierarchies.town"),
         ("limits = { others = 0.5 }\nfake = 1", "did you mean 'fakes'"),
     ],
 )
@@ -537,6 +588,20 @@ def test_a_release_is_made_entered_verified_and_written_over(tmp_path: Path) -> 
     (out / "buckets.csv").write_bytes((out / "buckets.csv").read_bytes() + b"1,gout,1\n")
     _, told = shoal_command("verify", out / "certificate.json", out / "release.csv", "--json", code=1)
     assert "'buckets' is not the one" in told
+
+
+def test_checking_a_recipe_says_what_its_limits_would_do_and_refuses_those_that_cannot_be_kept(tmp_path: Path) -> None:
+    _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { values = { Gout = 0.4, gut = 0.4 }, others = 1 }"))
+    assert "may be linked to a person with certainty" in said
+    assert "2 values with a limit of their own never occur " in said
+    assert "may be the same as one with a stricter limit" in said
+    assert said.count("for you alone") == 3
+    _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { others = 0.5 }"))
+    assert not said
+    _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { others = 0.01 }"), code=2)
+    assert "larger share of the table than its limit" in said
+    _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { values = { gout = 0.5 } }"), code=2)
+    assert "have no limit" in said
 
 
 def test_a_release_that_was_written_can_be_read_again(tmp_path: Path) -> None:

@@ -140,6 +140,27 @@ def test_questions_that_make_no_sense_are_clear_errors() -> None:
     assert count(empty, {"sex": "male", "ill": "ill00"}) == Estimate(0.0, 0.0)
 
 
+def test_ranges_are_not_written_out_and_ask_for_whole_numbers_of_any_type() -> None:
+    frame = pl.DataFrame(
+        {
+            "n": range(6),
+            "t": ["1", "2", "03", "-4", "1" * 5000, ""],
+            "f": [1.0, 2.5, 3.0, -4.0, 5e20, None],
+            "ill": ["a", "b"] * 3,
+        }
+    )
+    kinds = {"n": "integer", "t": "text", "f": "float", "ill": "text"}
+    given = shoal.table(frame, quasi=["n", "t", "f"], sensitive=["ill"], types=kinds)
+    made = Buckets("ill", Limits.each({}, others="1/2"), solver="two").release(given)
+    everything = range(-(10**15), 10**15)
+    assert [count(made, {name: everything}).count for name in ("n", "t", "f")] == [6, 3, 3]
+    assert count(made, {"n": [range(2, 4), 5]}).count == 3
+    assert count(made, {"t": ""}).count == 1
+    assert Reading(made).absent({"n": [range(5, 9), 7], "ill": ["a", "c"], "t": "2"}) == {"n": [7], "ill": ["c"]}
+    with pytest.raises(ColumnError, match="asked for of column 'n' is not of its type, 'integer'"):
+        count(made, {"n": "many"})
+
+
 # Associations
 
 
@@ -280,6 +301,29 @@ def test_fakes_take_certainty_from_who_knows_all_others_of_a_bucket() -> None:
     assert corruption(defended, 0).largest <= corruption(defended, 1).largest <= corruption(defended).largest
 
 
+@pytest.mark.parametrize("fakes", [0, 1])
+def test_attackers_look_at_buckets_of_every_size_and_at_those_that_tell_most(fakes: int) -> None:
+    """Small buckets come first and are many; the largest share is in larger ones."""
+    values = (
+        [f"v{i:03}" for i in range(120)] + ["flu"] * 600 + ["HIV"] * 160 + [f"w{i}" for i in range(4) for _ in range(40 * fakes)]
+    )
+    table = shoal.table(pl.DataFrame({"who": range(len(values)), "ill": values}), quasi=["who"], sensitive=["ill"])
+    limits = Limits.each({"flu": "3/4", "HIV": "1/4", **{f"w{i}": "1/4" for i in range(4)}}, others="1/2")
+    made = Buckets("ill", limits, solver="two", fakes=fakes).release(table, Seeded(1))
+    read = Reading(made)
+    assert len(set(read.sizes.tolist())) == 2
+    assert (read.sizes == read.sizes.min()).sum() > 50
+    largest = max(Fraction(int(most), int(size)) for most, size in zip(read.most, read.sizes, strict=True) if most > 1)
+    assert corruption(made, 0).largest >= float(largest) > 0.5
+    if not fakes:
+        assert corruption(made, 0).largest == 0.75
+        assert corruption(made).attacked == len(read.sizes)
+
+
+def test_nothing_is_learnt_from_an_empty_release() -> None:
+    assert [corruption(release(hospital(0), fakes=fakes)).attacked for fakes in (0, 1)] == [0, 0]
+
+
 def test_ruling_out_makes_surer_and_fakes_that_keep_to_associations_help() -> None:
     table = hospital(20_000, apart=True)
     negative, seen = association(release(table, 1, fakes=1, associations=True))
@@ -294,7 +338,7 @@ def test_ruling_out_makes_surer_and_fakes_that_keep_to_associations_help() -> No
 def test_commands_count_and_attack(tmp_path: Path) -> None:
     table = hospital(600)
     release(table).write(tmp_path / "plain")
-    release(table, fakes=2).write(tmp_path / "defended")
+    release(table, fakes=1).write(tmp_path / "defended")
 
     def run(*arguments: str) -> str:
         done = CliRunner().invoke(app, arguments)
@@ -308,8 +352,12 @@ def test_commands_count_and_attack(tmp_path: Path) -> None:
     shown = run("attack", str(tmp_path / "plain"), str(tmp_path / "defended"))
     assert "knows all others" in shown
     assert "100 %" in shown
-    assert '"fakes": 2' in run("attack", str(tmp_path / "defended"), "--json")
-    for wrong in (["--where", "sex"], ["--where", "age=a..b"], ["--where", "ward=1"]):
+    assert '"fakes": 1' in run("attack", str(tmp_path / "defended"), "--json")
+    quoted = ["--where", 'ill="ill00",ill01', "--where", "sex=female,femal", "--where", "age=30..49,60"]
+    shown = run("count", str(tmp_path / "plain"), *quoted)
+    assert f"{expected.count:,.1f}" in shown
+    assert "nobody in the release has 'femal' as 'sex'" in shown
+    for wrong in (["--where", "sex"], ["--where", "age=a..b"], ["--where", "age=39..30"], ["--where", "ward=1"]):
         assert CliRunner().invoke(app, ["count", str(tmp_path / "plain"), *wrong]).exit_code == 2
 
 

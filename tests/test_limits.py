@@ -175,6 +175,15 @@ def test_the_owner_is_warned_of_limits_of_1_and_of_limits_for_values_that_do_not
     assert not Limits.each({SECRET: "0.9"}, others="0.9").eligibility(COUNTS).concerns
 
 
+def test_owners_are_told_of_values_that_differ_from_one_with_a_stricter_limit_by_capitals_or_spaces_only() -> None:
+    counts = {"HIV": 1, "hiv": 1, " HIV  infection": 1, "flu": 7}
+    found = Limits.each({"HIV": "0.1", "HIV infection": "0.1", "Flu": "0.9"}, others="0.8").eligibility(counts)
+    assert found.resembling == ("hiv", " HIV  infection")  # the limit of flu is stricter than that of Flu
+    assert "2 sensitive values of the table may be the same as one with a stricter limit" in found.concerns[-1]
+    assert "hiv" not in found.concerns[-1].casefold()
+    assert not Limits.each({1: "0.1"}, others="0.9").eligibility({1: 1, 2: 9, None: 1}).resembling
+
+
 # l-diversity
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -46,7 +47,7 @@ from shoal.measure.loss import LOSSES, Loss
 from shoal.privacy import models
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact
-from shoal.privacy.limits import Limits, Linear
+from shoal.privacy.limits import BucketLimits, Limits, Linear
 from shoal.tables import Role, Table, headless
 
 if TYPE_CHECKING:
@@ -206,7 +207,14 @@ _NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
 
 
 def _by_formula(given: object) -> object:
-    return {"others": given} if isinstance(given, dict) and given and set(given) <= {"a", "b"} else given
+    if not isinstance(given, dict):
+        words = "limits by value, class or formula, such as { others = 0.25 }"
+        raise PydanticCustomError("written", "should be {words}", {"words": words})
+    if not given or set(given) - {"a", "b"}:
+        return given
+    if missing := {"a", "b"} - set(given):
+        raise PydanticCustomError("said", "{said}", {"said": f"{missing.pop()}: missing; min{{1, a·f + b}} takes both a and b"})
+    return {"others": given}
 
 
 AnyMethod = Annotated[Choice, _one_of(METHODS, "name")]
@@ -421,6 +429,17 @@ class Recipe:
         except ParameterError as error:
             raise self._placed(error, METHODS[self.method().name], ("method",)) from None
 
+    def concerns(self, table: Table) -> tuple[str, ...]:
+        """What the owner should know of limits before anything is released; InfeasibleError if no buckets can keep them."""
+        promise = self.promise(table)
+        if not isinstance(promise, BucketLimits):
+            return ()
+        values = table.column(promise.column)
+        often = np.bincount(values.codes, minlength=len(values.keys))
+        found = promise.limits.eligibility(dict(zip(values.keys, often.tolist(), strict=True)))
+        found.require()
+        return found.concerns
+
     def _model(self, i: int, chosen: Choice | models.Model) -> models.Model:
         if not isinstance(chosen, Choice):
             return chosen
@@ -533,7 +552,9 @@ def _contradictions(content: Content) -> Iterator[str]:
     for option in ("floor", "ceiling", "levels", "importance", "within"):
         for name in getattr(method, option, None) or {}:
             if name not in generalised:
-                yield f"method.{option}.{_key(name)}: no {kind}; {_hint(name, generalised)}"
+                lacking = name in released and "hierarchy" in kind
+                fix = f"add hierarchies.{_key(name)} with file = … or build = …" if lacking else _hint(name, generalised)
+                yield f"method.{option}.{_key(name)}: no {kind}; {fix}"
     for i, name in enumerate(getattr(method, "classes", None) or []):
         if name not in released:
             yield f"method.classes[{i}]: {name!r} is no released column; {_hint(name, released)}"
@@ -661,7 +682,8 @@ _OTHER_METHODS = {
         'name = "buckets"  # people as they are, what they have apart, by bucket',
         f'column = "{PLACEHOLDER}"  # the sensitive column, the only one with that role',
         "# How probable each of its values may become: by class, and for all others;",
-        'limits = { classes = { NAME = { limit = 0.05, values = ["?"] } }, others = 1 }',
+        f'limits = {{ classes = {{ A = {{ limit = 0.05, values = ["{PLACEHOLDER}"] }} }}, others = "{PLACEHOLDER}" }}',
+        "# a limit of 1 may publish a value beside its people;",
         "# or by value, { values = { VALUE = 0.05 }, others = 0.5 }; or by share f,",
         "# min{1, a·f + b}: { a = 4, b = 0.02 }",
         'solver = "multi"  # or optimal (smaller buckets, needs scipy), two, anatomy',

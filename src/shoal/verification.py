@@ -96,7 +96,8 @@ def _failures(
     if list(further) != (["buckets"] if paper.method == "buckets" else []):
         yield "the release has other tables than its method makes"
         return
-    found = _table(content, paper)
+    frame = _frame(content, paper)
+    found = _table(frame, paper)
     if list(found.names) != [column["name"] for column in paper.columns if "table" not in column]:
         yield "the table has other columns than the certificate says"
         return
@@ -109,7 +110,9 @@ def _failures(
     if known:
         yield from known.released(found, paper, trees)
     if paper.method == "buckets":
-        yield from _bucketed(found, _table(further["buckets"], paper), paper)
+        values = _frame(further["buckets"], paper)
+        yield from _spelled([frame, values], paper)
+        yield from _bucketed(found, _table(values, paper), paper)
         yield from _blocks(found, paper, hierarchies)
         return
     groups = _groups(found, paper)
@@ -165,7 +168,7 @@ def _certificate(path: Path) -> Certificate:
         raise FileError(_NONE_OF_SHOAL) from None
 
 
-def _table(content: bytes, certificate: Certificate) -> Table:
+def _frame(content: bytes, certificate: Certificate) -> Any:
     import polars as pl
 
     readers: dict[str, Callable[[bytes], Any]] = {
@@ -177,9 +180,12 @@ def _table(content: bytes, certificate: Certificate) -> Table:
     if form not in readers:
         raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
     try:
-        frame = readers[form](content)
+        return readers[form](content)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise FileError(f"the table is no readable {form} file") from None
+
+
+def _table(frame: Any, certificate: Certificate) -> Table:
     declared = {
         column["name"]: Kind.TEXT if _generalised(column, certificate) else Kind(column["type"])
         for column in certificate.columns
@@ -906,6 +912,19 @@ def _limit_of(limits: Mapping[str, Any], kind: Kind) -> Callable[[Key | None, Fr
     return limit
 
 
+def _spelled(frames: Sequence[Any], paper: Certificate) -> Iterator[str]:
+    """Whether every number or date is spelled in one way: who reads 1 and 01 as text sees two buckets where there is one."""
+    import polars as pl
+
+    kinds = {"count": Kind.INTEGER, **{column["name"]: Kind(column["type"]) for column in paper.columns}}
+    for frame in frames:
+        texts = frame.select(pl.col(pl.String, pl.Categorical, pl.Enum))
+        for name in texts.columns:
+            different = texts[name].drop_nulls().unique().to_list()
+            if name in kinds and len(set(kinds[name].keys(different, name))) < len(different):
+                yield f"column {name!r} has a value that is spelled in several ways, which may part what belongs together"
+
+
 def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]:
     """Whether both tables have the same buckets, of the same sizes, and no value has more of one than its limit."""
     column, added = paper.promise["column"], paper.promise["fakes"]
@@ -924,6 +943,9 @@ def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]
     if (often < 1).any() or len(held) != len(sizes) or (held[1:] != sizes[1:] + added).any():
         yield "some bucket has not as many values as people" + (f" and {plural(added, 'fake')}" if added else "")
         return
+    largest = paper.parameters["largest"]
+    if largest is not None and paper.parameters["solver"] != "anatomy" and int(sizes.max(initial=0)) > largest:
+        yield "some bucket has more people than the parameter `largest` allows"
     codes = values.column(column).codes.astype(np.int64)
     if not ((bucket[1:] > bucket[:-1]) | ((bucket[1:] == bucket[:-1]) & (codes[1:] > codes[:-1]))).all():
         yield "the values of the buckets are not in their order, or one is there twice"
@@ -959,11 +981,32 @@ def _blocks(people: Table, paper: Certificate, hierarchies: Mapping[str, Hierarc
             yield f"a bucket has people that differ in level {level} of {name!r}"
 
 
-def _nothing_derived(paper: Certificate) -> Iterator[str]:
-    """Of buckets nothing follows from the parameters alone; what is told is the gap that a solver reached."""
+def _buckets_derivation(paper: Certificate) -> Iterator[str]:
+    """Whether columns and parameters are such as the method has; what is derived is only the gap that a solver reached."""
     gap = paper.derived.get("gap_reached", 0.0)
     if type(gap) is not float or not 0 <= gap <= 1:
         yield "the gap of the bucket sizes is no share"
+    hidden = paper.promise["column"]
+    own = {"bucket": ("insensitive", "integer", None), hidden: ("sensitive", _declared(paper, hidden).value, "buckets")}
+    roles = {column["name"]: (column["role"], column["type"], column.get("table")) for column in paper.columns}
+    if any(roles.get(name) != given for name, given in own.items()) or len(roles) != len(paper.columns):
+        yield "the bucket or the sensitive column is not described as the method does it"
+    beside = [name for name in roles if name not in own]
+    if any(roles[name][0] == "sensitive" or roles[name][2] is not None for name in beside):
+        yield "a sensitive column is released beside people, as it is"
+    if paper.levels:
+        yield "the certificate names levels, and buckets leave the other columns as they are"
+    given = paper.parameters
+    if (
+        given["solver"] not in ("optimal", "multi", "two", "anatomy")
+        or any(name not in beside or type(level) is not int or level < 0 for name, level in (given["within"] or {}).items())
+        or type(given["associations"]) is not bool
+        or (given["associations"] and not given["fakes"])
+        or not (given["largest"] is None or (type(given["largest"]) is int and given["largest"] >= 1))
+        or not 0 <= _number(given["gap"]) <= 1
+        or not _number(given["seconds"]) > 0
+    ):
+        yield "the parameters are none that the method takes"
 
 
 def _nothing_more(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
@@ -1028,7 +1071,7 @@ _KNOWN = {
         BucketLimits.name,
         "column limits solver largest gap seconds within fakes associations",
         "gap_reached",
-        _nothing_derived,
+        _buckets_derivation,
         _nothing_more,
         _buckets_trusted,
     ),

@@ -21,7 +21,7 @@ from shoal.measure.buckets import Reading, Release
 __all__ = ["Exposure", "association", "corruption", "posterior"]
 
 LARGEST = 200_000  # ways to tell real values from fakes that are worth trying one by one
-_BUCKETS = 50  # of a release that are attacked; all are made alike
+_BUCKETS = 50  # different ones of a release with fakes that are attacked, or some more where there are many sizes
 
 V = TypeVar("V", bound=Key | None)
 Drawn = Literal["proportional", "uniform"]
@@ -102,21 +102,42 @@ def corruption(release: Release, known: int | None = None) -> Exposure:
     """How sure someone is of a value who knows so many others of the same bucket; None is all but one.
 
     Which ones are known is the worst for the bucket. Buckets of no more than these people count as if all but one were known.
-    A value that all buckets of a size show is taken to be real there, as a bucket that has it cannot draw it as a fake.
+    Without fakes all buckets are looked at; with fakes fifty or some more different ones of all sizes, those with the most
+    of one value first. A value that all buckets of a size show is taken to be real there, as a bucket that has it cannot
+    draw it as a fake.
     """
     read = Reading(release)
-    bags: dict[tuple[int, tuple[tuple[int, int], ...]], None] = {}
-    for bucket in range(len(read.buckets)):
-        bags[int(read.sizes[bucket]), tuple(read.bag(bucket).items())] = None
-        if len(bags) >= _BUCKETS:
-            break
-    shares = {size: _shares(read, size) for size in {size for size, _ in bags}}
-    certain = {size: _everywhere(read, size) for size in shares}
-    found = []
-    for size, bag in bags:
-        others = size - 1 if known is None else min(known, size - 1)
-        found.append(_surest(dict(bag), size, shares[size], others, certain[size]))
-    return Exposure(float(max(found, default=0)), float(sum(found) / max(len(found), 1)), len(found))
+
+    def others(size: int) -> int:
+        return size - 1 if known is None else min(known, size - 1)
+
+    found: list[tuple[Fraction, int]] = []
+    if not read.fakes:
+        alike, times = np.unique(np.stack([read.sizes, read.most]), axis=1, return_counts=True)
+        for size, often, number in zip(*alike.tolist(), times.tolist(), strict=True):
+            found.append((_without_fakes(size, often, others(size)), number))
+    else:
+        for size, bags in _different(read).items():
+            shares, certain = _shares(read, size), _everywhere(read, size)
+            found += [(_surest(bag, size, shares, others(size), certain), 1) for bag in bags]
+    attacked = sum(number for _, number in found)
+    mean = sum(sure * number for sure, number in found) / max(attacked, 1)
+    return Exposure(float(max((sure for sure, _ in found), default=0)), float(mean), attacked)
+
+
+def _different(read: Reading) -> dict[int, list[dict[int, int]]]:
+    """Some different bags of every size, those with the most of one value first."""
+    sizes = np.unique(read.sizes).tolist()
+    found = {}
+    for size in sizes:
+        own = np.flatnonzero(read.sizes == size)
+        bags: dict[tuple[tuple[int, int], ...], None] = {}
+        for bucket in own[np.argsort(-read.most[own], kind="stable")].tolist():
+            bags[tuple(read.bag(bucket).items())] = None
+            if len(bags) * len(sizes) >= _BUCKETS:
+                break
+        found[size] = [dict(bag) for bag in bags]
+    return found
 
 
 def _shares(read: Reading, size: int) -> dict[int, Fraction]:
@@ -129,14 +150,15 @@ def _everywhere(read: Reading, size: int) -> set[int]:
     return set(np.flatnonzero((read.matrix()[read.sizes == size] > 0).all(axis=0)).tolist())
 
 
+def _without_fakes(size: int, often: int, others: int) -> Fraction:
+    """To know people with other values than the most frequent is best, then some with the same."""
+    return Fraction(often - max(others - (size - often), 0), size - others)
+
+
 def _surest(
     shown: Mapping[int, int], size: int, shares: Mapping[int, Fraction], others: int, certain: Collection[int]
 ) -> Fraction:
     """The largest posterior, over all choices of so many known values."""
-    if sum(shown.values()) == size:  # nothing is fake: to know people with other values is best, then some with the same
-        often = max(shown.values())
-        same = max(others - (size - often), 0)
-        return Fraction(often - same, size - others)
     values = [value for value, often in shown.items() for _ in range(often)]
     if comb(len(values), others) * comb(len(values), sum(shown.values()) - size) > LARGEST:
         raise TooLargeError("there are too many ways to know people of such buckets; ask for 0, 1, or all but one")

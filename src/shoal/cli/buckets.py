@@ -7,7 +7,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, listed
 
 __all__ = ["attack", "count"]
 
@@ -32,13 +32,17 @@ def count(
     from shoal.measure.buckets import Reading
     from shoal.release import Release
 
-    asked: dict[str, list[str]] = {}
+    asked: dict[str, list[str | range]] = {}
     for given in where:
         name, separator, values = given.partition("=")
         if not separator:
             raise ParameterError(f"--where {given!r}: give a column and values, as in sex=female")
-        asked.setdefault(name, []).extend(value for one in values.split(",") for value in _range(one))
-    found = Reading(Release.read(release)).count(asked, unbiased=unbiased)
+        asked.setdefault(name, []).extend(_range(one) for one in options.names([values]) or [""])
+    read = Reading(Release.read(release))
+    found = read.count(asked, unbiased=unbiased)
+    for name, absent in read.absent(asked).items():
+        values = listed([f"{one.start}..{one.stop - 1}" if isinstance(one, range) else str(one) for one in absent])
+        complain(f"note: nobody in the release has {values} as {name!r}; look for a slip of the pen")
     if json:
         print_json({"count": found.count, "error": found.error})
         return
@@ -47,15 +51,18 @@ def count(
         complain("note: where values go with other columns, this is too close to independence; compare --unbiased")
 
 
-def _range(text: str) -> list[str]:
-    """Every whole number of a range such as 30..39, or the text itself."""
+def _range(text: str) -> str | range:
+    """The whole numbers of a range such as 30..39, or the text itself."""
     first, separator, last = text.partition("..")
     if not separator:
-        return [text]
+        return text
     try:
-        return [str(number) for number in range(int(first), int(last) + 1)]
+        found = range(int(first), int(last) + 1)
     except ValueError:
-        raise ParameterError(f"--where {text!r}: a range goes from one whole number to another, as in 30..39") from None
+        found = range(0)
+    if not found:
+        raise ParameterError(f"--where {text!r}: a range goes from one whole number up to another, as in 30..39")
+    return found
 
 
 def attack(

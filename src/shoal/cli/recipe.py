@@ -67,6 +67,7 @@ def check(recipe: options.RecipeFile) -> None:
         promise = chosen.promise(table)
         for name in table.hierarchies:
             table.leaf_of(name)
+        concerns = chosen.concerns(table)
     nodes = chosen.nodes()
     fine = [name for name in released(table) if name not in table.hierarchies] if method.name == "safepub" else []
     show(
@@ -79,3 +80,5 @@ def check(recipe: options.RecipeFile) -> None:
             ("promise", promise.statement),
         )
     )
+    for concern in concerns:
+        complain(f"for you alone: {concern}")

@@ -27,6 +27,7 @@ _BELOW, _ERRORS = 0.5, 4.0
 """A value is seen not to go with another if their share is below half of what it would be if they were independent, by four
 standard errors."""
 
+_LONG = 100  # digits of a whole number; Python reads none of thousands
 _ROUNDING = 1e-6
 _TURNS = 100  # after which the expected fakes do not change any more
 
@@ -171,6 +172,24 @@ class Reading:
         codes = self.values.column(self.column).codes
         return np.asarray(np.bincount(codes[asked], self.real[asked], len(self.keys)), dtype=np.float64)
 
+    @property
+    def most(self) -> Ints:
+        """How often every bucket shows the value that it shows most often."""
+        found = np.zeros(len(self.buckets), dtype=np.int64)
+        np.maximum.at(found, self._place, self._often)
+        return found
+
+    def absent(self, where: Mapping[str, object]) -> dict[str, list[object]]:
+        """The values asked for that the release does not have, by column: misspelt, perhaps. Of a range some may be missing."""
+        found = {}
+        for name, wanted in where.items():
+            table = self.values if name == self.column else self.people
+            column, kind = table.column(name), table.kind(name)
+            values = [one for one in _several(wanted) if not _fitting(column.keys, kind, name, [one]).any()]
+            if values:
+                found[name] = values
+        return found
+
     def bag(self, bucket: int) -> dict[int, int]:
         """The values that a bucket, counted from 0, shows, and how often, by the values' places among `keys`."""
         first, last = np.searchsorted(self._place, [bucket, bucket + 1])
@@ -289,11 +308,34 @@ def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:
 
 
 def _matching(given: Table, name: str, wanted: object) -> Bools:
-    column, kind = given.column(name), given.kind(name)
-    several = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
-    keys = set(kind.keys([None if one == "" else one for one in several], name))
-    asked = np.array([key in keys for key in column.keys], dtype=np.bool_)
+    column = given.column(name)
+    asked = _fitting(column.keys, given.kind(name), name, _several(wanted))
     return np.asarray(asked.take(column.codes) if given.rows else np.zeros(0, dtype=np.bool_), dtype=np.bool_)
+
+
+def _several(wanted: object) -> list[object]:
+    """What is asked for, one by one; a range is one."""
+    return list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str | range) else [wanted]
+
+
+def _fitting(keys: Sequence[Key | None], kind: Kind, name: str, wanted: Sequence[object]) -> Bools:
+    """Which keys are asked for, one by one or by a range of whole numbers."""
+    ranges = [one for one in wanted if isinstance(one, range)]
+    try:
+        single = set(kind.keys([None if one == "" else one for one in wanted if not isinstance(one, range)], name))
+    except ColumnError:
+        raise ColumnError(f"a value that is asked for of column {name!r} is not of its type, {kind.value!r}") from None
+    if ranges and kind is Kind.DATE:
+        raise ColumnError(f"column {name!r} has dates, of which there are no ranges; give them one by one")
+    return np.array([key in single or any(_inside(key, one) for one in ranges) for key in keys], dtype=np.bool_)
+
+
+def _inside(key: Key | None, wanted: range) -> bool:
+    """Whether a key is, or spells, a whole number of a range. Only of an int is that found out at once."""
+    if isinstance(key, str):
+        digits = key.removeprefix("-")
+        return len(key) < _LONG and digits.isascii() and digits.isdigit() and str(int(key)) == key and int(key) in wanted
+    return isinstance(key, int | float) and key == int(key) and int(key) in wanted
 
 
 def _typed(frame: Any, kinds: Mapping[str, Kind]) -> Table:

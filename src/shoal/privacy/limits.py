@@ -145,7 +145,13 @@ class Limits:
             {value: (share, limits[value]) for value, share in shares.items() if share > limits[value]},
             {value: count for value, count in occurring.items() if limits[value] == 1},
             tuple(value for value, _ in self.given if value not in occurring),
+            self._resembling(limits.items()),
         )
+
+    def _resembling(self, limits: Iterable[tuple[Value, Fraction]]) -> tuple[Value, ...]:
+        """Values with a larger limit than one that was given for a text with other capitals or spaces."""
+        given = {_folded(value): limit for value, limit in sorted(self.given, key=lambda pair: -pair[1])}
+        return tuple(value for value, limit in limits if limit > given.get(_folded(value), limit))
 
     def diversity(self, counts: Mapping[V, int]) -> "Diversity":
         """Which l-diversity would keep the limits, and which the table allows."""
@@ -194,6 +200,9 @@ class Eligibility:
     unused: tuple[Value, ...]
     """The values that were given a limit and do not occur: misspelt, perhaps."""
 
+    resembling: tuple[Value, ...] = ()
+    """Values with a larger limit than one from which they differ by capitals and spaces only: the same, perhaps."""
+
     @property
     def holds(self) -> bool:
         return not self.preventing
@@ -221,8 +230,14 @@ class Eligibility:
             )
         if self.unused:
             found.append(
-                f"{plural(len(self.unused), 'value')} with a limit of its own never occurs in the table; if that is a slip of "
-                "the pen, the value that was meant has the limit of all others"
+                f"{plural(len(self.unused), 'value')} with a limit of {'its' if len(self.unused) == 1 else 'their'} own never "
+                f"{'occurs' if len(self.unused) == 1 else 'occur'} in the table; if that is a slip of the pen, the value that "
+                "was meant has the limit of all others"
+            )
+        if self.resembling:
+            found.append(
+                f"{plural(len(self.resembling), 'sensitive value')} of the table may be the same as one with a stricter limit, "
+                "but for capitals or spaces: clean the column, or give it that limit too"
             )
         return tuple(found)
 
@@ -319,6 +334,10 @@ def _limit(limit: Exact, option: str) -> Fraction:
 
 def _occurring(counts: Mapping[V, int]) -> dict[V, int]:
     return {value: number for value, count in counts.items() if (number := whole(count, "a count", 0))}
+
+
+def _folded(value: Value) -> Value:
+    return " ".join(value.split()).casefold() if isinstance(value, str) else value
 
 
 def _plain(value: Value) -> str | int | float | None:
