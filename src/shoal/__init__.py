@@ -34,6 +34,7 @@ _ROOMS = {
     "KDGS": "methods.noisy_counts",
     "Columns": "methods.columns",
     "Buckets": "methods.buckets",
+    "Personal": "methods.personal",
     "Limits": "privacy.limits",
     "Optimal": "methods.optimal",
     "Mondrian": "methods.mondrian",
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from shoal.methods.noisy_counts import KDGS as KDGS
     from shoal.methods.noisy_counts import NoisyCounts as NoisyCounts
     from shoal.methods.optimal import Optimal as Optimal
+    from shoal.methods.personal import Personal as Personal
     from shoal.methods.safepub import SafePub as SafePub
     from shoal.methods.sampling import RandomSample as RandomSample
     from shoal.privacy import BetaLikeness as BetaLikeness

@@ -194,8 +194,10 @@ class Sampled:
 class LowestRisk:
     """Every record is shown at the lowest risk that keeps its utility, or at a low one that a heuristic found.
 
-    >>> print(LowestRisk("0.7", "exact", "leaves", "fixed", "table").statement[:118])
-    every record keeps at least 0.7 of its utility (leaves), at the lowest risk (fixed sensitivity of what is shown, by th
+    >>> print(LowestRisk("0.7", "exact", "leaves", "fixed", "table").statement)
+    every record is shown at the lowest risk (fixed sensitivity of what is shown, by the number of people of the table whom it \
+fits) among its generalisations that keep at least 0.7 of its utility (leaves): exact. Nothing more: an attacker who knows the \
+algorithm may infer more
     """
 
     utility: Exact
@@ -212,14 +214,12 @@ class LowestRisk:
     @property
     def statement(self) -> str:
         risk = f"({self.model} sensitivity of what is shown, by the number of people of the {self.counted_in} whom it fits)"
+        kept = f"at least {printed(Fraction(self.utility))} of its utility ({self.measure})"
         if self.solver == "exact":
-            how = f"at the lowest risk {risk} that any generalisation of it has which does: exact"
+            told = f"every record is shown at the lowest risk {risk} among its generalisations that keep {kept}: exact"
         else:
-            how = f"at a risk {risk} that the solver {self.solver!r} found low: heuristic, others may be lower"
-        return (
-            f"every record keeps at least {printed(Fraction(self.utility))} of its utility ({self.measure}), {how}. "
-            "Nothing more: an attacker who knows the algorithm may infer more"
-        )
+            told = f"every record keeps {kept}, at a risk {risk} that {self.solver!r} found low: heuristic, others may be lower"
+        return f"{told}. Nothing more: an attacker who knows the algorithm may infer more"
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -57,6 +57,7 @@ class Crowds:
                 packed += everyone.codes[axis]
             self._packs.append((axes, packed))
         self._known: dict[object, tuple[npt.NDArray[np.intp], int]] = {}
+        self._sums: dict[object, tuple[int, Ints | None, Sum]] = {}  # with the sum itself, whose id stays in use
 
     def sizes(self, node: Node) -> Ints:
         """For everyone's row how many people its generalisation at a node fits."""
@@ -144,21 +145,27 @@ class Crowds:
         """A sum over columns at a node for everyone's row, or one number where it is the same for all."""
         constant, found = 0, None
         for axes, packed in self._packs:
-            parts = [
-                total.parts[axis][level][self.hierarchies[axis].maps[level]]
-                for axis, level in zip(axes, node[axes.start : axes.stop], strict=True)
-            ]
-            same = [int(part[0]) if len(part) and (part == part[0]).all() else None for part in parts]
-            constant += sum(number or 0 for number in same)
-            if None not in same:
-                continue
-            look_up = np.zeros(1, dtype=np.int64)
-            for part, number in zip(parts, same, strict=True):
-                added = part if number is None else np.zeros(len(part), dtype=np.int64)
-                look_up = (look_up[:, None] + added).ravel()
-            taken = look_up.take(packed)
-            found = taken if found is None else found + taken
-        return constant if found is None else found + constant
+            same, look_up = self._sum(total, axes, node[axes.start : axes.stop])
+            constant += same
+            if look_up is not None:
+                taken = look_up.take(packed)
+                found = taken if found is None else np.add(found, taken, out=found)
+        return constant if found is None else np.add(found, constant, out=found)
+
+    def _sum(self, total: Sum, axes: range, levels: Node) -> tuple[int, Ints | None]:
+        """What a pack of columns adds at these levels: a number for all, and what each value adds more, unless none does."""
+        asked = id(total), axes.start, levels
+        if asked not in self._sums:
+            if len(self._sums) > MEMO:
+                self._sums.clear()
+            constant, varied, found = 0, False, np.zeros(1, dtype=np.int64)
+            for axis, level in zip(axes, levels, strict=True):
+                part = total.parts[axis][level][self.hierarchies[axis].maps[level]]
+                least = int(part.min(initial=part.max(initial=0)))
+                constant, varied = constant + least, varied or bool((part > least).any())
+                found = (found[:, None] + (part - least)).ravel()
+            self._sums[asked] = constant, found if varied else None, total
+        return self._sums[asked][:2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,16 +225,16 @@ class Best:
         sizes, worth = self.crowds.sizes(node), self.crowds.sum_at(self.utility, node)
         taken = 0
         for number, want in enumerate(self.wanted):
-            some = among[number] if among is not None else np.arange(len(want.rows))
-            if not len(some):
-                continue
+            some = slice(None) if among is None else among[number]
             rows = want.rows[some]
+            if not len(rows):
+                continue
             risk = _at(self.crowds.sum_at(want.sensitivity, node), rows) / sizes[rows]
             worths = _at(worth, rows)
             best, kept = self.risk[number][some], self.worth[number][some]
             better = np.flatnonzero(self.better(number, risk, worths, best, kept) & (worths >= want.floor))
             if len(better):
-                where = some[better]
+                where = better if among is None else among[number][better]
                 self.risk[number][where], self.place[number][where] = risk[better], len(self.nodes)
                 self.worth[number][where] = worths if isinstance(worths, int) else worths[better]
                 taken += len(better)
@@ -237,12 +244,16 @@ class Best:
 
     def better(self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints) -> npt.NDArray[np.bool_]:
         """Whether rows of a `Wanted` are better off with a risk and a worth than with the best so far."""
-        return (risk < best) | ((risk == best) & (worth > kept))
+        found: npt.NDArray[np.bool_] = (risk < best) | ((risk == best) & (worth > kept))
+        return found
 
     def chosen(self) -> list[Chosen]:
         """What every row has now."""
-        levels = np.array(self.nodes, dtype=np.uint8).reshape(len(self.nodes), -1)
-        return [Chosen(levels[place], risk, worth) for place, risk, worth in zip(self.place, self.risk, self.worth, strict=True)]
+        levels = np.array(self.nodes, dtype=np.uint8).reshape(len(self.nodes), len(self.crowds.heights))
+        return [
+            Chosen(levels[place], risk / float(want.sensitivity.unit), worth)
+            for want, place, risk, worth in zip(self.wanted, self.place, self.risk, self.worth, strict=True)
+        ]
 
 
 def comparable(want: Wanted, crowds: Crowds) -> Wanted:

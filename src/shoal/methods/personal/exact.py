@@ -41,12 +41,15 @@ def lowest(
     kind, kinds = _kinds(crowds, utility)
     memory.require(nodes * kinds * len(wanted), f"searching {nodes:,} nodes for {kinds:,} kinds of records", "use 'genetic'")
     shape = [height + 1 for height in crowds.heights]
-    last = [_last(crowds, utility, want, kind, kinds).reshape(kinds, -1) for want in wanted]
+    last = [_last(crowds, utility, want, kind, kinds).reshape(kinds, nodes) for want in wanted]
+    kinds_of = [kind[want.rows] for want in wanted]
     best = Best(crowds, utility, wanted)
     places = np.flatnonzero(np.any([mask.any(axis=0) for mask in last], axis=0))
     for done, place in enumerate(places.tolist()):
         node = tuple(int(level) for level in np.unravel_index(place, shape))
-        best.offer(node, [np.flatnonzero(mask[:, place][kind[want.rows]]) for mask, want in zip(last, wanted, strict=True)])
+        here = [mask[:, place] for mask in last]
+        whole = all(mask.all() for mask in here)
+        best.offer(node, None if whole else [np.flatnonzero(mask[own]) for mask, own in zip(here, kinds_of, strict=True)])
         if progress is not None and done % 64 == 0:
             progress(done, len(places))
     return refined(best)
