@@ -2,8 +2,10 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,9 @@ from shoal.methods import Schema, silent
 from shoal.methods.personal import People, Personal, Wish, exact
 from shoal.methods.personal.crowds import Best, Crowds
 from shoal.methods.personal.models import FINEST, Risk, Sum, Worth
+from shoal.privacy.promises import LowestRisk
 from shoal.tables import Table
+from shoal.verification import unchecked
 
 TOWNS = Hierarchy.from_lines([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
 AGES = Hierarchy.from_lines([[str(i), str(i // 2 * 10), str(i // 4 * 100), "*"] for i in range(8)])
@@ -270,3 +274,64 @@ def test_wishes_that_the_attacker_does_not_know_leave_more_people() -> None:
         both = recognised(Personal("0.5", choice="choice"), table), recognised(Personal("0.5"), table)
         assert (both[0].left >= 1).all()
         assert both[0].people.sum() == both[1].people.sum() == 30
+
+
+def forged(release: Any, folder: Path, **changes: Any) -> list[str]:
+    """What verify finds where the parameters or the promise on the certificate were changed."""
+    made = replace(release, certificate=replace(release.certificate, **changes, private=True))
+    made.write(folder)
+    return shoal.verify(folder / "certificate.json", folder / "release.csv", hierarchies=TREES)
+
+
+def test_verify_finds_records_that_keep_too_little_and_promises_that_are_not_those_of_the_parameters(tmp_path: Path) -> None:
+    release = Personal("0.5", measure="log").release(some_people(1, 40), Seeded(1))
+    paper = release.certificate
+    assert forged(release, tmp_path / "fine") == []
+    lifted = {**paper.parameters, "utility": "9/10"}
+    more = {**paper.promise, "utility": "0.9"}
+    assert "not that of the parameters" in str(forged(release, tmp_path / "a", parameters=lifted))
+    statement = LowestRisk("0.9", "exact", "log", "fixed", "table").statement
+    told = forged(release, tmp_path / "b", parameters=lifted, promise=more, statement=statement)
+    assert "keep less utility than is promised" in str(told)
+    odd = replace(release, table=release.table.with_columns(town=pl.lit("Atlantis")))
+    assert "that its hierarchy has not" in str(forged(odd, tmp_path / "c"))
+    assert any("lower risk" in what for what in unchecked(paper, TREES))
+    assert any("want of the hierarchies" in what for what in unchecked(paper))
+
+
+def test_a_recipe_has_weights_wishes_and_a_register(tmp_path: Path) -> None:
+    people = some_people(1, 40)
+    for name in ("people", "register"):
+        people.frame.to_native().write_csv(tmp_path / f"{name}.csv")
+    recipe = """
+        source = { path = "people.csv" }
+        roles = { town = "quasi", age = "quasi", ill = "sensitive", choice = "identifying" }
+        [hierarchies]
+        town = { build = "group", tree = { x = ["a", "b"], y = ["c", "d"] } }
+        age = { build = "order", values = ["0", "1", "2", "3", "4", "5", "6", "7"], sizes = [2, 2] }
+        [method]
+        name = "personal"
+        utility = 0.5
+        model = "harmonic"
+        weights = { age = 3, town = { a = "7/2" } }
+        choice = "choice"
+        register = "register.csv"
+        [method.wishes.strict]
+        utility = "1/5"
+        weights = { age = 9 }
+        [method.wishes.normal]
+        [method.wishes.open]
+        utility = 1
+    """
+    (tmp_path / "recipe.toml").write_text(recipe)
+    loaded = shoal.Recipe.load(tmp_path / "recipe.toml")
+    method: Any = loaded.method()
+    assert method.weights == {"age": 3, "town": {"a": Fraction(7, 2)}}
+    assert method.wishes["strict"] == Wish("1/5", {"age": Fraction(9)})
+    assert loaded.run().certificate.promise["counted_in"] == "register"
+    (tmp_path / "recipe.toml").write_text(recipe.replace('utility = "1/5"', "utility = 5").replace("town = { a", "ton = { a"))
+    with pytest.raises(shoal.ShoalError, match="ton"):
+        shoal.Recipe.load(tmp_path / "recipe.toml").method()
+    (tmp_path / "recipe.toml").write_text(recipe.replace('utility = "1/5"', "utility = 5"))
+    with pytest.raises(shoal.ShoalError, match=r"method\.wishes\.strict.*out of range"):
+        shoal.Recipe.load(tmp_path / "recipe.toml").method()

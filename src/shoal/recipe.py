@@ -44,6 +44,7 @@ from shoal.hierarchy import Hierarchy, build
 from shoal.hierarchy import read as read_hierarchy
 from shoal.kinds import Kind, KindName
 from shoal.measure.loss import LOSSES, Loss
+from shoal.methods.personal import Weights, Wish
 from shoal.privacy import models
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact
@@ -63,6 +64,7 @@ METHODS = {
     "noisy-counts": "methods.noisy_counts.NoisyCounts",
     "columns": "methods.columns.Columns",
     "buckets": "methods.buckets.Buckets",
+    "personal": "methods.personal.Personal",
     "kdgs": "methods.noisy_counts.KDGS",
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
@@ -203,6 +205,20 @@ class SomeLimits(Section):
         return Limits.each(self.values, others)
 
 
+SomeWeights = dict[str, Number | dict[str, Number]]
+"""How sensitive columns are, or the values of one."""
+
+
+class SomeWish(Section):
+    """What people who chose this want."""
+
+    utility: Number | None = None
+    weights: SomeWeights | None = None
+
+    def made(self) -> Wish:
+        return Wish(self.utility, self.weights)
+
+
 _NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
 
 
@@ -226,6 +242,8 @@ _WRITTEN: dict[object, Any] = {
     Limits: Annotated[SomeLimits, BeforeValidator(_by_formula)],
     Epsilon | Exact: Annotated[Any, _written_as(int | float | str, 'a number such as 0.5, or a text such as "ln(2)"')],
     Mapping[str, Exact]: dict[str, Number],
+    Weights: SomeWeights,
+    Mapping[str, Wish]: dict[str, SomeWish],
     Loss | str: Literal[*LOSSES],
     Counts: str,  # the path of a population
     Hierarchy | None: None,  # no option: the column's own is taken
@@ -415,6 +433,10 @@ class Recipe:
             options["public"] = self._public(options)
         if "limits" in options:
             options["limits"] = self._limits(options["limits"])
+        if "register" in options:
+            options["register"] = self._read(self.path.parent / options["register"], {}, self.having(Role.QUASI))
+        if "wishes" in options:
+            options["wishes"] = {name: self._wish(name, wish) for name, wish in options["wishes"].items()}
         if "models" in options:
             options["models"] = tuple(self._model(i, model) for i, model in enumerate(chosen.models))
         method: Method = self._make(METHODS[chosen.name], options, ("method",))
@@ -464,6 +486,12 @@ class Recipe:
         except ParameterError as error:
             raise self._placed(error, METHODS["buckets"], ("method", "limits")) from None
 
+    def _wish(self, name: str, chosen: SomeWish) -> Wish:
+        try:
+            return chosen.made()
+        except ParameterError as error:
+            raise self._placed(error, METHODS["personal"], ("method", "wishes", name)) from None
+
     def _population(self, path: str) -> Counts:
         from shoal.engine import Embedded
 
@@ -486,10 +514,10 @@ class Recipe:
     def nodes(self) -> int | None:
         """How many nodes the method's lattice has; None for one that searches no lattice."""
         method: Any = self.content.method
-        if "ceiling" not in type(method).model_fields or getattr(method, "levels", None):
+        if method.name != "personal" and ("ceiling" not in type(method).model_fields or getattr(method, "levels", None)):
             return None
-        lowest: dict[str, int] = method.floor or {}
-        highest: dict[str, int] = method.ceiling or {}
+        lowest: dict[str, int] = getattr(method, "floor", None) or {}
+        highest: dict[str, int] = getattr(method, "ceiling", None) or {}
         names: Iterable[str] = self.having(Role.QUASI)
         if method.name == "safepub":  # whatever has a hierarchy, but for what is to be predicted
             names = self.hierarchies.keys() - {*self.having(Role.IDENTIFYING), *(method.classes or ())}
@@ -549,7 +577,7 @@ def _contradictions(content: Content) -> Iterator[str]:
         yield f"method.column: {method.column!r} is no sensitive column; {_hint(method.column, by_role['sensitive'])}"
     if method.name in ("safepub", "noisy-counts", "kdgs", "columns", "buckets"):
         kind, generalised = "released column with a hierarchy", [name for name in released if name in content.hierarchies]
-    for option in ("floor", "ceiling", "levels", "importance", "within"):
+    for option in ("floor", "ceiling", "levels", "importance", "within", "weights"):
         for name in getattr(method, option, None) or {}:
             if name not in generalised:
                 lacking = name in released and "hierarchy" in kind
@@ -562,11 +590,11 @@ def _contradictions(content: Content) -> Iterator[str]:
     if unit is not None and unit not in by_role["identifying"]:
         fix = "give it that role" if unit in released else _hint(unit, by_role["identifying"])
         yield f"method.unit: {unit!r} is no identifying column; {fix}"
-    if method.name == "optimal" and not by_role["quasi"]:
+    if method.name in ("optimal", "personal") and not by_role["quasi"]:
         yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
     if method.name == "safepub" and not generalised and not by_role["quasi"]:  # of these each is named below
         yield "hierarchies: no released column has one to be generalised along; add it with file = … or build = …"
-    for name in by_role["quasi"] if method.name in ("optimal", "safepub") else ():
+    for name in by_role["quasi"] if method.name in ("optimal", "safepub", "personal") else ():
         if name not in content.hierarchies:
             yield f"hierarchies.{_key(name)}: missing, and the column is quasi-identifying; add it with file = … or build = …"
 
@@ -602,6 +630,8 @@ def _keys(raw: Any, loc: tuple[int | str, ...]) -> list[str]:
         if raw.get(key) in choices:
             return list(options_of(choices[raw[key]], key).model_fields)
     sections: dict[str, type[Section]] = {"": Content, "source": Source, "output": Output, "ledger": Book}
+    if loc[:2] == ("method", "wishes"):
+        return list(SomeWish.model_fields)
     limits: dict[int, type[Section]] = {2: SomeLimits, 3: LinearLimit, 4: LimitOfClass}  # by how deep they lie in [method]
     return list((limits[len(loc)] if loc[:2] == ("method", "limits") else sections[_path(loc)]).model_fields)
 
@@ -689,6 +719,15 @@ _OTHER_METHODS = {
         'solver = "multi"  # or optimal (smaller buckets, needs scipy), two, anatomy',
         "fakes = 0  # values nobody has in every bucket, against those who know others",
         "# within = { NAME = 2 }  # only people who agree at a level share a bucket",
+    ],
+    "personal": [
+        'name = "personal"  # every record its own levels: the lowest risk at a utility',
+        f'utility = "{PLACEHOLDER}"  # the share of it that every record keeps, such as 0.6',
+        'measure = "leaves"  # how utility is counted; or log, depth',
+        'model = "fixed"  # how sensitivity is; or uniform, harmonic',
+        "weights = {}  # how sensitive columns are, such as { NAME = 3 }; 1 if not named",
+        '# choice = "NAME"  # a column with what each person chose: strict, normal, open',
+        'solver = "exact"  # or genetic, relaxed, lagrangian, for very wide tables',
     ],
     "kdgs": [
         'name = "kdgs"  # frequent rows with exact counts: semantic k-anonymity alone',

@@ -26,7 +26,7 @@ from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.privacy.limits import BucketLimits, Limits, Linear
 from shoal.privacy.models import MODELS
-from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, SemanticAnonymity, Syntactic
+from shoal.privacy.promises import DifferentialPrivacy, LowestRisk, Promise, Sampled, SemanticAnonymity, Syntactic
 from shoal.release import UNPROTECTED, Certificate, plain
 from shoal.tables import Table, table
 
@@ -115,6 +115,10 @@ def _failures(
         yield from _bucketed(found, _table(values, paper), paper)
         yield from _blocks(found, paper, hierarchies)
         return
+    if paper.method == "personal":
+        yield from _personal(paper)
+        yield from _worth_enough(found, paper, hierarchies)
+        return
     groups = _groups(found, paper)
     for model in paper.parameters.get("models", ()):
         if model["is"] in _CHECKS and _checkable(model, paper):
@@ -136,6 +140,7 @@ def unchecked(certificate: Certificate | str | os.PathLike[str], hierarchies: Ma
                 else ()
             ),
             *(known.trusted(paper, hierarchies or {}) if known else ()),
+            *(_personal_trusted(paper, hierarchies or {}) if paper.method == "personal" else ()),
         ]
     except _MALFORMED:
         raise FileError(_NONE_OF_SHOAL) from None
@@ -204,7 +209,7 @@ def _generalised(column: Mapping[str, Any], certificate: Certificate) -> bool:
 
 
 _PROMISES: dict[str, Callable[..., Promise]] = {
-    made.name: made for made in (DifferentialPrivacy, SemanticAnonymity, Sampled, Syntactic)
+    made.name: made for made in (DifferentialPrivacy, LowestRisk, SemanticAnonymity, Sampled, Syntactic)
 }
 
 
@@ -258,20 +263,20 @@ def _labels(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) ->
 def _places(found: Table, paper: Certificate, name: str, tree: Hierarchy) -> list[int]:
     """Of every key of a released column its place among the labels of its level, -1 if it is none."""
     kind = next(Kind(column["type"]) for column in paper.columns if column["name"] == name)
-
-    def canonical(text: Key | None) -> str:
-        try:
-            return kind.text(kind.key(text))  # the leaf "039" of whole numbers is released as the number 39
-        except (ValueError, TypeError):
-            return str(text)
-
     labels = tree.labels[paper.levels[name]]
     if paper.method == "columns" and "" not in labels:
         labels = (*labels, "")  # what is null stays so at the root
     if paper.parameters.get("suppressed") == "star" and "*" not in labels:
         labels = (*labels, "*")  # of suppressed rows, which come last
-    places = {canonical(label): place for place, label in enumerate(labels)}
-    return [places.get(canonical(key), -1) for key in found.column(name).keys]
+    places = {_canonical(label, kind): place for place, label in enumerate(labels)}
+    return [places.get(_canonical(key, kind), -1) for key in found.column(name).keys]
+
+
+def _canonical(text: Key | None, kind: Kind) -> str:
+    try:
+        return kind.text(kind.key(text))  # the leaf "039" of whole numbers is released as the number 39
+    except (ValueError, TypeError):
+        return str(text)
 
 
 def _ordered(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> bool:
@@ -1024,6 +1029,57 @@ def _buckets_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -
         yield f"that {plural(fakes, 'value')} of every bucket are fake, and which"
         if isinstance(paper.promise["limits"].get("others"), Mapping):
             yield "limits by formula exactly, as fakes blur how often a value occurs: they are checked by the most it may be"
+
+
+# Personal generalisation
+
+
+def _personal(paper: Certificate) -> Iterator[str]:
+    """Whether the promise is that of the parameters."""
+    given, promise = paper.parameters, paper.promise
+    if promise["promise"] != LowestRisk.name or paper.levels or paper.derived or paper.whole is not True:
+        raise FileError("personal generalisation has its own promise, no levels for all records, and leaves none out")
+    floors = [given["utility"], *(wish["utility"] for wish in given["wishes"].values() if wish["utility"] is not None)]
+    counted = "table" if given["register"] is None else "register"
+    if (promise["counted_in"], *(promise[name] for name in ("solver", "measure", "model"))) != (
+        counted,
+        *(given[name] for name in ("solver", "measure", "model")),
+    ) or _number(promise["utility"]) != min(map(_number, floors)):
+        yield "the promise is not that of the parameters"
+
+
+def _worth_enough(found: Table, paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether every record keeps the utility promised, by the best reading of each text that occurs at several levels."""
+    quasi = [column["name"] for column in paper.columns if column["role"] == "quasi"]
+    if not found.rows or any(name not in hierarchies for name in quasi):
+        return
+    measure, worth, whole = paper.parameters["measure"], np.zeros(found.rows), 0.0
+    for name in quasi:
+        kind = _declared(paper, name)
+        tree, times = hierarchies[name].of_kind(kind).with_missing(), float(_number(paper.parameters["importance"].get(name, 1)))
+        leaves = int(tree.cover(tree.height).max())
+        of_text: dict[Key | None, float] = {}
+        for level, labels in enumerate(tree.labels):
+            for label, covered in zip(labels, tree.cover(level).tolist(), strict=True):
+                own = {"depth": tree.height - level, "leaves": 1 / covered, "log": math.log(leaves / covered)}[measure]
+                text = _canonical(label, kind)
+                of_text[text] = max(of_text.get(text, 0.0), times * own)
+        whole += times * {"depth": tree.height, "leaves": 1, "log": math.log(leaves)}[measure]
+        texts = [_canonical(key, kind) for key in found.column(name).keys]
+        if wrong := sum(text not in of_text for text in texts):
+            yield f"column {name!r} has {plural(wrong, 'value')} that its hierarchy has not"
+            return
+        worth += np.array([of_text[text] for text in texts])[found.column(name).codes]
+    if short := int((worth < (float(_number(paper.promise["utility"])) - _SLACK) * whole).sum()):
+        yield f"{plural(short, 'record')} of {found.rows:,} keep less utility than is promised"
+
+
+def _personal_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    yield "that no generalisation of a record with this utility has a lower risk, for which the input is needed"
+    if unknown := [one["name"] for one in paper.columns if one["role"] == "quasi" and one["name"] not in hierarchies]:
+        yield f"that every record keeps its utility, for want of the hierarchies of {listed(unknown)}"
+    if len({str(wish["utility"]) for wish in paper.parameters["wishes"].values()}) > 1:
+        yield "that people who chose a higher utility than the lowest one keep it"
 
 
 # Which method is checked by what
