@@ -580,6 +580,9 @@ def test_a_release_is_made_entered_verified_and_written_over(tmp_path: Path) -> 
     assert "200 records in 100 buckets; loss 100" in said
     assert "2-diversity would keep these limits" in said
     assert "entered in" in said
+    assert "earlier release" not in said
+    _, said = shoal_command("release", path, "--out", tmp_path / "second", "--ledger", tmp_path / "ledger.db")
+    assert "has an earlier release by buckets" in said
     shown, _ = shoal_command("verify", out / "certificate.json", out / "release.csv")
     assert "F′-privacy of 'ill'" in shown
     _, refused = shoal_command("release", path, "--out", out, code=2)

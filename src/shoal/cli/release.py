@@ -43,6 +43,8 @@ def release(
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
         chosen.promise(table)
+    if book and (name := chosen.method().name) == "buckets" and name in {e.facts["method"] for e in book.account().reserved}:
+        complain(f"note: {book.path} has an earlier release by buckets; against whoever gets both, no limit holds")
     if (nodes := chosen.nodes()) is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
     try:
