@@ -399,3 +399,10 @@ def test_a_lattice_of_one_node_has_that_node_as_its_best() -> None:
     levels = {"c0": 1, "c1": 2}
     found = search(Lattice(counts, hierarchies, floor=levels, ceiling=levels), [KAnonymity(5)], LOSSES["granularity"], 1)
     assert (found.node, found.evaluated) == ((1, 2), 1)
+
+
+def test_codes_of_eight_bytes_are_counted_exactly() -> None:
+    large = 1 << 60
+    counts = group(["a", "b"], [np.array([1, 0, 1], np.uint8), np.array([large - 1, 5, large - 1], np.uint64)], [2, large])
+    assert [codes.tolist() for codes in counts.codes] == [[0, 1], [5, large - 1]]
+    assert counts.count.tolist() == [1, 2]

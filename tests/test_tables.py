@@ -331,6 +331,38 @@ def test_values_of_another_type_are_counted_and_never_shown() -> None:
     assert "39.5" not in str(caught.value)
 
 
+@pytest.mark.parametrize("at_once", [1, 1 << 20])
+@pytest.mark.parametrize("form", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_columns_asked_for_together_are_those_asked_for_one_by_one(
+    form: Any, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.frames._AT_ONCE", at_once)
+    data = {
+        "^a$": ["y", None, "", "x"] * 6000,
+        "*": [None, "b", "c", "b"] * 6000,
+        "number": ["7", "07", None, "-1"] * 6000,
+        "day": ["2024-02-29", "1999-12-31", "", None] * 6000,
+        "many": [f"person {i}" for i in range(24_000)],
+        "whole": [3, 1, 2, 2] * 6000,
+        "share": [0.5, None, 0.25, 0.5] * 6000,
+    }
+    options: Any = {"types": {"number": "integer", "day": "date"}}
+    names = [*data, "^a$", "many"]
+    found = shoal.table(form(data), **options).columns(names)
+    assert [column.name for column in found] == names
+    assert found[0] is found[-2]
+    alone = shoal.table(pl.DataFrame(data), **options)
+    assert all(same(column, alone.column(column.name)) for column in found)
+    assert [found[0].keys[code] for code in found[0].codes[:4]] == ["y", None, None, "x"]
+
+
+def test_the_first_column_that_misses_values_is_refused_before_texts_that_are_coded_ahead() -> None:
+    frame = pl.DataFrame({"number": [1, None], "text": ["", None], "gone": pl.Series([None, None], dtype=pl.String)})
+    for names, missing in ((["number", "text"], 1), (["text", "number"], 2), (["gone", "text"], 2)):
+        with pytest.raises(ColumnError, match=f"column '{names[0]}': {missing} of 2 values are missing"):
+            shoal.table(frame, missing="refuse").columns(names)
+
+
 def test_a_table_too_large_for_memory_is_refused_with_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available", lambda: 1_000_000)
     with pytest.raises(TooLargeError, match=r"coding a table of 100,000 rows needs about 2\.0 MB of memory and 1\.0 MB are free"):

@@ -5,7 +5,7 @@ One Protocol, one class a library, each loaded where it is used. All of them giv
 
 import datetime as dt
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ __all__ = ["Library", "comparable", "guessed", "kind_of", "library", "series_of"
 
 Ints = npt.NDArray[Any]
 
+_AT_ONCE = 1 << 20  # texts that are coded together where there are many rows: memory for four bytes each is small
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
 
 
@@ -29,6 +30,10 @@ class Library(Protocol):
 
     def factorize(self, series: Any) -> tuple[Ints, list[object]]:
         """Codes and values of a series in no particular order; every value occurs, and None stands for missing ones."""
+        ...
+
+    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+        """The same for those of several series that are coded faster together than one by one; the others are left out."""
         ...
 
     def whole(self, series: Any) -> Any:
@@ -199,16 +204,11 @@ class _Polars:
     def factorize(self, series: Any) -> tuple[Ints, list[object]]:
         import polars as pl
 
+        if series.dtype == pl.String:
+            return next(self._texts([series]))
         series = series.alias("")  # a name such as "^a$" would be read as a pattern
         if series.null_count() == len(series):
             return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
-        if series.dtype == pl.String:  # a table of texts of its own, filled while the column is read once: codes are dense
-            coded = series.cast(pl.Categorical(pl.Categories.random()))
-            numbers = coded.to_physical()
-            texts = pl.Series(range(numbers.max() + 1), dtype=numbers.dtype).cat.to(coded.dtype).to_list()
-            if not series.null_count():
-                return numbers.to_numpy(), texts
-            return numbers.fill_null(len(texts)).to_numpy(), [*texts, None]
         if series.dtype.is_decimal():
             codes, decimals = self.factorize(series.cast(pl.String))
             return codes, [None if text is None else Decimal(str(text)) for text in decimals]
@@ -224,6 +224,31 @@ class _Polars:
             codes[series.is_null().to_numpy()] = len(values)
             values.append(None)
         return codes, values
+
+    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+        import polars as pl
+
+        names = [name for name, one in series.items() if one.dtype == pl.String]
+        many = max(pl.thread_pool_size(), _AT_ONCE // (1 + max(map(len, series.values()), default=0)))
+        found: dict[str, tuple[Ints, list[object]]] = {}
+        for start in range(0, len(names), many):
+            some = names[start : start + many]
+            found.update(zip(some, self._texts([series[name] for name in some]), strict=True))
+        return found
+
+    def _texts(self, series: Sequence[Any]) -> Iterator[tuple[Ints, list[object]]]:
+        """Codes and values of series of texts, which Polars reads side by side."""
+        import polars as pl
+
+        # Each has a table of its own, filled while it is read once, so codes are dense; it lasts as long as `coded` does.
+        tables = [pl.Categories.random() for _ in series]
+        columns = pl.DataFrame([one.alias(str(i)) for i, one in enumerate(series)])  # names such as "^a$" would be patterns
+        coded = columns.select(pl.nth(i).cast(pl.Categorical(table)) for i, table in enumerate(tables))
+        for table, codes in zip(tables, coded.select(pl.all().to_physical()), strict=True):
+            texts = list(table)
+            missing = codes.null_count() > 0
+            full = codes.fill_null(len(texts)) if missing else codes
+            yield full.to_numpy().astype(np.min_scalar_type(len(texts))), [*texts, *[None] * missing]
 
     def whole(self, series: Any) -> Any:
         import polars as pl
@@ -273,6 +298,9 @@ class _Pandas:
         gone = codes < 0
         codes[gone] = len(distinct)
         return codes, [*distinct.astype(object), *[None] * bool(gone.any())]
+
+    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+        return {}
 
     def whole(self, series: Any) -> Any:
         return series
@@ -327,6 +355,9 @@ class _Arrow:
             codes[codes < 0] = len(values)
             values.append(None)
         return codes, values
+
+    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+        return {}
 
     def whole(self, series: Any) -> Any:
         return series

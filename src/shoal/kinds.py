@@ -68,7 +68,10 @@ class Kind(StrEnum):
 
     def keys(self, values: Sequence[object], column: str) -> list[Key | None]:
         """The keys of several values; the error names the column and the number of misfits, never a value."""
-        if self is Kind.INTEGER and set(map(type, values)) == {int}:  # their own keys: of people there may be millions
+        types = set(map(type, values))  # most are their own keys: of people there may be millions
+        if self is Kind.TEXT and types <= {str, type(None)}:
+            return [text or None for text in cast("Sequence[str | None]", values)]
+        if self is Kind.INTEGER and types == {int}:
             whole = cast("list[int]", list(values))
             if min(whole) > -_LARGEST_INTEGER and max(whole) < _LARGEST_INTEGER:
                 return [*whole]

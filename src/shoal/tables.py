@@ -26,6 +26,7 @@ from shoal.kinds import Key, Kind
 __all__ = ["Column", "Missing", "Role", "Table", "table", "wrap"]
 
 Missing = Literal["category", "refuse"]
+_Place = tuple[str, Kind, Missing]  # of a coded column: its name, its type and the policy for missing values
 
 _LOOKED_AT = 10_000  # rows in which a name is looked for, to see whether it is one
 _SIDE_BY_SIDE = 20_000  # rows from which on starting threads costs less than it saves
@@ -65,7 +66,7 @@ class Table:
     types: Mapping[str, Kind] = field(default_factory=dict)
     missing: Missing = "category"
     # Tables that differ in roles share what was coded; what depends on hierarchies is each table's own.
-    _coded: dict[tuple[str, Kind, Missing], Column] = field(default_factory=dict, repr=False)
+    _coded: dict[_Place, Column] = field(default_factory=dict, repr=False)
     _kinds: dict[str, Kind] = field(default_factory=dict, init=False, repr=False)
     _trees: dict[str, Hierarchy] = field(default_factory=dict, init=False, repr=False)
     _leaves: dict[str, Codes] = field(default_factory=dict, init=False, repr=False)
@@ -111,7 +112,7 @@ class Table:
 
         Also if its type is read off the values, or is that of decimals, which are read as floats: two people might be one.
         """
-        if unit in self.guessed or (unit not in self.types and self.frame[unit].dtype.is_decimal()):
+        if unit in self.guessed or (unit not in self.types and self.frame.get_column(unit).dtype.is_decimal()):
             raise ColumnError(
                 f"column {unit!r} is to tell people apart, and by a type of its own two might be one; declare it, as in "
                 f"types={{{unit!r}: 'text'}}, or 'integer'"
@@ -134,7 +135,7 @@ class Table:
         hierarchy = self.hierarchies.get(name)
         if hierarchy is not None and hierarchy.kind is not Kind.TEXT:
             return hierarchy.kind
-        own = frames.kind_of(self._library, self.frame[name])
+        own = frames.kind_of(self._library, self.frame.get_column(name))
         if hierarchy is None or own is Kind.TEXT:
             return own
         try:  # integers meet the texts "39" and "039" of a hierarchy as integers, if all its leaves are such
@@ -147,7 +148,9 @@ class Table:
     def guessed(self) -> frozenset[str]:
         """The columns whose type nobody declared, and that is read off their values: it tells about them."""
         declared = {*self.types, *(name for name, hierarchy in self.hierarchies.items() if hierarchy.kind is not Kind.TEXT)}
-        return frozenset(name for name in self.names if name not in declared and frames.guessed(self._library, self.frame[name]))
+        return frozenset(
+            name for name in self.names if name not in declared and frames.guessed(self._library, self.frame.get_column(name))
+        )
 
     @cached_property
     def _library(self) -> frames.Library:
@@ -159,24 +162,37 @@ class Table:
         """A column, coded on first use."""
         place = name, self.kind(name), self.missing
         if place not in self._coded:
-            self._coded[place] = self._code(name)
+            self._code([place])
         return self._coded[place]
 
     def columns(self, names: Iterable[str]) -> list[Column]:
         """Several columns; those that are not coded yet are coded side by side, since the libraries free Python's lock."""
-        wanted = list(names)
-        if len(wanted) > 1 and self.rows >= _SIDE_BY_SIDE:
-            with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as threads:
-                list(threads.map(self.column, dict.fromkeys(wanted)))
-        return [self.column(name) for name in wanted]
+        places = [(name, self.kind(name), self.missing) for name in names]
+        if new := [place for place in dict.fromkeys(places) if place not in self._coded]:
+            self._code(new)
+        return [self._coded[place] for place in places]
 
     def _require(self, name: str) -> None:
         if name not in self.names:
             raise ColumnError(f"no column {name!r}; {told(self.frame)}")
 
-    def _code(self, name: str) -> Column:
-        kind = self.kind(name)
-        series = self.frame[name]
+    def _code(self, places: Sequence[_Place]) -> None:
+        together = {name: self.frame.get_column(name).to_native() for name, kind, _ in places if kind is not Kind.INTEGER}
+        ahead = self._library.together(together)
+
+        def code(place: _Place) -> None:
+            name, kind, _ = place
+            self._coded[place] = self._column(name, kind, *(ahead.pop(name, None) or self._factorize(name, kind)))
+
+        if len(places) > len(ahead) + 1 and self.rows >= _SIDE_BY_SIDE:
+            with ThreadPoolExecutor(min(len(places), os.cpu_count() or 1)) as threads:
+                list(threads.map(code, places))
+        else:
+            for place in places:
+                code(place)
+
+    def _factorize(self, name: str, kind: Kind) -> tuple[npt.NDArray[Any], list[object]]:
+        series = self.frame.get_column(name)
         if not frames.comparable(series):
             raise ColumnError(
                 f"column {name!r} is of type {series.dtype}, whose values have no order or text that all libraries share; "
@@ -184,11 +200,13 @@ class Table:
             )
         try:
             native = series.to_native()
-            codes, values = self._library.factorize(self._library.whole(native) if kind is Kind.INTEGER else native)
+            return self._library.factorize(self._library.whole(native) if kind is Kind.INTEGER else native)
         except TypeError:
             raise ColumnError(
                 f"column {name!r} holds lists or other values that cannot be compared; convert it to text"
             ) from None
+
+    def _column(self, name: str, kind: Kind, codes: npt.NDArray[Any], values: list[object]) -> Column:
         keys = kind.keys(values, name)
         if None in keys and self.missing == "refuse":
             missing = int(np.isin(codes, [i for i, key in enumerate(keys) if key is None]).sum())
@@ -260,7 +278,7 @@ class Table:
             if values is None:
                 made[name] = self._library.series(codes, self._library.default(Kind.INTEGER, False))
                 continue
-            own = self.frame[name] if name in self.names else None
+            own = self.frame.get_column(name) if name in self.names else None
             kind = Kind.TEXT if own is None else self.kind(name)
             occurs = np.bincount(codes, minlength=len(values)) > 0
             place = np.cumsum(occurs) - 1

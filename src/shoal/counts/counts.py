@@ -93,7 +93,7 @@ def _keys(codes: Sequence[Codes], cards: Sequence[int]) -> npt.NDArray[np.int64]
     key = codes[0].astype(np.int64)
     for column, card in zip(codes[1:], cards[1:], strict=True):
         key *= max(card, 1)
-        key += column.astype(np.int64, copy=False)
+        np.add(key, column, out=key, dtype=np.int64, casting="unsafe")  # also of codes of eight bytes
     return key
 
 
