@@ -67,6 +67,13 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "what several people have together: that two people of a bucket cannot both have a value that is there once",
         "several releases of the same people: with other buckets each, they tell more together than each alone",
     ),
+    "coincidence": (
+        "facts about several people together: that groups had to be merged shows that some people of them have the same values",
+        "who knows some people's values, or how values go with other columns, learns more about the others of a group",
+        "insensitive columns are released as they are, and count as known to nobody",
+        "several releases of the same people may tell more together than each alone",
+        "that something was released at all, where for other values it would have been refused",
+    ),
     "lowest risk": (
         "who is recognised all the same: a low risk is not none, and whoever is unlike all others keeps a high one",
         "which generalisation each record got tells about it: whoever knows the algorithm may rule out people who would have "

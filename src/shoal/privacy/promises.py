@@ -13,7 +13,7 @@ from shoal.privacy.calculus import Definition, definition_of, delta_of
 from shoal.privacy.epsilon import Epsilon, rounded_up, total
 from shoal.privacy.exact import Exact, fraction, printed, short, whole
 
-__all__ = ["DifferentialPrivacy", "LowestRisk", "Promise", "Sampled", "SemanticAnonymity", "Syntactic", "composed"]
+__all__ = ["Coincidence", "DifferentialPrivacy", "LowestRisk", "Promise", "Sampled", "SemanticAnonymity", "Syntactic", "composed"]
 
 
 class Promise(Protocol):
@@ -188,6 +188,35 @@ class Sampled:
 
     def to_dict(self) -> dict[str, Any]:
         return {"promise": self.name, "share": printed(Fraction(self.share))}
+
+
+@dataclass(frozen=True)
+class Coincidence:
+    """What can be inferred about anybody is what their group shows, and that satisfies these models.
+
+    >>> print(Coincidence(("3-diversity of ill",)).statement)
+    every group satisfies 3-diversity of ill, and that is all that can be inferred: what someone who knows the algorithm, \
+everybody's quasi-identifying values and who is in which group believes about a person's other values is exactly how they are \
+spread in the person's group, unless they knew more about who has what before
+    """
+
+    models: tuple[str, ...]
+
+    name: ClassVar[str] = "coincidence"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "models", Syntactic(self.models).models)
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"every group satisfies {' and '.join(self.models)}, and that is all that can be inferred: what someone who knows "
+            "the algorithm, everybody's quasi-identifying values and who is in which group believes about a person's other "
+            "values is exactly how they are spread in the person's group, unless they knew more about who has what before"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"promise": self.name, "models": list(self.models)}
 
 
 @dataclass(frozen=True)
