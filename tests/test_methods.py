@@ -23,6 +23,7 @@ from shoal.errors import ColumnError, HierarchyError, InfeasibleError, Parameter
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Method, Progress, Schema
+from shoal.methods.coincident import Coincident
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.noisy_counts import KDGS, NoisyCounts
 from shoal.methods.optimal import Optimal
@@ -51,9 +52,17 @@ METHODS: dict[str, Method] = {
     "k-dgs": KDGS(1, levels={"age": 1}),
     "personal": Personal("1/2"),
     "personal, harmonic": Personal("2/3", model="harmonic", measure="log", weights={"age": 2}),
+    "coincident": Coincident((DistinctDiversity("ill", 2),), 4),
+    "coincident, interleaved": Coincident((DistinctDiversity("ill", 2),), 4, "interleaved", order="splits"),
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
 }
-SAMPLES = (RandomSample, SafePub, NoisyCounts, KDGS)  # which release some of the rows, by chance or by how many are alike
+SAMPLES = (
+    RandomSample,
+    SafePub,
+    NoisyCounts,
+    KDGS,
+    Coincident,
+)  # which release some of the rows, by chance or by how many are alike
 
 AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
 PLACES = Hierarchy.from_lines(
@@ -83,7 +92,8 @@ def table(frame: Any, **options: Any) -> Table:
 
 
 def columns_of(method: Method) -> list[str]:
-    return ["age", "town", "ill", "tag", *(["count"] if getattr(method, "counts", False) else [])]
+    own = ["group"] if isinstance(method, Coincident) else []
+    return [*own, "age", "town", "ill", "tag", *(["count"] if getattr(method, "counts", False) else [])]
 
 
 def rows_of(release: Release) -> list[dict[str, Any]]:

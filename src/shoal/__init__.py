@@ -35,6 +35,7 @@ _ROOMS = {
     "Columns": "methods.columns",
     "Buckets": "methods.buckets",
     "Personal": "methods.personal",
+    "Coincident": "methods.coincident",
     "Limits": "privacy.limits",
     "Optimal": "methods.optimal",
     "Mondrian": "methods.mondrian",
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from shoal.ledger import Ledger as Ledger
     from shoal.measure import assess as assess
     from shoal.methods.buckets import Buckets as Buckets
+    from shoal.methods.coincident import Coincident as Coincident
     from shoal.methods.columns import Columns as Columns
     from shoal.methods.mondrian import Mondrian as Mondrian
     from shoal.methods.noisy_counts import KDGS as KDGS

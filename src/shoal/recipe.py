@@ -44,7 +44,8 @@ from shoal.hierarchy import Hierarchy, build
 from shoal.hierarchy import read as read_hierarchy
 from shoal.kinds import Kind, KindName
 from shoal.measure.loss import LOSSES, Loss
-from shoal.methods.personal import Weights, Wish
+from shoal.methods.personal import Wish
+from shoal.methods.personal.models import Weights
 from shoal.privacy import models
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact
@@ -65,6 +66,7 @@ METHODS = {
     "columns": "methods.columns.Columns",
     "buckets": "methods.buckets.Buckets",
     "personal": "methods.personal.Personal",
+    "coincident": "methods.coincident.Coincident",
     "kdgs": "methods.noisy_counts.KDGS",
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
@@ -590,11 +592,11 @@ def _contradictions(content: Content) -> Iterator[str]:
     if unit is not None and unit not in by_role["identifying"]:
         fix = "give it that role" if unit in released else _hint(unit, by_role["identifying"])
         yield f"method.unit: {unit!r} is no identifying column; {fix}"
-    if method.name in ("optimal", "personal") and not by_role["quasi"]:
+    if method.name in ("optimal", "personal", "coincident") and not by_role["quasi"]:
         yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
     if method.name == "safepub" and not generalised and not by_role["quasi"]:  # of these each is named below
         yield "hierarchies: no released column has one to be generalised along; add it with file = … or build = …"
-    for name in by_role["quasi"] if method.name in ("optimal", "safepub", "personal") else ():
+    for name in by_role["quasi"] if method.name in ("optimal", "safepub", "personal", "coincident") else ():
         if name not in content.hierarchies:
             yield f"hierarchies.{_key(name)}: missing, and the column is quasi-identifying; add it with file = … or build = …"
 
@@ -728,6 +730,13 @@ _OTHER_METHODS = {
         "weights = {}  # how sensitive columns are, such as { NAME = 3 }; 1 if not named",
         '# choice = "NAME"  # a column with what each person chose: strict, normal, open',
         'solver = "exact"  # or genetic, relaxed, lagrangian, for very wide tables',
+    ],
+    "coincident": [
+        'name = "coincident"  # groups that show all there is to infer, though all know how',
+        f'models = ["{PLACEHOLDER}"]  # such as "3-diversity of NAME"; all: docs/models.md',
+        "# size = 6  # people of a group to start with; by itself twice what models ask for",
+        'scheme = "forest"  # or interleaved, UU, UA',
+        'order = "curve"  # how people are put together; or splits',
     ],
     "kdgs": [
         'name = "kdgs"  # frequent rows with exact counts: semantic k-anonymity alone',

@@ -26,7 +26,7 @@ from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.privacy.limits import BucketLimits, Limits, Linear
 from shoal.privacy.models import MODELS
-from shoal.privacy.promises import DifferentialPrivacy, LowestRisk, Promise, Sampled, SemanticAnonymity, Syntactic
+from shoal.privacy.promises import Coincidence, DifferentialPrivacy, LowestRisk, Promise, Sampled, SemanticAnonymity, Syntactic
 from shoal.release import UNPROTECTED, Certificate, plain
 from shoal.tables import Table, table
 
@@ -150,7 +150,8 @@ def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
     if model["is"] not in _OF_THE_INPUT:
         return model["is"] in _CHECKS
     kept_back = [column["name"] for column in certificate.columns if column.get("hierarchy", ()) is None]
-    return certificate.whole and model["column"] not in kept_back
+    whole = certificate.whole or certificate.method == "coincident"  # of which models speak of the release
+    return whole and model["column"] not in kept_back
 
 
 def _called(model: Mapping[str, Any]) -> str:
@@ -209,7 +210,7 @@ def _generalised(column: Mapping[str, Any], certificate: Certificate) -> bool:
 
 
 _PROMISES: dict[str, Callable[..., Promise]] = {
-    made.name: made for made in (DifferentialPrivacy, LowestRisk, SemanticAnonymity, Sampled, Syntactic)
+    made.name: made for made in (Coincidence, DifferentialPrivacy, LowestRisk, SemanticAnonymity, Sampled, Syntactic)
 }
 
 
@@ -225,7 +226,7 @@ def _words(paper: Certificate) -> Iterator[str]:
     promise = made(**{name: paper.promise[name] for name in names if name in paper.promise})
     if plain(promise.to_dict()) != paper.promise or (paper.version == __version__ and promise.statement != paper.statement):
         yield "the certificate's statement is not what its promise says"
-    if isinstance(promise, Syntactic):
+    if isinstance(promise, Syntactic | Coincidence):
         known = _model_names(paper.parameters["models"])
         yield from (f"{model} is promised, which is not among the parameters" for model in promise.models if model not in known)
 
@@ -1031,6 +1032,45 @@ def _buckets_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -
             yield "limits by formula exactly, as fakes blur how often a value occurs: they are checked by the most it may be"
 
 
+# Coincident generalisation: are groups what they are said to be
+
+
+def _coincident_derivation(paper: Certificate) -> Iterator[str]:
+    given = paper.parameters
+    own = [(one["name"], one["role"], one["type"]) for one in paper.columns if one["name"] == "group"]
+    if own != [("group", "insensitive", "integer")] or paper.levels:
+        yield "the group is not described as the method does it, or levels are named, which groups have not"
+    if given["scheme"] not in ("forest", "UU", "UA", "interleaved") or given["order"] not in ("splits", "curve"):
+        yield "the parameters are none that the method takes"
+    _whole(given["size"]), _whole(given["depth"] + 1)
+    if set(paper.promise["models"]) != _model_names(given["models"]):
+        yield "the models of the promise are not those of the parameters"
+
+
+def _coincident_groups(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether groups are numbered one by one, have a size that merging gives, and show the same of everybody in them."""
+    number, size = _integers(found, "group"), _whole(paper.parameters["size"])
+    sizes = np.bincount(number)[1:] if len(number) and number.min() > 0 else np.zeros(1, dtype=np.int64)
+    if len(number) and (number.min() != 1 or not sizes.all()):
+        yield "the groups are not numbered one by one"
+        return
+    parts = {2 * size << level for level in range(63)}
+    if paper.parameters["scheme"] == "interleaved":
+        parts = {2 * size, 3 * size, *(6 * size << level for level in range(60))}
+    if odd := sum(2 * each not in parts for each in sizes.tolist()) if len(number) else 0:
+        yield f"{plural(odd, 'group')} of {len(sizes):,} have a size that merging does not give"
+    for column in paper.columns:
+        if column["role"] == "quasi" and len(number):
+            codes = found.column(column["name"]).codes.astype(np.int64)
+            if (codes[1:] != codes[:-1])[number[1:] == number[:-1]].any():
+                yield f"column {column['name']!r} shows several values in one group"
+
+
+def _coincident_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+    yield "that groups were formed by quasi-identifying values alone, and merged as the scheme says"
+    yield "that who was left out, and which groups were left as they are, was drawn, by draws that nobody knows"
+
+
 # Personal generalisation
 
 
@@ -1131,11 +1171,14 @@ _KNOWN = {
         _nothing_more,
         _buckets_trusted,
     ),
+    "coincident": _Checks(
+        Coincidence.name, "models size scheme depth order", "", _coincident_derivation, _coincident_groups, _coincident_trusted
+    ),
     "mondrian": _Checks("semantic anonymity", "models relaxed ranges splits", "", _splits_derivation, _split, _splits_trusted),
 }
 _ALGORITHMIC = {
     promise: [name for name, checks in _KNOWN.items() if checks.promise == promise]
-    for promise in ("differential privacy", "semantic anonymity", BucketLimits.name)
+    for promise in ("differential privacy", "semantic anonymity", BucketLimits.name, Coincidence.name)
 }
 
 
@@ -1183,6 +1226,8 @@ class _Groups:
 
 def _groups(found: Table, certificate: Certificate) -> _Groups:
     quasi = [column["name"] for column in certificate.columns if column["role"] == "quasi"]
+    if certificate.method == "coincident":
+        quasi = ["group"]
     rows = np.zeros(found.rows, dtype=np.int64)
     suppressed = np.full(found.rows, certificate.parameters.get("suppressed") == "star")
     for name in quasi:

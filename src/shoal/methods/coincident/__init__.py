@@ -33,6 +33,8 @@ __all__ = ["GROUP", "Coincident"]
 GROUP = "group"
 """The column that says who is in one group, as groups may look alike."""
 
+_OWN = "\0group"  # no column of a table is called so
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
@@ -119,31 +121,34 @@ def _columns(paper: Certificate) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _People:
-    """The records that are released, in an order in which groups to start with follow each other."""
+    """The records that are released, as distinct rows, in an order in which groups to start with follow each other."""
 
     table: Table
+    rows: Counts
     record: Ints
     leaves: int
 
     @classmethod
     def of(cls, table: Table, method: Coincident, chance: Chance) -> "_People":
         """People by their quasi-identifying values; of those who have the same, it is drawn who comes where."""
-        hierarchies = {name: table.hierarchy(name) for name in table.quasi}
-        table.columns(table.names)
-        leaves = [table.leaves(name) for name in hierarchies]
+        table.columns(released(table))
+        quasi = {name: (table.leaves(name), len(table.hierarchy(name).maps[0])) for name in table.quasi}
+        others = {name: table.column(name) for name in released(table) if name not in quasi}
+        codes = [*(leaves for leaves, _ in quasi.values()), *(column.codes for column in others.values())]
+        cards = [*(card for _, card in quasi.values()), *(max(len(column.keys), 1) for column in others.values())]
+        rows = group([*quasi, *others], codes, cards)  # in an order of their own, whatever that of the input
         number = table.rows // method.people
-        drawn = chance.permutation(table.rows)[: number * method.people]
+        if table.rows and not number:
+            raise InfeasibleError(f"the table has fewer than {method.people} records, which is one group; take a smaller `size`")
+        drawn = np.repeat(np.arange(rows.distinct), rows.count)[chance.permutation(table.rows)[: number * method.people]]
         if not number:
-            if table.rows:
-                raise InfeasibleError(
-                    f"the table has fewer than {method.people} records, which is one group; take smaller groups"
-                )
-            return cls(table, drawn, 0)
-        cards = [len(hierarchy.maps[0]) for hierarchy in hierarchies.values()]
-        cell, rows = _cells([column[drawn] for column in leaves], cards, list(hierarchies))
-        runs = ordered(rows, cards, method.people, method.order)
-        by_cell = np.argsort(cell, kind="stable")  # those drawn first come first
-        return cls(table, drawn[by_cell[_places(runs.rows, runs.counts)]], number)
+            return cls(table, rows, drawn, 0)
+        cells = group(list(quasi), rows.codes[: len(quasi)], cards[: len(quasi)])
+        cell = np.repeat(np.arange(cells.distinct), cells.count)[drawn]  # rows with the same values are neighbours
+        left = replace(cells, count=np.bincount(cell, minlength=cells.distinct).astype(np.int64))
+        runs = ordered(left, cards[: len(quasi)], method.people, method.order)
+        by_cell = np.argsort(cell.astype(smallest(cells.distinct)), kind="stable")  # those drawn first come first
+        return cls(table, rows, drawn[by_cell[_places(runs.rows, runs.counts)]], number)
 
     def grouped(self, method: Coincident, chance: Chance) -> Ints:
         """The number of every record's group."""
@@ -153,58 +158,42 @@ class _People:
             np.arange(2 * self.leaves), np.tile([method.people - method.people // 2, method.people // 2], self.leaves)
         )
         names = sorted({name for model in method.models for name in model.columns})
-        carried = [_values(self.table, name, self.record) for name in names]
+        values, cards = zip(*(_values(self.table, name, self.rows) for name in names), strict=True) if names else ((), ())
+        carried = [codes[self.record] for codes in values]
 
         def safe(numbers: Ints, groups: int) -> Bools:
             own = numbers[half]
             own[own < 0] = groups  # all others are one group more, so that shares of the whole table are right
-            codes = [own.astype(smallest(groups + 1)), *(values for values, _ in carried)]
-            counts = group(["\\0group", *names], codes, [groups + 1, *(card for _, card in carried)])
+            counts = group([_OWN, *names], [own.astype(smallest(groups + 1)), *carried], [groups + 1, *cards])
             tree = Hierarchy((("",) * (groups + 1),), (np.arange(groups + 1, dtype=smallest(groups + 1)),))
-            return holds_all(method.models, Lattice(counts, {"\\0group": tree}).groups((0,)))[:groups]
+            return holds_all(method.models, Lattice(counts, {_OWN: tree}).groups((0,)))[:groups]
 
         return merged(self.leaves, safe, method.scheme, method.depth, chance)[half]
 
     def laid_out(self, groups: Ints, chance: Chance) -> Any:
         """The released columns: groups in the order of what they show, or by lot, and their records by values."""
         table, number = self.table, int(groups.max(initial=-1)) + 1
-        order = np.argsort(groups, kind="stable")
+        order = np.argsort(groups.astype(smallest(max(number, 1))), kind="stable")
         starts = np.searchsorted(groups[order], np.arange(number))
         columns: dict[str, tuple[Any, npt.NDArray[Any]]] = {}
         labels: list[Ints] = []
         for name in released(table):
+            codes = self.rows.codes[self.rows.names.index(name)][self.record]
             if name in table.quasi:
-                texts, shown = _common(table.hierarchy(name), table.leaves(name)[self.record[order]], starts)
+                texts, shown = _common(table.hierarchy(name), codes[order], starts)
                 labels.append(shown)
                 columns[name] = texts, shown[groups]
             else:
-                own = table.column(name)
-                columns[name] = own.keys, own.codes[self.record]
+                columns[name] = table.column(name).keys, codes
         rank = np.empty(number, dtype=np.int64)
         rank[np.lexsort([chance.permutation(number), *reversed(labels)])] = np.arange(number)
         cards = [max(len(values), 1) for values, _ in columns.values()]
-        rows = group(
-            [GROUP, *columns],
-            [rank[groups].astype(smallest(max(number, 1))), *(codes for _, codes in columns.values())],
-            [max(number, 1), *cards],
-        )
+        own = rank[groups].astype(smallest(max(number, 1)))
+        rows = group([GROUP, *columns], [own, *(codes for _, codes in columns.values())], [max(number, 1), *cards])
         made: dict[str, Any] = {GROUP: (None, np.repeat(rows.codes[0].astype(np.int64) + 1, rows.count))}
         for (name, (values, _)), codes in zip(columns.items(), rows.codes[1:], strict=True):
             made[name] = values, np.repeat(codes, rows.count)
         return table.like(made)
-
-
-def _cells(leaves: list[npt.NDArray[Any]], cards: list[int], names: list[str]) -> tuple[Ints, Counts]:
-    """The distinct rows of some columns, and which each record has."""
-    rows = group(names, leaves, cards)
-    rank, distinct = np.zeros(len(leaves[0]), dtype=np.int64), 1
-    for column, card in zip(leaves, cards, strict=True):
-        if distinct * card > 1 << 62:
-            found, rank = np.unique(rank, return_inverse=True)
-            distinct = len(found)
-        rank = rank * card + column
-        distinct *= card
-    return np.unique(rank, return_inverse=True)[1].astype(np.int64), rows
 
 
 def _places(rows: Ints, counts: Ints) -> Ints:
@@ -217,11 +206,12 @@ def _places(rows: Ints, counts: Ints) -> Ints:
     return np.repeat(first - (ends - counts), counts) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
-def _values(table: Table, name: str, record: Ints) -> tuple[npt.NDArray[Any], int]:
+def _values(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:
     """A column as the models expect it: leaves where it has a hierarchy, else its own codes; and how many there are."""
+    codes = rows.codes[rows.names.index(name)]
     if name in table.hierarchies:
-        return table.leaves(name)[record], len(table.hierarchy(name).maps[0])
-    return table.column(name).codes[record], max(len(table.column(name).keys), 1)
+        return table.leaf_of(name)[codes], len(table.hierarchy(name).maps[0])
+    return codes, max(len(table.column(name).keys), 1)
 
 
 def _common(hierarchy: Hierarchy, leaves: npt.NDArray[Any], starts: Ints) -> tuple[list[str], Ints]:
