@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
+from shoal.counts.counts import ranks
 from shoal.methods import silent
 from shoal.methods.personal import People, Personal
-from shoal.methods.personal.crowds import Wanted, ranks
+from shoal.methods.personal.crowds import Wanted
 from shoal.tables import Table
 
 __all__ = ["Recognition", "recognised"]

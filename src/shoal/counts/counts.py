@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from shoal.hierarchy.tree import Codes, smallest
 
-__all__ = ["PACK", "Counts", "group", "last_of_runs", "packs_of"]
+__all__ = ["PACK", "Counts", "group", "last_of_runs", "packs_of", "ranks"]
 
 PACK = 4096
 """Values of a look-up table: 8-byte numbers for them stay in the first-level cache."""
 
 _LARGEST_KEY = 1 << 62
+_DENSE = 2  # combinations a row up to which an array of all of them costs less than sorting the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +48,22 @@ class Counts:
 def group(
     names: Sequence[str], codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None = None
 ) -> Counts:
-    """Counts of coded columns by one sort; `count` weighs the rows where they are already distinct of something finer."""
+    """Counts of coded columns by one sort, or in an array of all combinations where these are few.
+
+    `count` weighs the rows where they are already distinct of something finer.
+    """
     if not codes:
         total = 0 if count is None else int(count.sum())
         return Counts((), (), (), np.array([total] if total else [], dtype=np.int64))
-    if prod(max(card, 1) for card in cards) > _LARGEST_KEY:
+    cells = prod(max(card, 1) for card in cards)
+    if cells > _LARGEST_KEY:
         columns, sizes = _group_wide(codes, cards, count)
     else:
         key = _keys(codes, cards)
+        if cells <= _DENSE * len(key):
+            every = np.bincount(key, count, cells)  # floats are exact up to 2^53 records
+            found = np.flatnonzero(every)
+            return Counts(tuple(names), tuple(_codes(found, cards)), tuple(cards), every[found].astype(np.int64))
         if count is None:
             key.sort()
             last = last_of_runs(key)
@@ -86,6 +95,18 @@ def packs_of(cards: Sequence[int], most: int = PACK) -> list[range]:
             start, size = column, 1
         size *= card
     return [*found, range(start, len(cards))]
+
+
+def ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> npt.NDArray[np.intp]:
+    """For every row the rank of its codes among the distinct ones, whatever the number of combinations."""
+    rank, distinct = np.zeros(len(columns[0]) if columns else 0, dtype=np.intp), 1
+    for column, card in zip(columns, cards, strict=True):
+        if distinct * card > _LARGEST_KEY:
+            found, rank = np.unique(rank, return_inverse=True)
+            distinct = len(found)
+        rank = rank * card + column
+        distinct *= card
+    return np.unique(rank, return_inverse=True)[1]
 
 
 def _keys(codes: Sequence[Codes], cards: Sequence[int]) -> npt.NDArray[np.int64]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from shoal.counts.counts import PACK, last_of_runs, packs_of
+from shoal.counts.counts import PACK, last_of_runs, packs_of, ranks
 
 __all__ = ["Ask", "Cells", "Floats", "Index", "Levels", "Rollup", "Sizes"]
 
@@ -245,10 +245,10 @@ class Cells:
         if self.wide is not None:
             theirs = self.rollup.pack(self.levels, places, [axes for axes, _ in self.wide])
             both = [np.concatenate((ours, packed)) for (_, ours), (_, packed) in zip(self.wide, theirs, strict=True)]
-            ranks = _ranks(both, [prod(cards[axis] for axis in axes) for axes, _ in self.wide])
-            where = np.empty(len(ranks), dtype=np.intp)
-            where[ranks[: len(self.sizes)]] = np.arange(len(self.sizes))
-            return where[ranks[len(self.sizes) :]]
+            rank = ranks(both, [prod(cards[axis] for axis in axes) for axes, _ in self.wide])
+            where = np.empty(len(rank), dtype=np.intp)
+            where[rank[: len(self.sizes)]] = np.arange(len(self.sizes))
+            return where[rank[len(self.sizes) :]]
         key = np.zeros(len(places[0]) if places else 0, dtype=np.intp)
         for place, card in zip(places, cards, strict=True):
             key *= card
@@ -666,10 +666,10 @@ class Rollup:
 
     def _roll_wide(self, table: _Table, levels: Levels, cards: Sequence[int]) -> Cells:
         packs = [(axes, self._look_up(axes, table.levels, levels, np.uint32)[0].take(packed)) for axes, packed in table.packs]
-        ranks = _ranks([packed for _, packed in packs], [prod(cards[axis] for axis in axes) for axes, _ in packs])
-        sizes = _sums(ranks, table.sizes, int(ranks.max()) + 1)
+        rank = ranks([packed for _, packed in packs], [prod(cards[axis] for axis in axes) for axes, _ in packs])
+        sizes = _sums(rank, table.sizes, int(rank.max()) + 1)
         one = np.empty(len(sizes), dtype=np.intp)
-        one[ranks] = np.arange(len(ranks))
+        one[rank] = np.arange(len(rank))
         return Cells(self, levels, sizes, wide=tuple((axes, packed.take(one)) for axes, packed in packs))
 
     def _look_up(
@@ -887,18 +887,6 @@ def _sums_by_key(keys: Index, sizes: Floats, cells: int) -> tuple[Floats, Index]
         sums = np.cumsum(sizes[order]).take(last)
     sums[1:] -= sums[:-1].copy()
     return sums.astype(np.float64), keys.take(last)
-
-
-def _ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> Index:
-    """For every row the rank of its codes among the distinct ones, whatever the number of cells."""
-    rank, distinct = np.zeros(len(columns[0]), dtype=np.intp), 1
-    for column, card in zip(columns, cards, strict=True):
-        if distinct * card > WIDEST:
-            found, rank = np.unique(rank, return_inverse=True)
-            distinct = len(found)
-        rank = rank * card + column
-        distinct *= card
-    return np.unique(rank, return_inverse=True)[1]
 
 
 @lru_cache(maxsize=4096)

@@ -34,7 +34,6 @@ Ints = npt.NDArray[np.int64]
 
 _HALF = "\0half"  # no column of a table is called so
 _ROW, _PLACE = 200, 20  # bytes a row, and a row and column: measured
-_DENSE = 4  # cells of a dense histogram a row that still cost less than sorting the rows
 
 
 @dataclass(frozen=True)
@@ -418,24 +417,9 @@ def _carried(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], i
 
 
 def _tally(half: Ints, halves: int, carried: Mapping[str, tuple[npt.NDArray[Any], int]], count: Ints) -> Counts:
-    """The counts of halves and carried columns: by one histogram where that is small, else by sorting."""
-    names, cards = [_HALF, *carried], [halves, *(card for _, card in carried.values())]
-    columns: list[npt.NDArray[Any]] = [half, *(codes for codes, _ in carried.values())]
-    size = math.prod(cards)
-    if size > _DENSE * len(half) + _DENSE:
-        return group(names, columns, cards, count)
-    key = columns[0].astype(np.int64)
-    for codes, card in zip(columns[1:], cards[1:], strict=True):
-        key = key * card + codes
-    dense = _total(key, count, size)
-    found = np.flatnonzero(dense)
-    unpacked = np.unravel_index(found, cards)
-    return Counts(
-        tuple(names),
-        tuple(column.astype(smallest(card)) for column, card in zip(unpacked, cards, strict=True)),
-        tuple(cards),
-        dense[found],
-    )
+    """The counts of halves and carried columns."""
+    columns = [half, *(codes for codes, _ in carried.values())]
+    return group([_HALF, *carried], columns, [halves, *(card for _, card in carried.values())], count)
 
 
 def _spread(tied: npt.NDArray[np.bool_], cell: Ints, chosen: Ints, of: Ints) -> npt.NDArray[np.bool_]:

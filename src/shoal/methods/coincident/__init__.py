@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
-from shoal.counts.counts import group
+from shoal.counts.counts import group, ranks
 from shoal.errors import InfeasibleError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
@@ -143,11 +143,14 @@ class _People:
         drawn = np.repeat(np.arange(rows.distinct), rows.count)[chance.permutation(table.rows)[: number * method.people]]
         if not number:
             return cls(table, rows, drawn, 0)
-        cells = group(list(quasi), rows.codes[: len(quasi)], cards[: len(quasi)])
-        cell = np.repeat(np.arange(cells.distinct), cells.count)[drawn]  # rows with the same values are neighbours
-        left = replace(cells, count=np.bincount(cell, minlength=cells.distinct).astype(np.int64))
-        runs = ordered(left, cards[: len(quasi)], method.people, method.order)
-        by_cell = np.argsort(cell.astype(smallest(cells.distinct)), kind="stable")  # those drawn first come first
+        first = np.any([np.diff(column, prepend=column[0] + 1) != 0 for column in rows.codes[: len(quasi)]], axis=0)
+        starts, cell = np.flatnonzero(first), (np.cumsum(first) - 1)[drawn]  # rows with the same values are neighbours
+        people = np.bincount(cell, minlength=len(starts)).astype(np.int64)
+        cells = Counts(
+            tuple(quasi), tuple(column[starts] for column in rows.codes[: len(quasi)]), tuple(cards[: len(quasi)]), people
+        )
+        runs = ordered(cells, cards[: len(quasi)], method.people, method.order)
+        by_cell = np.argsort(cell.astype(smallest(len(starts))), kind="stable")  # those drawn first come first
         return cls(table, rows, drawn[by_cell[_places(runs.rows, runs.counts)]], number)
 
     def grouped(self, method: Coincident, chance: Chance) -> Ints:
@@ -173,26 +176,29 @@ class _People:
     def laid_out(self, groups: Ints, chance: Chance) -> Any:
         """The released columns: groups in the order of what they show, or by lot, and their records by values."""
         table, number = self.table, int(groups.max(initial=-1)) + 1
+        names = released(table)
         order = np.argsort(groups.astype(smallest(max(number, 1))), kind="stable")
         starts = np.searchsorted(groups[order], np.arange(number))
-        columns: dict[str, tuple[Any, npt.NDArray[Any]]] = {}
-        labels: list[Ints] = []
-        for name in released(table):
-            codes = self.rows.codes[self.rows.names.index(name)][self.record]
-            if name in table.quasi:
-                texts, shown = _common(table.hierarchy(name), codes[order], starts)
-                labels.append(shown)
-                columns[name] = texts, shown[groups]
+        labels = {
+            name: _common(table.hierarchy(name), self.rows.codes[self.rows.names.index(name)][self.record[order]], starts)
+            for name in names
+            if name in table.quasi
+        }
+        alike = ranks([codes for _, codes in labels.values()], [len(texts) for texts, _ in labels.values()])
+        by_label = np.argsort(alike * number + chance.permutation(number))
+        rank = np.empty(number, dtype=smallest(max(number, 1)))
+        rank[by_label] = np.arange(number)
+        others = {name: table.column(name).keys for name in names if name not in labels}
+        codes = [self.rows.codes[self.rows.names.index(name)][self.record] for name in others]
+        rows = group([GROUP, *others], [rank[groups], *codes], [max(number, 1), *(max(len(keys), 1) for keys in others.values())])
+        own = np.repeat(rows.codes[0], rows.count).astype(np.int64)
+        made: dict[str, Any] = {GROUP: (None, own + 1)}
+        for name in names:
+            if name in labels:
+                texts, shown = labels[name]
+                made[name] = texts, shown[by_label].astype(smallest(len(texts))).take(own)
             else:
-                columns[name] = table.column(name).keys, codes
-        rank = np.empty(number, dtype=np.int64)
-        rank[np.lexsort([chance.permutation(number), *reversed(labels)])] = np.arange(number)
-        cards = [max(len(values), 1) for values, _ in columns.values()]
-        own = rank[groups].astype(smallest(max(number, 1)))
-        rows = group([GROUP, *columns], [own, *(codes for _, codes in columns.values())], [max(number, 1), *cards])
-        made: dict[str, Any] = {GROUP: (None, np.repeat(rows.codes[0].astype(np.int64) + 1, rows.count))}
-        for (name, (values, _)), codes in zip(columns.items(), rows.codes[1:], strict=True):
-            made[name] = values, np.repeat(codes, rows.count)
+                made[name] = others[name], np.repeat(rows.codes[rows.names.index(name)], rows.count)
         return table.like(made)
 
 

@@ -31,7 +31,7 @@ class Runs:
 
 def ordered(rows: Counts, sizes: Sequence[int], group: int, order: Order) -> Runs:
     """The people of some rows (their places in every column, of so many) in an order that keeps like together in groups."""
-    places = [np.asarray(codes, dtype=np.int64) for codes in rows.codes]
+    places = [codes.astype(np.int64) for codes in rows.codes]
     if order == "curve":
         along = np.argsort(_curve(places, sizes), kind="stable")
         return Runs(along, rows.count[along])
@@ -43,10 +43,12 @@ def _curve(places: Sequence[Ints], sizes: Sequence[int]) -> npt.NDArray[np.uint6
     key = np.zeros(len(places[0]) if places else 0, dtype=np.uint64)
     several = [(place, size) for place, size in zip(places, sizes, strict=True) if size > 1]
     bits = min(_BITS // max(len(several), 1), 20)
-    shares = [(place << bits) // size for place, size in several]
-    for bit in reversed(range(bits)):
-        for share in shares:
-            key = (key << np.uint64(1)) | ((share >> bit) & 1).astype(np.uint64)
+    for number, (place, size) in enumerate(several):
+        share = (np.arange(size) << bits) // size
+        apart = np.zeros(size, dtype=np.uint64)  # the bits of every place, with those of the other columns in between
+        for bit in range(bits):
+            apart |= (((share >> bit) & 1) << (bit * len(several) + len(several) - 1 - number)).astype(np.uint64)
+        key |= apart[place]
     return key
 
 

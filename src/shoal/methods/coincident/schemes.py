@@ -58,8 +58,9 @@ def _kept(safe: Bools, scheme: Scheme, block: int, depth: int, chance: Chance) -
             "larger groups to start with, or ask for less"
         )
     those = np.flatnonzero(safe)
-    out = those[chance.choice(len(those), leaves - wanted).astype(np.int64)]
-    return np.setdiff1d(np.arange(leaves), out)
+    kept = np.ones(leaves, dtype=np.bool_)
+    kept[those[chance.choice(len(those), leaves - wanted).astype(np.int64)]] = False
+    return np.flatnonzero(kept)
 
 
 def _climb(halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, top: int) -> None:

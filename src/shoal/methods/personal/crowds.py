@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from shoal import memory
 from shoal.counts import Counts, Node
-from shoal.counts.counts import group, last_of_runs, packs_of
+from shoal.counts.counts import group, last_of_runs, packs_of, ranks
 from shoal.hierarchy.tree import Codes, Hierarchy
 from shoal.methods.personal.models import Ints, Sum
 
-__all__ = ["EXACT", "Best", "Chosen", "Crowds", "Wanted", "comparable", "ranks"]
+__all__ = ["EXACT", "Best", "Chosen", "Crowds", "Wanted", "comparable"]
 
 Floats = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -266,18 +266,6 @@ def comparable(want: Wanted, crowds: Crowds) -> Wanted:
 
 def _at(values: int | Ints, rows: Index) -> int | Ints:
     return values if isinstance(values, int) else values[rows]
-
-
-def ranks(columns: Sequence[Codes], cards: Sequence[int]) -> Index:
-    """For every row the rank of its codes among the distinct ones."""
-    rank, distinct = np.zeros(len(columns[0]), dtype=np.intp), 1
-    for column, card in zip(columns, cards, strict=True):
-        if distinct * card > WIDEST:
-            found, rank = np.unique(rank, return_inverse=True)
-            distinct = len(found)
-        rank = rank * card + column
-        distinct *= card
-    return np.unique(rank, return_inverse=True)[1]
 
 
 def _completed(register: Counts, rows: Counts) -> Counts:
