@@ -1,0 +1,516 @@
+"""Disclosure functions (Zhang, chapter 4): choose what to show so that the choice itself tells nothing more.
+
+First the general model, for state spaces small enough to list: a `Space` of states with candidate schemas, a `Predicate` that
+says which sets of states are safe, what a function from states to schemas really discloses, and the algorithms 4.1 to 4.4, corrected.
+Then `Disclosure`, the method for tables: generalisations along a path, chosen by a rule that never looks at what stays hidden.
+Uses `counts` and `privacy.models`. Proofs: docs/proofs/disclosure.md.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, combinations, product
+from math import prod
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Counts, Groups, Lattice, Node
+from shoal.engine import Embedded
+from shoal.errors import InfeasibleError, InputError, ParameterError, TooLargeError, listed
+from shoal.hierarchy.tree import Hierarchy, smallest
+from shoal.methods import Progress, Schema, conjunction, silent, syntactic
+from shoal.privacy.exact import whole
+from shoal.privacy.models import (
+    DeltaPresence,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    Model,
+    PSensitive,
+    RecursiveDiversity,
+    bound,
+    holds_all,
+)
+from shoal.privacy.promises import Coincidence, Promise
+from shoal.release import Release, assemble, certify
+from shoal.tables import Role, Table
+
+__all__ = [
+    "Disclosure",
+    "Predicate",
+    "Space",
+    "backward",
+    "disclosed",
+    "forward",
+    "forward_once",
+    "is_better",
+    "is_optimal",
+    "is_safe",
+    "optima",
+    "traditional",
+]
+
+State: TypeAlias = Hashable
+States: TypeAlias = frozenset[Any]
+Function: TypeAlias = Mapping[Any, int]
+"""A disclosure function: for every state the number, from 1, of the schema that is shown."""
+
+LARGEST = 1 << 20
+"""Sets or functions worth trying one by one."""
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+# Spaces that can be listed
+
+
+@dataclass(frozen=True)
+class Space:
+    """All states that are possible, and the candidate schemas T1 to Tn, most useful first: partitions of the states.
+
+    The last one is the whole space in one piece: nothing is shown.
+
+    >>> Space("abc", (["ab", "c"], ["abc"])).seen(1, "a") == {"a", "b"}
+    True
+    """
+
+    states: tuple[Any, ...]
+    schemas: tuple[tuple[States, ...], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "states", tuple(self.states))
+        object.__setattr__(self, "schemas", tuple(tuple(map(frozenset, schema)) for schema in self.schemas))
+        everything = Counter(self.states)
+        if not everything or everything.total() > len(everything):
+            raise ParameterError("a space has one state or more, each once")
+        for number, schema in enumerate(self.schemas, 1):
+            if Counter(chain.from_iterable(schema)) != everything:
+                raise ParameterError(f"schema T{number} is no partition of the states; put each into one piece")
+        if not self.schemas or len(self.schemas[-1]) != 1:
+            raise ParameterError("the last schema must be one piece with all states, as nothing may be shown then")
+
+    @classmethod
+    def of_groups(cls, values: Sequence[State], *groupings: Sequence[Sequence[int]]) -> "Space":
+        """All ways to give some values to as many people; each grouping of the people shows the values of every group."""
+        ways = list(_orders(Counter(values)))
+
+        def shown(groups: Sequence[Sequence[int]]) -> tuple[States, ...]:
+            pieces: dict[Any, set[State]] = {}
+            for way in ways:
+                bags = tuple(frozenset(Counter(way[person] for person in group).items()) for group in groups)
+                pieces.setdefault(bags, set()).add(way)
+            return tuple(map(frozenset, pieces.values()))
+
+        return cls(tuple(ways), (*map(shown, groupings), (frozenset(ways),)))
+
+    def seen(self, number: int, state: State) -> States:
+        """The states that a schema does not tell from a state: its instance set."""
+        return next(piece for piece in self.schemas[number - 1] if state in piece)
+
+    @property
+    def nested(self) -> bool:
+        """Whether every piece lies in a piece of each later schema: the sequence is set-monotone."""
+        pairs = zip(self.schemas, self.schemas[1:], strict=False)
+        return all(any(piece <= larger for larger in after) for before, after in pairs for piece in before)
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """Which sets of states are safe, and what is said of that; `refuted` tells where it is not so.
+
+    monotone: whatever contains a safe set is safe (set-monotone)
+    split: easy-split: for a safe set and another, a largest safe part of both that leaves a safe rest, or no rest; empty if
+        there is none. Largest means that no larger part contains it
+    last: those states of the space for which no schema but the last could be safe are safe together (Tn-safe)
+    """
+
+    holds: Callable[[States], bool]
+    monotone: bool = False
+    split: Callable[[States, States], States] | None = None
+    last: bool = False
+
+    @classmethod
+    def at_least(cls, size: int, last: bool = False) -> "Predicate":
+        """Sets of so many states are safe."""
+        least = whole(size, "size")
+
+        def split(given: States, within: States) -> States:
+            common, beyond = given & within, len(given - within)
+            taken = len(common) - (max(least - beyond, 0) if beyond else 0)
+            return frozenset(sorted(common, key=repr)[:taken]) if taken >= least else frozenset()
+
+        return cls(lambda some: len(some) >= least, True, split, last)
+
+    @classmethod
+    def everybody(cls, test: Callable[[Counter[Any]], bool]) -> "Predicate":
+        """Where states are the values of people: the values that anybody has in the states of a set pass a test."""
+        return cls(lambda some: bool(some) and all(test(Counter(values)) for values in zip(*some, strict=True)))
+
+    def with_every_split(self) -> "Predicate":
+        """The predicate with a split that tries all parts: right for any, and easy for small spaces only."""
+        return replace(self, split=lambda given, within: next(_splits(self.holds, given, within), frozenset()))
+
+    def refuted(self, space: Space) -> list[str]:
+        """Which of the declared properties does not hold on a space, found by trying all sets."""
+        if 1 << 2 * len(space.states) > LARGEST:
+            raise TooLargeError(f"all sets of {len(space.states)} states are too many to try; take at most 10")
+        wrong, every = [], list(_parts(frozenset(space.states)))
+        if self.monotone and any(self.holds(some) and not self.holds(some | {state}) for some in every for state in space.states):
+            wrong.append("monotone: a safe set lies in one that is not safe")
+        if self.split and not all(self._splits_well(some, part) for some in every if self.holds(some) for part in _parts(some)):
+            wrong.append("split: a part is not safe, leaves a rest that is not, or is not the largest")
+        if self.last and not self.holds(_without_choice(space, self)):
+            wrong.append("last: the states that only the last schema could hide are not safe together")
+        return wrong
+
+    def _splits_well(self, given: States, within: States) -> bool:
+        assert self.split is not None
+        found, right = self.split(given, within), set(_splits(self.holds, given, within))
+        return found in right and not any(found < other for other in right) if right else not found
+
+
+def disclosed(space: Space, function: Function) -> dict[Any, States]:
+    """For every state its disclosure set: the states that look alike and for which the same schema is shown."""
+    return {
+        state: frozenset(other for other in space.seen(function[state], state) if function[other] == function[state])
+        for state in space.states
+    }
+
+
+def is_safe(space: Space, function: Function, predicate: Predicate) -> bool:
+    """Whether every disclosure set is safe: p-safe."""
+    return all(map(predicate.holds, set(disclosed(space, function).values())))
+
+
+def is_better(one: Function, other: Function) -> bool:
+    """Whether one function shows an earlier schema than another for some state, and a later one for none: locally better."""
+    return one != other and all(one[state] <= other[state] for state in other)
+
+
+def is_optimal(space: Space, function: Function, predicate: Predicate) -> bool:
+    """Whether a function is safe and no locally better one is: p-optimal. All of them are tried."""
+    ways = prod(function[state] for state in space.states)
+    if ways > LARGEST:
+        raise TooLargeError(f"{ways:,} functions may be better, and at most {LARGEST:,} are tried; take a smaller space")
+    tried = product(*(range(1, function[state] + 1) for state in space.states))
+    better = (dict(zip(space.states, numbers, strict=True)) for numbers in tried)
+    return is_safe(space, function, predicate) and not any(is_safe(space, one, predicate) for one in better if one != function)
+
+
+def optima(space: Space, predicate: Predicate) -> list[Function]:
+    """All functions that are p-optimal, by trying all there are."""
+    if (ways := len(space.schemas) ** len(space.states)) > LARGEST:
+        raise TooLargeError(f"there are {ways:,} functions, and at most {LARGEST:,} are tried; take a smaller space")
+    tried = product(range(1, len(space.schemas) + 1), repeat=len(space.states))
+    safe = [one for one in (dict(zip(space.states, way, strict=True)) for way in tried) if is_safe(space, one, predicate)]
+    found: list[Function] = []
+    for one in sorted(safe, key=lambda one: sum(one.values())):  # what is better has a smaller sum
+        if not any(is_better(best, one) for best in found):
+            found.append(one)
+    return found
+
+
+def traditional(space: Space, predicate: Predicate) -> dict[Any, int]:
+    """Algorithm 4.1: the first schema under which what is seen is safe. What is disclosed need not be: for demonstration."""
+    last = len(space.schemas)
+    return {
+        state: next((number for number in range(1, last) if predicate.holds(space.seen(number, state))), last)
+        for state in space.states
+    }
+
+
+def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
+    """Algorithm 4.2, corrected: from the last schema to the first, split what is disclosed as long as all parts stay safe.
+
+    Needs nested schemas and a predicate that is monotone and splits easily; the function is p-optimal. Every class of states with
+    one disclosure set is split by itself: what the paper prints splits all that is left at once, and may leave a state alone.
+    """
+    _require(space, predicate, "monotone", "split")
+    if not space.nested:
+        raise ParameterError("the schemas are not nested, which going backward needs; use `forward`")
+    split = predicate.split
+    assert split is not None
+    function = dict.fromkeys(space.states, len(space.schemas))
+    classes = [frozenset(space.states)]
+    for number in reversed(range(1, len(space.schemas))):
+        moved: list[States] = []
+        for rest in classes:
+            for piece in space.schemas[number - 1]:
+                if part := split(rest, piece) if rest else rest:
+                    moved.append(part)
+                    function.update(dict.fromkeys(part, number))
+                    rest = rest - part
+        classes = moved  # what could not be split off here cannot be split off at finer schemas either
+    return function
+
+
+def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
+    """Algorithm 4.3, corrected: from the first schema to the last, show what is safe of what is left; then hide the rest.
+
+    Needs a predicate that is monotone and splits easily. The states that are left at the end join some of the class that was
+    formed last, and these together are shown under the first schema that does not part them. p-optimal for `at_least`.
+    """
+    _require(space, predicate, "monotone", "split")
+    function, left, latest = _forward(space, predicate)
+    if left:
+        assert predicate.split is not None
+        hidden = (left | latest) - predicate.split(left | latest, latest)
+        first = next(number for number, schema in enumerate(space.schemas, 1) if any(hidden <= piece for piece in schema))
+        function.update(dict.fromkeys(hidden, first))
+    return function
+
+
+def forward_once(space: Space, predicate: Predicate) -> dict[Any, int]:
+    """Algorithm 4.4: `forward` without its end, which a predicate that is monotone and safe at `last` does not need; p-optimal."""
+    _require(space, predicate, "monotone", "last")
+    return _forward(space, predicate)[0]
+
+
+def _forward(space: Space, predicate: Predicate) -> tuple[dict[Any, int], States, States]:
+    """The function, the states that are left, and the class that was formed last."""
+    function = dict.fromkeys(space.states, len(space.schemas))
+    left = latest = frozenset(space.states)
+    for number, schema in enumerate(space.schemas, 1):
+        for piece in schema:
+            if predicate.holds(left & piece):
+                latest = left & piece
+                function.update(dict.fromkeys(latest, number))
+                left -= latest
+    return function, left, latest
+
+
+def _require(space: Space, predicate: Predicate, *declared: str) -> None:
+    """ParameterError if a predicate does not declare a property, or finds not even the whole space safe."""
+    for name in declared:
+        if not getattr(predicate, name):
+            raise ParameterError(f"the predicate does not declare `{name}`, which this algorithm needs; see `Predicate.refuted`")
+    if not predicate.holds(frozenset(space.states)):
+        raise InfeasibleError("all states together are not safe, so nothing is, not even to show nothing; ask for less")
+
+
+def _without_choice(space: Space, predicate: Predicate) -> States:
+    """The states of which no schema but the last is safe."""
+    last = len(space.schemas)
+    return frozenset(
+        state for state in space.states if not any(predicate.holds(space.seen(number, state)) for number in range(1, last))
+    )
+
+
+def _parts(some: States) -> Iterator[States]:
+    """All parts of a set, the largest first."""
+    ordered = sorted(some, key=repr)
+    return (frozenset(part) for size in range(len(ordered), -1, -1) for part in combinations(ordered, size))
+
+
+def _splits(holds: Callable[[States], bool], given: States, within: States) -> Iterator[States]:
+    """All safe parts of both sets that leave a safe rest of the first, or none; the largest first."""
+    return (part for part in _parts(given & within) if part and holds(part) and (part == given or holds(given - part)))
+
+
+def _orders(values: Counter[Any]) -> Iterator[tuple[Any, ...]]:
+    """All different orders of some values."""
+    if not values.total():
+        yield ()
+    for value in [value for value, often in values.items() if often]:
+        yield from ((value, *rest) for rest in _orders(values - Counter([value])))
+
+
+# Tables
+
+
+Rule = Literal["permutations", "first-safe"]
+RULES: tuple[Rule, ...] = ("permutations", "first-safe")
+
+UNEVEN = (KAnonymity, DistinctDiversity, PSensitive, EntropyDiversity, RecursiveDiversity)
+"""Models for which values that are less evenly spread are never better: the most frequent ones together are the worst."""
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """One of the generalisations along a path, chosen so that what it shows is all that can be inferred.
+
+    models: what every group must satisfy, such as "entropy 3-diversity of ill"
+    path: steps from the finest table to the coarsest; each names the columns that go up one level. By itself all columns in turn
+    rule: "permutations" goes down the path as long as every part of every group is safe whoever has which of the group's values;
+        "first-safe" goes up until all groups are safe, which is allowed only where all groups that merge are alike
+    floor: the levels where the path begins, 0 for columns that are not named
+    """
+
+    models: tuple[Model, ...]
+    path: Sequence[Sequence[str]] | None = None
+    rule: Rule = "permutations"
+    floor: Mapping[str, int] = field(default_factory=dict)
+
+    name: ClassVar[str] = "disclosure"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "models", conjunction(self.models))
+        if isinstance(self.path, str):
+            raise ParameterError("`path` is a list of steps, each the name of a column or a list of names")
+        if self.path is not None:
+            object.__setattr__(self, "path", tuple((step,) if isinstance(step, str) else tuple(step) for step in self.path))
+        if self.rule not in RULES:
+            raise ParameterError(f"rule={self.rule!r} is unknown; known are {listed(RULES)}")
+        for model in self.models:
+            if isinstance(model, DeltaPresence):
+                raise ParameterError("presence is about who is in the table, which everyone may know here; take models of values")
+            if self.rule == "permutations" and not isinstance(model, UNEVEN):
+                raise ParameterError(
+                    f"{model} depends on which values they are, not only on how often, so that the worst part of a group is not "
+                    "the one with its most frequent values; take diversity of values, or the method 'coincident'"
+                )
+
+    def promise(self, schema: Schema) -> Promise:
+        """That the models hold of what can be inferred, not only of what is seen."""
+        syntactic(self.models, schema)
+        for name in schema.having(Role.QUASI):
+            if name in schema.hierarchies:
+                schema.public(name)
+        self._nodes({name: schema.hierarchies[name].height for name in schema.having(Role.QUASI) if name in schema.hierarchies})
+        return Coincidence(tuple(str(model) for model in self.models))
+
+    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+        """The table at the node that the rule chooses; InfeasibleError if not even the coarsest is safe."""
+        promise = self.promise(Schema.of(table))
+        method = replace(self, models=tuple(bound(model, table) for model in self.models))
+        hierarchies = {name: table.hierarchy(name) for name in table.quasi}
+        path = self._nodes({name: hierarchy.height for name, hierarchy in hierarchies.items()})
+        needed = sorted({column for model in method.models for column in model.columns})
+        lattice = Lattice(Embedded().count(table, [*table.quasi, *needed]), hierarchies)
+        find = _lowest if self.rule == "permutations" else _first
+        groups = lattice.groups(path[find(lattice, path, method.models, progress or silent)])
+        return Release(
+            assemble(table, groups, np.ones(len(groups.sizes), dtype=np.bool_)),
+            certify(
+                table,
+                method,
+                promise,
+                chance or Chance(),
+                levels=dict(zip(lattice.names, groups.node, strict=True)),
+                whole=True,
+            ),
+            facts={"groups": len(groups.sizes), "nodes": len(path)},
+        )
+
+    def _nodes(self, heights: Mapping[str, int]) -> list[Node]:
+        """The nodes of the path, the finest first."""
+        levels = {name: self.floor.get(name, 0) for name in heights}
+        steps = _in_turn(levels, heights) if self.path is None else self.path
+        if unknown := sorted({*self.floor, *chain.from_iterable(steps)} - heights.keys()):
+            raise ParameterError(f"the path names {listed(unknown)}, which are no quasi-identifying columns with a hierarchy")
+        nodes = [tuple(levels.values())]
+        for step in steps:
+            for name in step:
+                levels[name] += 1
+            nodes.append(tuple(levels.values()))
+        if wrong := [name for name in heights if not 0 <= self.floor.get(name, 0) <= levels[name] <= heights[name]]:
+            name = wrong[0]
+            raise ParameterError(
+                f"the path leaves the hierarchy of {name!r}, which has levels 0 to {heights[name]}; mend its steps"
+            )
+        return nodes
+
+
+def _in_turn(levels: Mapping[str, int], heights: Mapping[str, int]) -> list[tuple[str]]:
+    """Steps to the root, one column after the other: the one that is lowest, as a share of its height, comes next."""
+    every = [(at / heights[name], place, name) for place, name in enumerate(heights) for at in range(levels[name], heights[name])]
+    return [(name,) for _, _, name in sorted(every)]
+
+
+def _lowest(lattice: Lattice, path: Sequence[Node], models: Sequence[Model], progress: Progress) -> int:
+    """PERM: from the coarsest node down, as long as every part of every group is safe whatever values of the group it has.
+
+    So each decision looks only at what the node it was made at shows, and all ways to give out its values lead there.
+    """
+    place, last = len(path) - 1, len(path) - 1
+    groups = lattice.groups(path[-1])
+    if not holds_all(models, groups).all():
+        raise _infeasible()
+    while place:
+        progress(last - place, last, "going down the path")
+        finer = lattice.groups(path[place - 1])
+        if not _divisible(groups, finer, models).all():
+            break
+        place, groups = place - 1, finer
+    progress(last, last, "going down the path")
+    return place
+
+
+def _divisible(groups: Groups, finer: Groups, models: Sequence[Model]) -> Bools:
+    """Which groups have only safe parts, whoever has which of their values.
+
+    Of all parts of one size that with the most frequent values is spread least evenly, and of these the smallest part is.
+    """
+    least = np.full(len(groups.sizes), np.iinfo(np.int64).max)
+    np.minimum.at(least, _parents(groups, finer), finer.sizes)
+    safe = np.ones(len(groups.sizes), dtype=np.bool_)
+    for model in models:
+        safe &= model.holds(_most_frequent(groups, least, model.columns))
+    return safe
+
+
+def _most_frequent(groups: Groups, sizes: Ints, columns: tuple[str, ...]) -> Groups:
+    """For every group one of the given size with its most frequent values of a column; values are numbered anew."""
+    number = len(groups.sizes)
+    own, values, counts = np.arange(number), 1, groups.sizes
+    if columns:
+        found = groups.histogram(columns[0])
+        order = np.lexsort((-found.count, found.group))
+        own, values, counts = found.group, found.values, found.count[order]
+    starts = np.searchsorted(own, np.arange(number))
+    before = np.cumsum(counts) - counts
+    taken = np.clip(sizes[own] - (before - before[starts][own]), 0, counts)
+    rank = np.arange(len(own)) - starts[own]
+    some = taken > 0
+    codes = (own[some].astype(smallest(number)), rank[some].astype(smallest(values)))
+    tree = Hierarchy((("",) * number,), (np.arange(number, dtype=smallest(number)),))
+    names = (" ".join(("of", *columns)), *(columns or ("",)))
+    return Lattice(Counts(names, codes, (number, values), taken[some]), {names[0]: tree}).groups((0,))
+
+
+def _first(lattice: Lattice, path: Sequence[Node], models: Sequence[Model], progress: Progress) -> int:
+    """First safe: from the finest node up, until all groups are safe; InputError unless all groups that merge are alike."""
+    _require_alike(lattice, path)
+    for place, node in enumerate(path):
+        progress(place, len(path), "going up the path")
+        if holds_all(models, lattice.groups(node)).all():
+            progress(len(path), len(path), "going up the path")
+            return place
+    raise _infeasible()
+
+
+def _require_alike(lattice: Lattice, path: Sequence[Node]) -> None:
+    """InputError unless at every step the groups that become one have the same size and merged in the same way before.
+
+    Looks at quasi-identifying values alone, which are public here.
+    """
+    groups = lattice.groups(path[0])
+    form = groups.sizes
+    for step, node in enumerate(path[1:], 1):
+        coarser = lattice.groups(node)
+        parent = _parents(coarser, groups)
+        one = np.zeros(len(coarser.sizes), dtype=np.int64)
+        one[parent] = form
+        if (one[parent] != form).any():
+            raise InputError(
+                f"step {step} of the path merges groups that are not alike in size and in how they merged before; then that a "
+                "finer table was not released tells about people. Take the rule 'permutations', or other steps"
+            )
+        number = np.bincount(parent, minlength=len(one))
+        form = np.unique(np.stack([one, number]), axis=1, return_inverse=True)[1].reshape(-1)
+        groups = coarser
+
+
+def _parents(coarser: Groups, finer: Groups) -> Ints:
+    """For every group of a finer node its group at a coarser one."""
+    parent = np.zeros(len(finer.sizes), dtype=np.int64)
+    parent[finer.rows] = coarser.rows
+    return parent
+
+
+def _infeasible() -> InfeasibleError:
+    return InfeasibleError("nothing can be released: not even the coarsest table of the path satisfies the models; ask for less")
