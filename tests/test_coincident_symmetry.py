@@ -1,11 +1,12 @@
 """The checker of group sequences against all permutations, and against an adversary who weighs all assignments of values."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise, permutations
 from random import Random
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,10 +14,9 @@ from hypothesis import strategies as st
 from shoal.errors import ParameterError, TooLargeError
 from shoal.methods.coincident import symmetry
 from shoal.methods.coincident.symmetry import Partition, Verdict, coincident
+from tests.assignments import Assignments, Bag, Predicate
 
 Groups = list[list[int]]
-Bag = tuple[int, ...]
-Predicate = Callable[[Bag], bool]
 
 AGAINST_THEOREM_15: list[Groups] = [[[2, 4], [0, 1], [3, 5]], [[3, 4], [0, 1], [2, 5]], [[1, 2, 3], [0, 4, 5]]]
 TABLE_5_2: list[Groups] = [[[0, 1], [2, 3], [4, 5]], [[0, 1, 2], [3, 4, 5]], [[0, 1, 2, 3], [4, 5]]]
@@ -46,43 +46,23 @@ def interleaved(blocks: int, half: int, depth: int) -> list[Groups]:
 # An adversary: all assignments of a bag of values to people are equally likely to him
 
 
-class Adversary:
+class Adversary(Assignments):
     """What he believes of everybody when the first safe grouping of a sequence is released."""
 
-    def __init__(self, bag: Bag) -> None:
-        self.worlds = np.array(sorted(set(permutations(bag))))
-        self.values = sorted(set(bag))
-        self.shown, self.safe = cache(self._shown), cache(self._safe)
-
-    def _shown(self, group: frozenset[int]) -> tuple[list[Bag], np.ndarray]:
-        """The bags that a group can have, as how often every value occurs, and which it has in every world."""
-        counts = np.stack([(self.worlds[:, sorted(group)] == value).sum(axis=1) for value in self.values], axis=1)
-        found, which = np.unique(counts, axis=0, return_inverse=True)
-        return [tuple(bag) for bag in found.tolist()], which.ravel()
-
-    def _safe(self, group: frozenset[int], predicate: Predicate) -> np.ndarray:
-        bags, which = self.shown(group)
-        safe: np.ndarray = np.array([predicate(bag) for bag in bags])[which]
-        return safe
-
-    def disclosed(self, sequence: Sequence[Groups], predicate: Predicate) -> Iterator[tuple[int, np.ndarray]]:
-        """For every release there can be, its place in the sequence and the worlds that lead to it."""
-        left = np.ones(len(self.worlds), dtype=bool)
+    def disclosed(self, sequence: Sequence[Groups], predicate: Predicate) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+        """For every release there can be, its place in the sequence and the places of the worlds that lead to it."""
+        left = np.ones(len(self.worlds), dtype=np.bool_)
         for place, grouping in enumerate(sequence):
-            chosen, all_bags = left.copy(), np.zeros(len(left), dtype=np.int64)
-            for group in map(frozenset, grouping):
-                chosen &= self.safe(group, predicate)
-                bags, which = self.shown(group)
-                all_bags = all_bags * len(bags) + which
+            chosen = left & np.all([self.safe(frozenset(group), predicate) for group in grouping], axis=0)
             left &= ~chosen
-            yield from ((place, self.worlds[chosen & (all_bags == one)]) for one in np.unique(all_bags[chosen]))
+            yield from ((place, worlds) for worlds in self.alike(grouping, np.flatnonzero(chosen)))
 
     def learns(self, sequence: Sequence[Groups], predicate: Predicate) -> bool:
         """Whether he ever believes more of someone than how often values occur in the released group."""
         for place, worlds in self.disclosed(sequence, predicate):
-            often = np.stack([(worlds == value).sum(axis=0) for value in self.values])  # of so many worlds, exactly
+            often = self.has[worlds].sum(axis=0)  # of so many worlds, exactly
             for group in sequence[place]:
-                if (often[:, group] != often[:, group[:1]]).any():  # if all are alike, each is what the group shows (Lemma 3)
+                if (often[group] != often[group[:1]]).any():  # if all are alike, each is what the group shows (Lemma 3)
                     return True
         return False
 
@@ -227,7 +207,7 @@ def test_the_disclosure_sets_of_table_5_3_are_four_and_eight() -> None:
 
     def disclosed(sequence: list[Groups]) -> tuple[int, int]:
         for place, worlds in knows.disclosed(sequence, distinct(2)):
-            if knows.worlds[own].tolist() in worlds.tolist():
+            if own in worlds:
                 return place, len(worlds)
         raise AssertionError("released nothing")
 
