@@ -12,7 +12,22 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import assess, buckets, compare, demo, explain, hierarchy, judge, ledger, options, preview, recipe, release, verify
+from shoal.cli import (
+    assess,
+    buckets,
+    compare,
+    demo,
+    explain,
+    hierarchy,
+    judge,
+    ledger,
+    options,
+    preview,
+    recipe,
+    release,
+    tradeoff,
+    verify,
+)
 from shoal.cli.terminal import complain
 from shoal.errors import ShoalError, Stopped
 
@@ -95,6 +110,7 @@ app.command("release", cls=options.Command)(release.release)
 app.command("verify", cls=options.Command)(verify.verify)
 app.command("compare", cls=options.Command)(compare.compare)
 app.command("judge", cls=options.Command)(judge.judge)
+app.command("tradeoff", cls=options.Command)(tradeoff.tradeoff)
 app.command("count", cls=options.Command)(buckets.count)
 app.command("attack", cls=options.Command)(buckets.attack)
 app.command("explain", cls=options.Command)(explain.explain)

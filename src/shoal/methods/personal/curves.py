@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from io import BytesIO, StringIO
-from math import ceil, prod
+from math import ceil, floor, log10, prod
 from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,23 +38,41 @@ if TYPE_CHECKING:
     import polars as pl
     from altair import LayerChart
 
-__all__ = ["FLOORS", "Against", "Comparison", "Curve", "Point", "Staircase", "Step", "compared", "tradeoff", "tradeoff_of"]
+__all__ = [
+    "FLOORS",
+    "Against",
+    "Comparison",
+    "Curve",
+    "Point",
+    "Staircase",
+    "Step",
+    "compared",
+    "require_chart",
+    "tradeoff",
+    "tradeoff_of",
+]
 
 Floats = npt.NDArray[np.float64]
 
-FLOORS: tuple[Exact, ...] = tuple(Fraction(share, 20) for share in range(21))
+FLOORS: tuple[Fraction, ...] = tuple(Fraction(share, 20) for share in range(21))
 """Shares of utility at which a curve is drawn unless others are given."""
 ARBITRARY = 10
 """k-anonymous tables for every k, as for Figure 9 of the paper."""
 COMPARED: tuple[Solver, ...] = ("exact", "genetic")
 ROUNDING = 1e-12
 """Means of risks are sums of floats: what is above half by less than this part of it is half."""
+FORMS: dict[str, dict[str, Any]] = {"html": {"inline": True}, "png": {"scale_factor": 2}, "svg": {}}
+"""What charts are saved as, with the options of Altair for each: the first draws without a network."""
 _PARTS = 1000  # of the work at one floor, for progress
-_FORMS = ("html", "png", "svg")
+_HEIGHT = 320  # of a chart
 
 
-class _Drawn:
-    """What can be drawn and saved."""
+class _Told:
+    """What is told to the owner: as plain values and as a chart."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, `not_for_release` first."""
+        return {"not_for_release": True, "notice": NOTICE, **_plain(asdict(self))}  # type: ignore[call-overload]
 
     def chart(self) -> "LayerChart":
         """An Altair chart, marked as not for release."""
@@ -62,15 +80,22 @@ class _Drawn:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix; not beside a release."""
-        form = Path(path).suffix.lower().removeprefix(".")
-        if form not in _FORMS:
-            raise ParameterError(f"a chart is saved as .html, .png or .svg, and {Path(path).name!r} ends otherwise")
-        refuse_beside_a_release(path)
-        chart, drawn = self.chart(), BytesIO() if form == "png" else StringIO()
-        chart.save(drawn, format=form, inline=True, scale_factor=2 if form == "png" else 1)  # type: ignore[arg-type]
+        form = require_chart(path)
+        drawn = BytesIO() if form == "png" else StringIO()
+        self.chart().save(drawn, format=form, **FORMS[form])  # type: ignore[arg-type]
         content = drawn.getvalue()
         with replacing(path) as file:
             file.write(content if isinstance(content, bytes) else content.encode())
+
+
+def require_chart(path: str | os.PathLike[str]) -> str:
+    """The form a chart is saved in, by the suffix of the file; an error if it cannot be saved there."""
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in FORMS:
+        raise ParameterError(f"a chart is saved as .html, .png or .svg, and {Path(path).name!r} ends otherwise")
+    refuse_beside_a_release(path)
+    _altair()
+    return form
 
 
 @dataclass(frozen=True)
@@ -84,7 +109,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Curve(_Drawn):
+class Curve(_Told):
     """Risk against utility for a table.
 
     `half` is the highest floor at which the mean risk is at most half of what it is for the table `as_it_is`: of all floors where
@@ -103,14 +128,14 @@ class Curve(_Drawn):
     def chart(self) -> "LayerChart":
         """The mean and the highest risk over the floor, and where the mean is halved."""
         alt = _altair()
-        floor = _utility(alt, "floor", "share of utility that everybody keeps, at least")
+        across = _utility(alt, "floor", "share of utility that everybody keeps, at least")
         rows = [
             {"floor": float(point.floor), "risk": risk, "of": of}
             for point in self.points
             for of, risk in (("mean", point.risk), ("highest", point.highest))
         ]
         line = alt.Chart(alt.Data(values=rows)).mark_line(point=True)
-        layers = [line.encode(floor, _risk(alt, rows), alt.Color("of:N", title="risk", sort=["highest", "mean"]))]
+        layers = [line.encode(across, _risk(alt, rows), alt.Color("of:N", title="risk", sort=["highest", "mean"]))]
         if self.half is not None:
             layers += _rule(alt, "half the mean risk", self.half.floor)
         return _titled(alt, "Risk against utility", layers)
@@ -128,7 +153,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Staircase(_Drawn):
+class Staircase(_Told):
     """Risk against utility for one person: every way to show the record that no other beats in one without losing in the other.
 
     Steps go up in utility and in risk. `floor` is the share that the method keeps for this person.
@@ -149,6 +174,10 @@ class Staircase(_Drawn):
         limit = self.as_it_is.risk / 2 * (1 + ROUNDING)
         return next((step for step in reversed(self.steps) if step.risk <= limit), None)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, `not_for_release` first."""
+        return super().to_dict() | {"half": _plain(asdict(self.half)) if self.half else None}
+
     def frame(self) -> "pl.DataFrame":
         """The steps, one a row, with a column for the level of each column."""
         import polars as pl
@@ -164,11 +193,11 @@ class Staircase(_Drawn):
     def chart(self) -> "LayerChart":
         """The lowest risk over the utility kept, and where it is halved."""
         alt = _altair()
-        utility = _utility(alt, "utility", "share of utility kept")
+        across = _utility(alt, "utility", "share of utility kept")
         rows = [{"utility": float(step.utility), "risk": step.risk, "people": step.people} for step in self.steps]
         line = alt.Chart(alt.Data(values=rows)).mark_line(point=True, interpolate="step-before")
-        layers = [line.encode(utility, _risk(alt, rows), tooltip=["utility:Q", "risk:Q", "people:Q"])]
-        layers += _rule(alt, "the floor", self.floor)
+        layers = [line.encode(across, _risk(alt, rows), tooltip=["utility:Q", "risk:Q", "people:Q"])]
+        layers += _rule(alt, "kept for this person", self.floor, line=1)
         if self.half is not None:
             layers += _rule(alt, "half the risk", self.half.utility)
         return _titled(alt, "Risk against utility for one person", layers)
@@ -191,7 +220,7 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Comparison(_Drawn):
+class Comparison(_Told):
     """Personal generalisation beside k-anonymity at equal utility."""
 
     rows: tuple[Against, ...]
@@ -203,7 +232,7 @@ class Comparison(_Drawn):
     def chart(self) -> "LayerChart":
         """The mean risks over the mean utility, with the k of every k-anonymous table."""
         alt = _altair()
-        utility = _utility(alt, "utility", "mean share of utility that k-anonymous tables keep")
+        across = _utility(alt, "utility", "mean share of utility that k-anonymous tables keep")
         rows = [
             {"utility": float(row.utility), "risk": risk, "of": of, "k": row.k}
             for row in self.rows
@@ -214,7 +243,7 @@ class Comparison(_Drawn):
             )
         ]
         named = alt.Color("of:N", title="mean risk")
-        base = alt.Chart(alt.Data(values=rows)).encode(utility, _risk(alt, rows), named)
+        base = alt.Chart(alt.Data(values=rows)).encode(across, _risk(alt, rows), named)
         marks = base.mark_line(point=True).encode(tooltip=["of:N", "k:Q", "utility:Q", "risk:Q"])
         labels = base.mark_text(dy=-9).encode(text="k:Q").transform_filter("indexof(datum.of, 'k-anonymous') == 0")
         return _titled(alt, "Personal generalisation beside k-anonymity (numbers are k)", [marks, labels])
@@ -300,7 +329,7 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
         node = [int(level) for level in np.unravel_index(place, shape)]
         texts = [tree.labels[at][tree.maps[at][leaf]] for tree, at, leaf in zip(crowds.hierarchies, node, leaves, strict=True)]
         return Step(
-            Fraction(int(worth.flat[place]), max(utility.most, 1)),
+            Fraction(int(worth.flat[place]), utility.most) if utility.most else Fraction(1),
             float(risk[place]) / float(want.sensitivity.unit),
             int(sizes.flat[place]),
             dict(zip(people.hierarchies, node, strict=True)),
@@ -343,13 +372,13 @@ def compared(
         best = [search(lattice, [KAnonymity(k)], LOSSES["granularity"]).node]
         for number, nodes in enumerate((arbitrary, best)):
             shown = [records.at(node) for node in nodes]
-            floor = sum(map(records.kept, shown), Fraction(0)) / len(nodes)
+            kept = sum(map(records.kept, shown), Fraction(0)) / len(nodes)
             exact, genetic = (
-                records.mean([one.risk for one in records.solve(floor, solver, chance, _part(part, 2 * number + second, 4))])
+                records.mean([one.risk for one in records.solve(kept, solver, chance, _part(part, 2 * number + second, 4))])
                 for second, solver in enumerate(COMPARED)
             )
             risk = sum(records.mean([one.risk for one in found]) for found in shown) / len(nodes)
-            rows.append(Against(k, nodes is best, len(nodes), floor, risk, exact, genetic))
+            rows.append(Against(k, nodes is best, len(nodes), kept, risk, exact, genetic))
     return Comparison(tuple(rows))
 
 
@@ -484,10 +513,15 @@ def _altair() -> Any:
 def _frame(rows: Iterable[Any]) -> "pl.DataFrame":
     import polars as pl
 
-    return pl.DataFrame([{key: _plain(value) for key, value in asdict(row).items()} for row in rows])
+    return pl.DataFrame([_plain(asdict(row)) for row in rows])
 
 
 def _plain(value: Any) -> Any:
+    """Numbers for JSON, in whatever they are."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(inner) for inner in value]
     return float(value) if isinstance(value, Fraction) else value
 
 
@@ -497,20 +531,21 @@ def _utility(alt: Any, name: str, title: str) -> Any:
 
 def _risk(alt: Any, rows: Sequence[dict[str, Any]]) -> Any:
     """An axis for risks, which are of all sizes: by their logarithm down to the smallest, and linear from there to 0."""
-    smallest = min((row["risk"] for row in rows if row["risk"] > 0), default=1.0)
-    return alt.Y("risk:Q", title="risk", scale=alt.Scale(type="symlog", constant=smallest), axis=alt.Axis(format="~g"))
+    risks = [row["risk"] for row in rows if row["risk"] > 0] or [1.0]
+    tens = [0, *(10.0**power for power in range(ceil(log10(min(risks))), floor(log10(max(risks))) + 1))]
+    scale = alt.Scale(type="symlog", constant=min(risks))
+    return alt.Y("risk:Q", title="risk", scale=scale, axis=alt.Axis(format="~g", values=tens))
 
 
-def _rule(alt: Any, label: str, at: Fraction) -> list[Any]:
-    """A vertical line with a label."""
+def _rule(alt: Any, label: str, at: Fraction, line: int = 0) -> list[Any]:
+    """A vertical line with a label at its foot, on a line of its own."""
     base = alt.Chart(alt.Data(values=[{"at": float(at), "label": f"{label}: {float(at):.1%}"}])).encode(alt.X("at:Q"))
-    return [
-        base.mark_rule(strokeDash=[4, 3], color="gray"),
-        base.mark_text(align="right", dx=-4, baseline="top").encode(text="label:N", y=alt.value(4)),
-    ]
+    side = {"align": "right", "dx": -4} if at > Fraction(1, 2) else {"align": "left", "dx": 4}
+    text = base.mark_text(baseline="bottom", **side).encode(text="label:N", y=alt.value(_HEIGHT - 4 - 14 * line))
+    return [base.mark_rule(strokeDash=[4, 3], color="gray"), text]
 
 
 def _titled(alt: Any, text: str, layers: Sequence[Any]) -> "LayerChart":
     title = alt.Title(text, subtitle=NOTICE, anchor="start")
-    found: LayerChart = alt.layer(*layers).properties(width=520, height=320, title=title)
+    found: LayerChart = alt.layer(*layers).properties(width=520, height=_HEIGHT, title=title)
     return found
