@@ -53,7 +53,7 @@ METHODS: dict[str, Method] = {
     "personal": Personal("1/2"),
     "personal, harmonic": Personal("2/3", model="harmonic", measure="log", weights={"age": 2}),
     "coincident": Coincident((DistinctDiversity("ill", 2),), 4),
-    "coincident, interleaved": Coincident((DistinctDiversity("ill", 2),), 4, "interleaved", order="splits"),
+    "coincident, interleaved": Coincident((DistinctDiversity("ill", 2),), 4, "interleaved", order="curve", ranges="hierarchy"),
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
 }
 SAMPLES = (

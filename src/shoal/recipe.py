@@ -736,7 +736,7 @@ _OTHER_METHODS = {
         f'models = ["{PLACEHOLDER}"]  # such as "3-diversity of NAME"; all: docs/models.md',
         "# size = 6  # people of a group to start with; by itself twice what models ask for",
         'scheme = "forest"  # or interleaved, UU, UA',
-        'order = "curve"  # how people are put together; or splits',
+        'ranges = "boundary"  # or hierarchy: a value that all of a group have in common',
     ],
     "kdgs": [
         'name = "kdgs"  # frequent rows with exact counts: semantic k-anonymity alone',

@@ -1040,7 +1040,11 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
     own = [(one["name"], one["role"], one["type"]) for one in paper.columns if one["name"] == "group"]
     if own != [("group", "insensitive", "integer")] or paper.levels:
         yield "the group is not described as the method does it, or levels are named, which groups have not"
-    if given["scheme"] not in ("forest", "UU", "UA", "interleaved") or given["order"] not in ("splits", "curve"):
+    if given["scheme"] not in ("forest", "UU", "UA", "interleaved") or (given["order"], given["ranges"]) not in (
+        ("splits", "boundary"),
+        ("splits", "hierarchy"),
+        ("curve", "hierarchy"),
+    ):
         yield "the parameters are none that the method takes"
     _whole(given["size"]), _whole(given["depth"] + 1)
     if set(paper.promise["models"]) != _model_names(given["models"]):
@@ -1172,7 +1176,12 @@ _KNOWN = {
         _buckets_trusted,
     ),
     "coincident": _Checks(
-        Coincidence.name, "models size scheme depth order", "", _coincident_derivation, _coincident_groups, _coincident_trusted
+        Coincidence.name,
+        "models size scheme depth order ranges",
+        "",
+        _coincident_derivation,
+        _coincident_groups,
+        _coincident_trusted,
     ),
     "mondrian": _Checks("semantic anonymity", "models relaxed ranges splits", "", _splits_derivation, _split, _splits_trusted),
 }

@@ -6,7 +6,6 @@ number. A baseline: the promise is syntactic, since the cuts are chosen by looki
 beforehand it is semantic: docs/proofs/semantic.md.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -19,10 +18,9 @@ from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
-from shoal.hierarchy import ranges as texts
-from shoal.hierarchy.tree import Codes, Hierarchy, smallest
-from shoal.kinds import Kind
+from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.methods import Progress, Schema, conjunction, syntactic
+from shoal.methods.axes import Axis, axis_of
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
 from shoal.release import Release, certify, lay_out
@@ -92,7 +90,7 @@ class Mondrian:
             return self._nothing(table, promise, chance or Chance())
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
         crowds = [model.population for model in self.models if isinstance(model, DeltaPresence)]
-        axes = [_axis(table, name, self.ranges, crowds, whole=self.splits == "middle") for name in table.quasi]
+        axes = [axis_of(table, name, self.ranges, crowds, whole=self.splits == "middle") for name in table.quasi]
         cells = _Cells(table, axes, method)
         cells.cut(progress or (lambda done, total, what: None))
         columns = {axis.name: cells.labelled(j, axis) for j, axis in enumerate(axes)}
@@ -124,100 +122,7 @@ def _require_public(schema: Schema) -> None:
     schema.require_declared()
 
 
-@dataclass(frozen=True, eq=False)
-class _Axis:
-    """A quasi-identifying column as places on a line: every cut falls between two places.
-
-    Numbers and dates lie in their order, text in the order of its hierarchy, a missing value last. `size` counts the
-    places, `missing` is that of the missing value, or -1.
-    """
-
-    name: str
-    place: Codes  # of every leaf, or of every code of a column without hierarchy
-    size: int
-    missing: int
-    labels: Sequence[str]  # of every place
-    hierarchy: Hierarchy | None
-    ordered: bool
-    kind: Kind
-
-    def text(self, low: int, high: int) -> str:
-        """What a run of places is called in the release."""
-        if low == high:
-            return self.labels[low]
-        if self.hierarchy is not None and low == 0 and high == self.size - 1:
-            return self.hierarchy.labels[-1][0]
-        if high == self.missing:
-            return f"{self.text(low, high - 1)} or missing"
-        return self._range(low, high) if self.ordered else self._set(low, high)
-
-    def _range(self, low: int, high: int) -> str:
-        first, last = self.labels[low], self.labels[high]
-        if self.hierarchy is not None and self.hierarchy.cuts:
-            return self._interval(self.hierarchy, self.hierarchy.cuts[low], self.hierarchy.cuts[high + 1])
-        if self.kind is Kind.INTEGER:
-            return texts.from_to(texts.exact(first), texts.exact(last), self.labels[0].startswith("-"))
-        return f"[{first}, {last}]"
-
-    def _interval(self, hierarchy: Hierarchy, low: float, high: float) -> str:
-        whole, closed = self.kind is Kind.INTEGER, hierarchy.closed == "left"
-        if math.isinf(low) and math.isinf(high):
-            return hierarchy.labels[-1][0]
-        if whole and not closed:  # the same whole numbers as from the next one on
-            low, high, closed = low + 1, high + 1, True
-        if math.isinf(low):
-            return texts.below(texts.exact(high), not closed)
-        if math.isinf(high):
-            return texts.or_more(texts.exact(low)) if whole else texts.above(texts.exact(low), closed)
-        if whole:
-            return texts.from_to(texts.exact(low), texts.exact(high - 1), min(filter(math.isfinite, hierarchy.cuts)) < 0)
-        low_in = closed or (hierarchy.end_closed and low == hierarchy.cuts[0])
-        high_in = not closed or (hierarchy.end_closed and high == hierarchy.cuts[-1])
-        return texts.between(texts.exact(low), texts.exact(high), low_in, high_in)
-
-    def _set(self, low: int, high: int) -> str:
-        """The fewest values of the hierarchy, of any level, that cover just these leaves."""
-        if self.hierarchy is None:
-            return "{" + ", ".join(self.labels[low : high + 1]) + "}"
-        found, place = [], low
-        while place <= high:
-            for codes, labels in zip(reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True):
-                first, stop = np.searchsorted(codes, [codes[place], int(codes[place]) + 1])
-                if first == place and stop - 1 <= high:
-                    found.append(labels[codes[place]] or "missing")
-                    place = int(stop)
-                    break
-        return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
-
-
-def _axis(table: Table, name: str, ranges: str, populations: Sequence[Counts], whole: bool = False) -> _Axis:
-    """The axis of a column; without a place for missing values if neither the table nor a population has any, unless `whole`."""
-    column = table.column(name)
-    if name not in table.hierarchies:
-        if ranges == "boundary":
-            raise HierarchyError(
-                f"column {name!r} has no hierarchy, so its declared domain is not known; give it one, or use ranges='observed'"
-            )
-        missing = len(column.keys) - 1 if None in column.keys else -1
-        place = np.arange(len(column.keys), dtype=smallest(len(column.keys)))
-        return _Axis(name, place, len(place), missing, column.labels, None, column.kind is not Kind.TEXT, column.kind)
-    hierarchy = table.hierarchy(name)
-    ordered = hierarchy.kind is not Kind.TEXT
-    labels = hierarchy.labels[0]
-    order = list(range(len(labels)))
-    if ordered and not hierarchy.cuts:
-        keys = [hierarchy.kind.key(text) for text in labels]
-        order.sort(key=lambda leaf: (keys[leaf] is None, keys[leaf]))
-    missing, size = order.index(labels.index("")) if "" in labels else -1, len(labels)
-    seen = [rows.codes[rows.names.index(name)] for rows in populations if name in rows.names]
-    absent = None not in column.keys and not any((codes == order[missing]).any() for codes in seen)
-    if missing == size - 1 and absent and not whole:
-        missing, size = -1, size - 1
-    place = np.argsort(order).astype(smallest(len(order)))
-    return _Axis(name, place, size, missing, [labels[leaf] for leaf in order], hierarchy, ordered, hierarchy.kind)
-
-
-def _distinct(table: Table, axes: Sequence[_Axis]) -> Counts:
+def _distinct(table: Table, axes: Sequence[Axis]) -> Counts:
     """The distinct rows of all released columns, the quasi-identifying ones first, as places."""
     others = [name for name in table.names if table.roles[name] in (Role.SENSITIVE, Role.INSENSITIVE)]
     columns = [table.column(name) for name in others]
@@ -245,7 +150,7 @@ class _Crowd:
 class _Cells:
     """The parts of the table, each a box of places, and the rows in each."""
 
-    def __init__(self, table: Table, axes: Sequence[_Axis], method: Mondrian) -> None:
+    def __init__(self, table: Table, axes: Sequence[Axis], method: Mondrian) -> None:
         needed = table.rows * (_ROW + _PLACE * len(axes))
         memory.require(needed, f"cutting {table.rows:,} rows along {len(axes)} columns", "use Optimal, or fewer columns")
         rows = _distinct(table, axes)
@@ -386,14 +291,14 @@ class _Cells:
             models.append(model)
         return holds_all(models, groups)
 
-    def labelled(self, j: int, axis: _Axis) -> tuple[list[str], Ints]:
+    def labelled(self, j: int, axis: Axis) -> tuple[list[str], Ints]:
         """The texts of a column in the release, and every row's code among them."""
         low, high = (self.low, self.high) if self.method.ranges == "boundary" else (self.first, self.last)
         runs, code = np.unique(low[:, j] * axis.size + high[:, j], return_inverse=True)
         return [axis.text(*divmod(run, axis.size)) for run in runs.tolist()], code[self.crowd.cell]
 
 
-def _population(model: DeltaPresence, axes: Sequence[_Axis]) -> _Crowd:
+def _population(model: DeltaPresence, axes: Sequence[Axis]) -> _Crowd:
     rows = model.population
     for axis in axes:
         if axis.name not in rows.names or rows.cards[rows.names.index(axis.name)] != len(axis.place):

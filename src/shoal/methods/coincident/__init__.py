@@ -5,10 +5,11 @@ the same for all who end up in one (`schemes`). So what someone who knows the al
 shows, no more: docs/proofs/coincident.md. Uses `privacy.models` and `chance`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from shoal.errors import InfeasibleError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
+from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, ordered
 from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged
 from shoal.privacy.exact import whole
@@ -47,13 +49,16 @@ class Coincident:
     size: how many people a group has to start with; by itself twice as many as the models ask for at least
     scheme: "forest" (trees of 2^`depth` groups), "UU" or "UA" (one tree, of as few or as many groups as can be), or "interleaved"
     order: how groups are formed: by balanced "splits", or along a "curve"
+    ranges: what a group shows of a column: "boundary", as far as the splits reach that made its parts, or "hierarchy", the
+        finest value that all its people have in common
     """
 
     models: tuple[Model, ...]
     size: int | None = None
     scheme: Scheme = "forest"
     depth: int = 6
-    order: Order = "curve"
+    order: Order = "splits"
+    ranges: Literal["boundary", "hierarchy"] = "boundary"
 
     name: ClassVar[str] = "coincident"
 
@@ -69,6 +74,10 @@ class Coincident:
             raise ParameterError(f"scheme={self.scheme!r} is unknown; known are {listed(SCHEMES)}")
         if self.order not in ORDERS:
             raise ParameterError(f"order={self.order!r} is unknown; known are {listed(ORDERS)}")
+        if self.ranges not in ("boundary", "hierarchy"):
+            raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'hierarchy'")
+        if self.ranges == "boundary" and self.order != "splits":
+            raise ParameterError("a curve has no boundaries to show; take `ranges` 'hierarchy', or `order` 'splits'")
         if self.scheme == "interleaved" and self.people % 2:
             raise ParameterError("interleaved groups are halved; give an even `size`")
         if self.depth > 40:
@@ -125,7 +134,10 @@ class _People:
 
     table: Table
     rows: Counts
+    axes: Sequence[Axis]
     record: Ints
+    reach: tuple[Ints, Ints] | None
+    """How far the parts reach that splits made, for every column and record."""
     leaves: int
 
     @classmethod
@@ -141,17 +153,22 @@ class _People:
         if table.rows and not number:
             raise InfeasibleError(f"the table has fewer than {method.people} records, which is one group; take a smaller `size`")
         drawn = np.repeat(np.arange(rows.distinct), rows.count)[chance.permutation(table.rows)[: number * method.people]]
+        axes = [axis_of(table, name, "boundary", (), whole=True) for name in quasi]
         if not number:
-            return cls(table, rows, drawn, 0)
-        first = np.any([np.diff(column, prepend=column[0] + 1) != 0 for column in rows.codes[: len(quasi)]], axis=0)
+            return cls(table, rows, axes, drawn, None, 0)
+        first = np.ones(rows.distinct, dtype=np.bool_)
+        first[1:] = np.any([column[1:] != column[:-1] for column in rows.codes[: len(quasi)]], axis=0)
         starts, cell = np.flatnonzero(first), (np.cumsum(first) - 1)[drawn]  # rows with the same values are neighbours
         people = np.bincount(cell, minlength=len(starts)).astype(np.int64)
-        cells = Counts(
-            tuple(quasi), tuple(column[starts] for column in rows.codes[: len(quasi)]), tuple(cards[: len(quasi)]), people
-        )
-        runs = ordered(cells, cards[: len(quasi)], method.people, method.order)
+        places = tuple(axis.place[column[starts]] for axis, column in zip(axes, rows.codes, strict=False))
+        sizes = [axis.size for axis in axes]
+        runs = ordered(Counts(tuple(quasi), places, tuple(sizes), people), sizes, method.people, method.order)
         by_cell = np.argsort(cell.astype(smallest(len(starts))), kind="stable")  # those drawn first come first
-        return cls(table, rows, drawn[by_cell[_places(runs.rows, runs.counts)]], number)
+        record = drawn[by_cell[_places(runs.rows, runs.counts)]]
+        reach = None
+        if method.ranges == "boundary" and runs.low is not None and runs.high is not None:
+            reach = np.repeat(runs.low, runs.counts, axis=1), np.repeat(runs.high, runs.counts, axis=1)
+        return cls(table, rows, axes, record, reach, number)
 
     def grouped(self, method: Coincident, chance: Chance) -> Ints:
         """The number of every record's group."""
@@ -179,11 +196,7 @@ class _People:
         names = released(table)
         order = np.argsort(groups.astype(smallest(max(number, 1))), kind="stable")
         starts = np.searchsorted(groups[order], np.arange(number))
-        labels = {
-            name: _common(table.hierarchy(name), self.rows.codes[self.rows.names.index(name)][self.record[order]], starts)
-            for name in names
-            if name in table.quasi
-        }
+        labels = {axis.name: self._shown(column, axis, order, starts) for column, axis in enumerate(self.axes)}
         alike = ranks([codes for _, codes in labels.values()], [len(texts) for texts, _ in labels.values()])
         by_label = np.argsort(alike * number + chance.permutation(number))
         rank = np.empty(number, dtype=smallest(max(number, 1)))
@@ -200,6 +213,16 @@ class _People:
             else:
                 made[name] = others[name], np.repeat(rows.codes[rows.names.index(name)], rows.count)
         return table.like(made)
+
+    def _shown(self, column: int, axis: Axis, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
+        """What groups show of a column: texts, and the place of every group's among them; groups start at places of an order."""
+        if self.reach is None:
+            leaves = self.rows.codes[self.rows.names.index(axis.name)]
+            return _common(self.table.hierarchy(axis.name), leaves[self.record[order]], starts)
+        low, high = (reach[column][order] for reach in self.reach)
+        low, high = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
+        found, place = np.unique(low * axis.size + high, return_inverse=True)
+        return [axis.text(*divmod(each, axis.size)) for each in found.tolist()], place.astype(np.int64)
 
 
 def _places(rows: Ints, counts: Ints) -> Ints:

@@ -1,0 +1,109 @@
+"""A column as places on a line, and what a run of places is called: for methods whose groups have ranges of their own."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.counts import Counts
+from shoal.errors import HierarchyError
+from shoal.hierarchy import ranges as texts
+from shoal.hierarchy.tree import Codes, Hierarchy, smallest
+from shoal.kinds import Kind
+from shoal.tables import Table
+
+__all__ = ["Axis", "axis_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A quasi-identifying column as places on a line: every cut falls between two places.
+
+    Numbers and dates lie in their order, text in the order of its hierarchy, a missing value last. `size` counts the
+    places, `missing` is that of the missing value, or -1.
+    """
+
+    name: str
+    place: Codes  # of every leaf, or of every code of a column without hierarchy
+    size: int
+    missing: int
+    labels: Sequence[str]  # of every place
+    hierarchy: Hierarchy | None
+    ordered: bool
+    kind: Kind
+
+    def text(self, low: int, high: int) -> str:
+        """What a run of places is called in the release."""
+        if low == high:
+            return self.labels[low]
+        if self.hierarchy is not None and low == 0 and high == self.size - 1:
+            return self.hierarchy.labels[-1][0]
+        if high == self.missing:
+            return f"{self.text(low, high - 1)} or missing"
+        return self._range(low, high) if self.ordered else self._set(low, high)
+
+    def _range(self, low: int, high: int) -> str:
+        first, last = self.labels[low], self.labels[high]
+        if self.hierarchy is not None and self.hierarchy.cuts:
+            return self._interval(self.hierarchy, self.hierarchy.cuts[low], self.hierarchy.cuts[high + 1])
+        if self.kind is Kind.INTEGER:
+            return texts.from_to(texts.exact(first), texts.exact(last), self.labels[0].startswith("-"))
+        return f"[{first}, {last}]"
+
+    def _interval(self, hierarchy: Hierarchy, low: float, high: float) -> str:
+        whole, closed = self.kind is Kind.INTEGER, hierarchy.closed == "left"
+        if math.isinf(low) and math.isinf(high):
+            return hierarchy.labels[-1][0]
+        if whole and not closed:  # the same whole numbers as from the next one on
+            low, high, closed = low + 1, high + 1, True
+        if math.isinf(low):
+            return texts.below(texts.exact(high), not closed)
+        if math.isinf(high):
+            return texts.or_more(texts.exact(low)) if whole else texts.above(texts.exact(low), closed)
+        if whole:
+            return texts.from_to(texts.exact(low), texts.exact(high - 1), min(filter(math.isfinite, hierarchy.cuts)) < 0)
+        low_in = closed or (hierarchy.end_closed and low == hierarchy.cuts[0])
+        high_in = not closed or (hierarchy.end_closed and high == hierarchy.cuts[-1])
+        return texts.between(texts.exact(low), texts.exact(high), low_in, high_in)
+
+    def _set(self, low: int, high: int) -> str:
+        """The fewest values of the hierarchy, of any level, that cover just these leaves."""
+        if self.hierarchy is None:
+            return "{" + ", ".join(self.labels[low : high + 1]) + "}"
+        found, place = [], low
+        while place <= high:
+            for codes, labels in zip(reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True):
+                first, stop = np.searchsorted(codes, [codes[place], int(codes[place]) + 1])
+                if first == place and stop - 1 <= high:
+                    found.append(labels[codes[place]] or "missing")
+                    place = int(stop)
+                    break
+        return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
+
+
+def axis_of(table: Table, name: str, ranges: str, populations: Sequence[Counts], whole: bool = False) -> Axis:
+    """The axis of a column; without a place for missing values if neither the table nor a population has any, unless `whole`."""
+    column = table.column(name)
+    if name not in table.hierarchies:
+        if ranges == "boundary":
+            raise HierarchyError(
+                f"column {name!r} has no hierarchy, so its declared domain is not known; give it one, or use ranges='observed'"
+            )
+        missing = len(column.keys) - 1 if None in column.keys else -1
+        place = np.arange(len(column.keys), dtype=smallest(len(column.keys)))
+        return Axis(name, place, len(place), missing, column.labels, None, column.kind is not Kind.TEXT, column.kind)
+    hierarchy = table.hierarchy(name)
+    ordered = hierarchy.kind is not Kind.TEXT
+    labels = hierarchy.labels[0]
+    order = list(range(len(labels)))
+    if ordered and not hierarchy.cuts:
+        keys = [hierarchy.kind.key(text) for text in labels]
+        order.sort(key=lambda leaf: (keys[leaf] is None, keys[leaf]))
+    missing, size = order.index(labels.index("")) if "" in labels else -1, len(labels)
+    seen = [rows.codes[rows.names.index(name)] for rows in populations if name in rows.names]
+    absent = None not in column.keys and not any((codes == order[missing]).any() for codes in seen)
+    if missing == size - 1 and absent and not whole:
+        missing, size = -1, size - 1
+    place = np.argsort(order).astype(smallest(len(order)))
+    return Axis(name, place, size, missing, [labels[leaf] for leaf in order], hierarchy, ordered, hierarchy.kind)
