@@ -1,7 +1,7 @@
 """Disclosure functions (Zhang, chapter 4): choose what to show so that the choice itself tells nothing more.
 
 First the general model, for state spaces small enough to list: a `Space` of states with candidate schemas, a `Predicate` that
-says which sets of states are safe, what a function from states to schemas really discloses, and the algorithms 4.1 to 4.4, corrected.
+says which sets of states are safe, what a function from states to schemas discloses, and the algorithms 4.1 to 4.4, corrected.
 Then `Disclosure`, the method for tables: generalisations along a path, chosen by a rule that never looks at what stays hidden.
 Uses `counts` and `privacy.models`. Proofs: docs/proofs/disclosure.md.
 """
@@ -9,7 +9,8 @@ Uses `counts` and `privacy.models`. Proofs: docs/proofs/disclosure.md.
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations, product
+from fractions import Fraction
+from itertools import chain, combinations, pairwise, product
 from math import prod
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -17,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Counts, Groups, Lattice, Node
+from shoal.counts import Groups, Histogram, Lattice, Node
 from shoal.engine import Embedded
-from shoal.errors import InfeasibleError, InputError, ParameterError, TooLargeError, listed
-from shoal.hierarchy.tree import Hierarchy, smallest
+from shoal.errors import HierarchyError, InfeasibleError, InputError, ParameterError, TooLargeError, listed
+from shoal.hierarchy.tree import Hierarchy
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
 from shoal.privacy.exact import whole
 from shoal.privacy.models import (
@@ -35,7 +36,7 @@ from shoal.privacy.models import (
     holds_all,
 )
 from shoal.privacy.promises import Coincidence, Promise
-from shoal.release import Release, assemble, certify
+from shoal.release import Release, certify, lay_out
 from shoal.tables import Role, Table
 
 __all__ = [
@@ -265,7 +266,7 @@ def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
 
 
 def forward_once(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.4: `forward` without its end, which a predicate that is monotone and safe at `last` does not need; p-optimal."""
+    """Algorithm 4.4: `forward` without its end, not needed where the predicate is monotone and safe at `last`. p-optimal."""
     _require(space, predicate, "monotone", "last")
     return _forward(space, predicate)[0]
 
@@ -335,14 +336,16 @@ class Disclosure:
 
     models: what every group must satisfy, such as "entropy 3-diversity of ill"
     path: steps from the finest table to the coarsest; each names the columns that go up one level. By itself all columns in turn
-    rule: "permutations" goes down the path as long as every part of every group is safe whoever has which of the group's values;
+    rule: "permutations" goes down the path as long as all parts of all groups are safe whoever has which of a group's values;
         "first-safe" goes up until all groups are safe, which is allowed only where all groups that merge are alike
+    local: whether groups go down by themselves, parts that are too small staying behind together; for "permutations"
     floor: the levels where the path begins, 0 for columns that are not named
     """
 
     models: tuple[Model, ...]
     path: Sequence[Sequence[str]] | None = None
     rule: Rule = "permutations"
+    local: bool = False
     floor: Mapping[str, int] = field(default_factory=dict)
 
     name: ClassVar[str] = "disclosure"
@@ -355,6 +358,8 @@ class Disclosure:
             object.__setattr__(self, "path", tuple((step,) if isinstance(step, str) else tuple(step) for step in self.path))
         if self.rule not in RULES:
             raise ParameterError(f"rule={self.rule!r} is unknown; known are {listed(RULES)}")
+        if self.local and self.rule != "permutations":
+            raise ParameterError("groups go by themselves under the rule 'permutations' only; leave out `local`")
         for model in self.models:
             if isinstance(model, DeltaPresence):
                 raise ParameterError("presence is about who is in the table, which everyone may know here; take models of values")
@@ -367,123 +372,163 @@ class Disclosure:
     def promise(self, schema: Schema) -> Promise:
         """That the models hold of what can be inferred, not only of what is seen."""
         syntactic(self.models, schema)
-        for name in schema.having(Role.QUASI):
-            if name in schema.hierarchies:
-                schema.public(name)
-        self._nodes({name: schema.hierarchies[name].height for name in schema.having(Role.QUASI) if name in schema.hierarchies})
+        trees = {name: schema.public(name) for name in schema.having(Role.QUASI) if name in schema.hierarchies}
+        self._nodes(trees)
+        if self.local:
+            for name, tree in trees.items():
+                _require_own_texts(name, tree)
         return Coincidence(tuple(str(model) for model in self.models))
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
-        """The table at the node that the rule chooses; InfeasibleError if not even the coarsest is safe."""
+        """The table at the node that the rule chooses, or groups at one each; InfeasibleError if the coarsest are not safe."""
         promise = self.promise(Schema.of(table))
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
-        path = self._nodes({name: hierarchy.height for name, hierarchy in hierarchies.items()})
+        path = self._nodes(hierarchies)
         needed = sorted({column for model in method.models for column in model.columns})
         lattice = Lattice(Embedded().count(table, [*table.quasi, *needed]), hierarchies)
-        find = _lowest if self.rule == "permutations" else _first
-        groups = lattice.groups(path[find(lattice, path, method.models, progress or silent)])
+        finest = lattice.groups(path[0])
+        together = None if self.local else np.zeros(len(finest.sizes), dtype=np.int64)
+        if self.rule == "permutations":
+            place = descended(lattice, path, method.models, together, progress or silent)
+        else:
+            assert together is not None
+            require_alike(lattice, path)
+            place = first_safe(lattice, path, method.models, together, progress or silent)
+        if (place == len(path)).any():
+            raise InfeasibleError(
+                "nothing can be released: not even the coarsest table of the path satisfies the models; ask for less"
+            )
+        node = None if self.local else path[int(place.max(initial=0))]
         return Release(
-            assemble(table, groups, np.ones(len(groups.sizes), dtype=np.bool_)),
+            lay_out(table, _labelled(table, lattice, path, place, finest)),
             certify(
                 table,
                 method,
                 promise,
                 chance or Chance(),
-                levels=dict(zip(lattice.names, groups.node, strict=True)),
+                levels=dict(zip(lattice.names, node, strict=True)) if node else {},
                 whole=True,
             ),
-            facts={"groups": len(groups.sizes), "nodes": len(path)},
+            facts={"nodes": len(path), "steps": int(place.max(initial=0))},
         )
 
-    def _nodes(self, heights: Mapping[str, int]) -> list[Node]:
+    def _nodes(self, trees: Mapping[str, Hierarchy]) -> list[Node]:
         """The nodes of the path, the finest first."""
-        levels = {name: self.floor.get(name, 0) for name in heights}
-        steps = _in_turn(levels, heights) if self.path is None else self.path
-        if unknown := sorted({*self.floor, *chain.from_iterable(steps)} - heights.keys()):
+        levels = {name: self.floor.get(name, 0) for name in trees}
+        steps = _in_turn(levels, trees) if self.path is None else self.path
+        if unknown := sorted({*self.floor, *chain.from_iterable(steps)} - trees.keys()):
             raise ParameterError(f"the path names {listed(unknown)}, which are no quasi-identifying columns with a hierarchy")
         nodes = [tuple(levels.values())]
         for step in steps:
             for name in step:
                 levels[name] += 1
             nodes.append(tuple(levels.values()))
-        if wrong := [name for name in heights if not 0 <= self.floor.get(name, 0) <= levels[name] <= heights[name]]:
-            name = wrong[0]
-            raise ParameterError(
-                f"the path leaves the hierarchy of {name!r}, which has levels 0 to {heights[name]}; mend its steps"
-            )
+        for name, tree in trees.items():
+            if not 0 <= self.floor.get(name, 0) <= levels[name] <= tree.height:
+                raise ParameterError(
+                    f"the path leaves the hierarchy of {name!r}, which has levels 0 to {tree.height}; take fewer steps"
+                )
         return nodes
 
 
-def _in_turn(levels: Mapping[str, int], heights: Mapping[str, int]) -> list[tuple[str]]:
+def _in_turn(levels: Mapping[str, int], trees: Mapping[str, Hierarchy]) -> list[tuple[str]]:
     """Steps to the root, one column after the other: the one that is lowest, as a share of its height, comes next."""
-    every = [(at / heights[name], place, name) for place, name in enumerate(heights) for at in range(levels[name], heights[name])]
+    every = [
+        (Fraction(at, tree.height), place, name)
+        for place, (name, tree) in enumerate(trees.items())
+        for at in range(levels[name], tree.height)
+    ]
     return [(name,) for _, _, name in sorted(every)]
 
 
-def _lowest(lattice: Lattice, path: Sequence[Node], models: Sequence[Model], progress: Progress) -> int:
-    """PERM: from the coarsest node down, as long as every part of every group is safe whatever values of the group it has.
+def descended(
+    lattice: Lattice, path: Sequence[Node], models: Sequence[Model], together: Ints | None, progress: Progress = silent
+) -> Ints:
+    """The rule PERM: for every group of the finest node its place in the path, which is past its end if nothing may be shown.
 
-    So each decision looks only at what the node it was made at shows, and all ways to give out its values lead there.
+    All begin at the coarsest node. A part of a group goes down if it is safe whatever values of the group it has, and so is
+    what stays behind. Those that `together` gives one number go down only if all of them do. So each decision looks at nothing
+    but what is shown in the end, and all ways to give out the values of a released group lead to the same release.
     """
-    place, last = len(path) - 1, len(path) - 1
-    groups = lattice.groups(path[-1])
-    if not holds_all(models, groups).all():
-        raise _infeasible()
-    while place:
-        progress(last - place, last, "going down the path")
-        finer = lattice.groups(path[place - 1])
-        if not _divisible(groups, finer, models).all():
-            break
-        place, groups = place - 1, finer
+    finest, groups, last = lattice.groups(path[0]), lattice.groups(path[-1]), len(path) - 1
+    place = np.where(holds_all(models, groups)[_parents(groups, finest)], last, len(path))
+    for at in range(last, 0, -1):
+        progress(last - at, last, "going down the path")
+        finer = lattice.groups(path[at - 1])
+        goes = _leaving(groups, finer, models)[_parents(finer, finest)] & (place == at)
+        if together is not None:
+            goes &= np.bincount(together, ~goes, len(goes))[together] == 0
+        place[goes] = at - 1
+        groups = finer
     progress(last, last, "going down the path")
     return place
 
 
-def _divisible(groups: Groups, finer: Groups, models: Sequence[Model]) -> Bools:
-    """Which groups have only safe parts, whoever has which of their values.
+def _leaving(groups: Groups, finer: Groups, models: Sequence[Model]) -> Bools:
+    """Which parts of groups can be shown by themselves, so that what stays behind of their group is safe as well."""
+    parent, number = _parents(groups, finer), len(groups.sizes)
+    goes = _safe(groups, parent, finer.sizes, models)
+    behind = np.bincount(parent, np.where(goes, 0, finer.sizes), number).astype(np.int64)
+    few = np.flatnonzero(behind)
+    few = few[~_safe(groups, few, behind[few], models)]
+    # The smallest part that could go stays with them: as it is large enough by itself, so are they all.
+    order = np.lexsort((finer.sizes, ~goes, parent))
+    goes[order[np.searchsorted(parent[order], few)]] = False
+    return goes
 
-    Of all parts of one size that with the most frequent values is spread least evenly, and of these the smallest part is.
+
+def _safe(groups: Groups, of: Ints, sizes: Ints, models: Sequence[Model]) -> Bools:
+    """Whether parts of some groups, with so many records, are safe whichever of their group's values they have.
+
+    Those with the most frequent values are spread least evenly, which is the worst that can be.
     """
-    least = np.full(len(groups.sizes), np.iinfo(np.int64).max)
-    np.minimum.at(least, _parents(groups, finer), finer.sizes)
-    safe = np.ones(len(groups.sizes), dtype=np.bool_)
+    safe = np.ones(len(of), dtype=np.bool_)
     for model in models:
-        safe &= model.holds(_most_frequent(groups, least, model.columns))
+        safe &= model.holds(_MostFrequent(groups, of, sizes, model.columns))
     return safe
 
 
-def _most_frequent(groups: Groups, sizes: Ints, columns: tuple[str, ...]) -> Groups:
-    """For every group one of the given size with its most frequent values of a column; values are numbered anew."""
-    number = len(groups.sizes)
-    own, values, counts = np.arange(number), 1, groups.sizes
-    if columns:
-        found = groups.histogram(columns[0])
-        order = np.lexsort((-found.count, found.group))
-        own, values, counts = found.group, found.values, found.count[order]
-    starts = np.searchsorted(own, np.arange(number))
-    before = np.cumsum(counts) - counts
-    taken = np.clip(sizes[own] - (before - before[starts][own]), 0, counts)
-    rank = np.arange(len(own)) - starts[own]
-    some = taken > 0
-    codes = (own[some].astype(smallest(number)), rank[some].astype(smallest(values)))
-    tree = Hierarchy((("",) * number,), (np.arange(number, dtype=smallest(number)),))
-    names = (" ".join(("of", *columns)), *(columns or ("",)))
-    return Lattice(Counts(names, codes, (number, values), taken[some]), {names[0]: tree}).groups((0,))
+class _MostFrequent(Groups):
+    """Parts of groups with so many records, the most frequent values of a column in them; values are numbered by frequency."""
+
+    def __init__(self, groups: Groups, of: Ints, sizes: Ints, columns: tuple[str, ...]) -> None:
+        self.sizes = sizes
+        if columns:
+            found = groups.histogram(columns[0])
+            often = found.count[np.lexsort((-found.count, found.group))]
+            starts = np.searchsorted(found.group, np.arange(found.groups + 1))
+            length = np.diff(starts)[of]
+            own, first = np.repeat(np.arange(len(of)), length), np.cumsum(length) - length
+            rank = np.arange(len(own)) - first[own]
+            often = often[starts[of][own] + rank]
+            before = np.cumsum(often) - often
+            taken = np.clip(sizes[own] - (before - before[first[own]]), 0, often)
+            some = taken > 0
+            self._found = Histogram(own[some], rank[some], taken[some], len(of), found.values)
+
+    def histogram(self, name: str) -> Histogram:
+        return self._found
 
 
-def _first(lattice: Lattice, path: Sequence[Node], models: Sequence[Model], progress: Progress) -> int:
-    """First safe: from the finest node up, until all groups are safe; InputError unless all groups that merge are alike."""
-    _require_alike(lattice, path)
-    for place, node in enumerate(path):
-        progress(place, len(path), "going up the path")
-        if holds_all(models, lattice.groups(node)).all():
-            progress(len(path), len(path), "going up the path")
-            return place
-    raise _infeasible()
+def first_safe(
+    lattice: Lattice, path: Sequence[Node], models: Sequence[Model], together: Ints, progress: Progress = silent
+) -> Ints:
+    """The rule first-safe: for every group of the finest node the first place in the path at which all groups are safe.
+
+    That is, all of those that `together` gives the same number; past the end of the path if there is none.
+    """
+    finest = lattice.groups(path[0])
+    place = np.full(len(finest.sizes), len(path))
+    for at in reversed(range(len(path))):
+        progress(len(path) - at, len(path), "testing the path")
+        groups = lattice.groups(path[at])
+        failing = ~holds_all(models, groups)[_parents(groups, finest)]
+        place[np.bincount(together, failing, len(place))[together] == 0] = at
+    return place
 
 
-def _require_alike(lattice: Lattice, path: Sequence[Node]) -> None:
+def require_alike(lattice: Lattice, path: Sequence[Node]) -> None:
     """InputError unless at every step the groups that become one have the same size and merged in the same way before.
 
     Looks at quasi-identifying values alone, which are public here.
@@ -512,5 +557,30 @@ def _parents(coarser: Groups, finer: Groups) -> Ints:
     return parent
 
 
-def _infeasible() -> InfeasibleError:
-    return InfeasibleError("nothing can be released: not even the coarsest table of the path satisfies the models; ask for less")
+def _labelled(
+    table: Table, lattice: Lattice, path: Sequence[Node], place: Ints, finest: Groups
+) -> dict[str, tuple[list[str], Ints]]:
+    """For every quasi-identifying column the texts that are shown, and every record's number among them."""
+    trees = list(zip(lattice.names, lattice.hierarchies, strict=True))
+    at = place[finest.find([tree.maps[level][table.leaves(name)] for (name, tree), level in zip(trees, path[0], strict=True)])]
+    shown: dict[str, tuple[list[str], Ints]] = {}
+    for column, (name, tree) in enumerate(trees):
+        texts: dict[str, int] = {}
+        numbers = np.zeros((tree.height + 1, len(tree.maps[0])), dtype=np.int64)
+        for level in sorted({path[step][column] for step in np.unique(place).tolist()}):
+            numbers[level] = np.array([texts.setdefault(label, len(texts)) for label in tree.labels[level]])[tree.maps[level]]
+        shown[name] = list(texts), numbers[np.array([node[column] for node in path])[at], table.leaves(name)]
+    return shown
+
+
+def _require_own_texts(name: str, tree: Hierarchy) -> None:
+    """HierarchyError if one text of a hierarchy stands for different leaves at different levels: groups could look alike."""
+    stands: dict[str, tuple[int, int]] = {}
+    for labels, codes in zip(tree.labels, tree.maps, strict=True):
+        leaves = np.searchsorted(codes, np.arange(len(labels) + 1)).tolist()  # in tree order
+        for label, own in zip(labels, pairwise(leaves), strict=True):
+            if stands.setdefault(label, own) != own:
+                raise HierarchyError(
+                    f"the hierarchy of column {name!r} has {label!r} at two levels for different values; where groups go down by "
+                    "themselves they could not be told apart. Give different things different names, or leave out `local`"
+                )
