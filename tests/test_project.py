@@ -12,7 +12,7 @@ import pytest
 import shoal
 from tests.conftest import ROOT
 
-HEAVY = {"polars", "pandas", "pyarrow", "scipy", "sklearn", "duckdb", "rich", "typer", "pydantic", "numpy", "narwhals"}
+HEAVY = {"polars", "pandas", "pyarrow", "scipy", "sklearn", "duckdb", "rich", "typer", "pydantic", "numpy", "narwhals", "altair"}
 
 REGISTRY = re.compile(r"pypi[.]org|python[h]osted|://[^\s/]*(?:pypi|simple/)|--(?:extra-)?index-url", re.IGNORECASE)
 MACHINE = re.compile(r"(?<![\w.~$}])/(?:home|root|Users|work|opt|tmp)/\w+")
