@@ -1,0 +1,103 @@
+"""Low risks by a genetic search for all records together, after Section 2.5 of the paper. Uses `alone`, `crowds` and `exact`.
+
+A chromosome is a path: columns in the order in which they become finer by a level, from the roots of all down. It ends where
+it first keeps the utility of a record, and levels that this record can spare are taken back: it ends in a frontier node, which
+keeps the utility while none of its immediate generalisations does. Records are drawn by their risk. What descends from
+the path of a record's best node is judged by the record's own risk, and the fittest, if it lowers that, is offered to all
+records: counting a node for all costs some hundred times as much as for one. Nothing says how far the risks that are found
+are from the lowest.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Node
+from shoal.methods.personal import People
+from shoal.methods.personal.alone import Alone
+from shoal.methods.personal.crowds import Best, Chosen
+from shoal.methods.personal.exact import refined
+from shoal.methods.personal.models import Ints
+
+__all__ = ["search"]
+
+BROOD = 16
+"""Records of a generation."""
+LITTER = 24
+"""Paths for each of them."""
+PATIENCE = 20
+"""Generations in a row that better nothing, after which the search ends."""
+MUTANTS, CROSSED = 18, 3
+"""Of a litter: paths that lost a step, and that have steps of a mate; the others are immigrants."""
+
+
+def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
+    """For every row the best of `effort` nodes, the row as it is among them; of fewer once generations better nothing."""
+    best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
+    alone, idle = Alone(people, best), 0
+    while len(best.offered) < effort and idle < PATIENCE and (parents := alone.draw(chance, BROOD)):
+        idle += 1
+        for parent, litter in zip(parents, _litters(alone, parents, chance), strict=True):
+            progress(len(best.offered), effort)
+            risks = alone.risks(parent, litter)
+            fittest = int(np.argmin(risks))
+            if risks[fittest] < alone.risk(parent) and len(best.offered) < effort:
+                best.offer(litter[fittest])
+                idle = 0
+    return refined(best)
+
+
+def _litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]]:
+    """For each of some rows the frontier nodes of it in which the paths of a litter end, each once."""
+    steps = np.repeat(np.arange(len(alone.heights)), alone.heights)
+    order = steps[_paths(alone, parents, steps, chance)]
+    worths = np.repeat([alone.worths(row) for row in parents], LITTER, axis=0)
+    floors = np.repeat([alone.floor(row) for row in parents], LITTER)
+    ends = _frontier(order, alone.heights, worths, floors).reshape(len(parents), LITTER, -1)
+    return [[tuple(node) for node in np.unique(litter, axis=0).tolist()] for litter in ends]
+
+
+def _paths(alone: Alone, parents: list[int], steps: npt.NDArray[np.intp], chance: Chance) -> npt.NDArray[np.intp]:
+    """A litter for each of some rows: all steps there are, by number, in the order in which they are taken.
+
+    Steps of the path of the row's best node come first. A mutant has lost one of them; one that is crossed has half of them,
+    then those of the best node of another row; an immigrant none. All other steps follow at random.
+    """
+    size = len(parents) * LITTER
+    drawn = chance.words(size * len(steps)).reshape(size, -1) >> np.uint64(2)
+    nth = np.concatenate([np.arange(height) for height in alone.heights])  # which step of its column each is
+    mates = alone.draw(chance, LITTER)
+    own = np.repeat([alone.heights - alone.node(row) for row in parents], LITTER, axis=0)[:, steps] > nth
+    other = np.resize([alone.heights - alone.node(row) for row in mates], (size, len(alone.heights)))[:, steps] > nth
+    within = np.tile(np.arange(LITTER), len(parents))[:, None]
+    lost = np.argmax(np.where(own, drawn, np.uint64(0)), axis=1)
+    later = ~own
+    later[np.arange(size), lost] = True
+    rank = np.where(within < MUTANTS, later, np.where(own & (drawn & np.uint64(1) == 0), 0, 2 - other))
+    rank[within[:, 0] >= MUTANTS + CROSSED] = 0
+    return np.argsort(rank.astype(np.uint64) << np.uint64(62) | drawn, axis=1)
+
+
+def _frontier(order: npt.NDArray[np.intp], heights: npt.NDArray[np.intp], worths: Ints, floors: Ints) -> npt.NDArray[np.intp]:
+    """The nodes in which paths end: down until a record's utility is kept, then back where it still is."""
+    path, columns = np.arange(len(order)), np.arange(len(heights))
+    levels = np.tile(heights, (len(order), 1))
+    worth = worths[:, columns, heights].sum(axis=1)
+    taken = np.zeros(order.shape, dtype=np.bool_)
+    for step, column in enumerate(order.T):
+        taken[:, step] = worth < floors
+        if not taken[:, step].any():
+            break
+        finer = levels[path, column] - taken[:, step]
+        worth += worths[path, column, finer] - worths[path, column, levels[path, column]]
+        levels[path, column] = finer
+    for step in reversed(np.flatnonzero(taken.any(axis=0)).tolist()):
+        column = order[:, step]
+        coarser = levels[path, column] + taken[:, step]
+        spared = worth + worths[path, column, coarser] - worths[path, column, levels[path, column]]
+        back = spared >= floors
+        levels[path[back], column[back]] = coarser[back]
+        worth[back] = spared[back]
+    return levels
