@@ -1,261 +1,29 @@
-"""The exact law of what shipped code does: it is run along every path that its chance can take.
-
-`law(run)` calls `run(chance)` once for every path, with a source of chance whose draws are branching points with known
-probabilities, and gives every outcome's probability. Probabilities are intervals between fractions: exact where all draws
-have rational probabilities, and below 10⁻⁸⁰ wide where e is involved.
-
-    >>> from fractions import Fraction
-    >>> coins = law(lambda chance: int(chance.binomial(np.array([2]), Fraction(1, 3))[0]))
-    >>> {heads: str(weight.exact) for heads, weight in coins.items()}
-    {0: '4/9', 1: '4/9', 2: '1/9'}
-
-What is run must be deterministic apart from its chance. Uses `shoal.chance`; tests use it.
-"""
-
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations
-from math import ceil, comb, floor
-from typing import Any, TypeVar
-
-import numpy as np
-import numpy.typing as npt
-
-from shoal.chance import Chance
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-Outcome = TypeVar("Outcome", bound=Hashable)
-
-_DIGITS = 100
-_GRID = 1 << 320  # intervals are rounded outwards to multiples of its inverse, lest fractions grow without end
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A real number known to lie between two fractions."""
-
-    low: Fraction
-    high: Fraction
-
-    @property
-    def exact(self) -> Fraction:
-        """The number itself, where no rounding was involved."""
-        assert self.low == self.high, "the number is known within an interval only"
-        return self.low
-
-    def __add__(self, other: "Interval") -> "Interval":
-        return Interval(self.low + other.low, self.high + other.high)
-
-    def __sub__(self, other: "Interval") -> "Interval":
-        return Interval(self.low - other.high, self.high - other.low)
-
-    def __mul__(self, other: "Interval") -> "Interval":
-        """The product of numbers of at least 0."""
-        return _rounded(self.low * other.low, self.high * other.high)
-
-    def __truediv__(self, other: "Interval") -> "Interval":
-        """The quotient of a number of at least 0 by one above 0."""
-        return _rounded(self.low / other.high, self.high / other.low)
-
-    def __contains__(self, value: Fraction | int) -> bool:
-        return self.low <= value <= self.high
-
-    def __float__(self) -> float:
-        return float((self.low + self.high) / 2)
-
-
-def _rounded(low: Fraction, high: Fraction) -> Interval:
-    if low == high:
-        return Interval(low, high)
-    return Interval(Fraction(floor(low * _GRID), _GRID), Fraction(ceil(high * _GRID), _GRID))
-
-
-def point(value: Fraction | int) -> Interval:
-    return Interval(Fraction(value), Fraction(value))
-
-
-ZERO, ONE = point(0), point(1)
-
-
-@lru_cache(maxsize=10_000)
-def exp(x: Fraction) -> Interval:
-    """e^x for a rational x. Decimal's exp is rounded correctly, so its neighbours are on either side."""
-    if x == 0:
-        return ONE
-    down, up = Context(prec=_DIGITS, rounding=ROUND_FLOOR), Context(prec=_DIGITS, rounding=ROUND_CEILING)
-    n, d = Decimal(x.numerator), Decimal(x.denominator)
-    return Interval(
-        Fraction(down.next_minus(down.exp(down.divide(n, d)))),
-        Fraction(up.next_plus(up.exp(up.divide(n, d)))),
-    )
-
-
-class _Cut(BaseException):
-    """The path is too light to be followed."""
-
-
-class Enumerated(Chance):
-    """A source of chance that takes one path; `law` makes one for every path. Each draw has the law its docstring states."""
-
-    private = False
-
-    def __init__(self, path: list[list[Any]], cut: Fraction) -> None:
-        self._path = path  # a branching point each: which option is taken, the options with the weights of the paths so far
-        self._cut = cut
-        self._at = 0
-        self.weight = ONE
-
-    def branch(self, weights: Sequence[Interval]) -> int:
-        """Which of several options, with these probabilities, this path takes."""
-        if self._at == len(self._path):
-            if self.weight.high < self._cut:
-                raise _Cut
-            self._path.append([0, len(weights), [(i, self.weight * w) for i, w in enumerate(weights) if w.high > 0]])
-        taken, number, options = self._path[self._at]
-        assert number == len(weights), "what is run must be deterministic apart from its chance"
-        self._at += 1
-        option, self.weight = options[taken]
-        return int(option)
-
-    def coin(self, probability: Interval) -> bool:
-        return self.branch([probability, ONE - probability]) == 0
-
-    def bytes(self, size: int) -> bytes:
-        raise AssertionError("a draw of bytes has too many outcomes to enumerate")
-
-    def number(self) -> str:
-        """Always the same: it depends on nothing."""
-        return "0" * 32
-
-    def below(self, n: int) -> int:
-        return self.branch([point(Fraction(1, n))] * n)
-
-    def belows(self, n: int, size: int) -> Ints:
-        return np.array([self.below(n) for _ in range(size)], dtype=np.int64)
-
-    def permutation(self, n: int) -> Ints:
-        return self.choice(n, n)
-
-    def choice(self, n: int, size: int) -> Ints:
-        left = list(range(n))
-        return np.array([left.pop(self.below(len(left))) for _ in range(size)], dtype=np.int64)
-
-    def choices(self, sizes: Ints, most: int) -> Bools:
-        chosen = [np.ones(size, dtype=np.bool_) for size in np.asarray(sizes).tolist()]
-        for members in chosen:
-            if len(members) > most:
-                members[:] = False
-                picks = list(combinations(range(len(members)), most))
-                members[list(picks[self.below(len(picks))])] = True
-        return np.concatenate([*chosen, np.zeros(0, dtype=np.bool_)])
-
-    def bernoulli(self, probability: Fraction, size: int) -> Bools:
-        return np.array([self.coin(point(probability)) for _ in range(size)], dtype=np.bool_)
-
-    def bernoullis(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
-        return np.array([self.coin(point(Fraction(n, denominator))) for n in numerators.tolist()], dtype=np.bool_)
-
-    def binomial(self, trials: Ints, probability: Fraction) -> Ints:
-        return np.array([self.branch(_binomial(n, probability)) for n in np.asarray(trials).tolist()], dtype=np.int64)
-
-    def bernoullis_exp(self, multiples: Any, rate: Fraction) -> Bools:
-        return np.array([self.coin(exp(-rate * int(multiple))) for multiple in multiples], dtype=np.bool_)
-
-    def _exp_within_one(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
-        return Enumerated.bernoullis_exp(self, numerators, Fraction(1, denominator))
-
-    def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
-        """Values so far from 0 that together they weigh less than a tenth of the cut are left out."""
-        values, weights = _laplace(Fraction(scale), self._cut / 10)
-        return np.array([values[self.branch(weights)] for _ in range(size)], dtype=np.int64)
-
-    def permute_and_flip_lazily(self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction) -> int:
-        return self.branch(flipped([exp(rate * (s - best)) for s in _scores(bounds, best, score)]))
-
-    def exponential_lazily(self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction) -> int:
-        weights = [exp(rate * (s - best)) for s in _scores(bounds, best, score)]
-        total = sum(weights, ZERO)
-        return self.branch([weight / total for weight in weights])
-
-
-def shipped(*draws: str) -> type[Enumerated]:
-    """An `Enumerated` in which these draws are not branching points: they run as shipped, on the other draws."""
-    return type("Shipped", (Enumerated,), {name: getattr(Chance, name) for name in draws})
-
-
-def law(
-    run: Callable[[Enumerated], Outcome], kind: type[Enumerated] = Enumerated, cut: Fraction = Fraction(0)
-) -> dict[Outcome, Interval]:
-    """Every outcome of `run` with its probability. Paths lighter than `cut` are not followed and miss in the sum."""
-    weights: dict[Outcome, Interval] = {}
-    path: list[list[Any]] = []
-    while True:
-        chance = kind(path, cut)
-        try:
-            outcome = run(chance)
-            weights[outcome] = weights.get(outcome, ZERO) + chance.weight
-        except _Cut:
-            pass
-        while path and path[-1][0] == len(path[-1][2]) - 1:
-            path.pop()
-        if not path:
-            return weights
-        path[-1][0] += 1
-
-
-def flipped(probabilities: Sequence[Interval]) -> list[Interval]:
-    """The law of permute-and-flip from the probabilities that a candidate is taken when its turn comes.
-
-    If candidates come at uniform times in [0, 1], candidate i is selected with probability p_i ∫ ∏_{j≠i} (1 − p_j t) dt.
-    """
-    law = []
-    for i, own in enumerate(probabilities):
-        symmetric = [ONE]  # the product's coefficients without their signs, which alternate
-        for other in (*probabilities[:i], *probabilities[i + 1 :]):
-            symmetric = [a + other * b for a, b in zip([*symmetric, ZERO], [ZERO, *symmetric], strict=True)]
-        parts = [coefficient * point(Fraction(1, power + 1)) for power, coefficient in enumerate(symmetric)]
-        integral = sum(parts[::2], ZERO) - sum(parts[1::2], ZERO)
-        law.append(own * Interval(max(integral.low, Fraction(0)), integral.high))
-    return law
-
-
-def standard(one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval) -> Interval:
-    """The least δ with P₁(S) ≤ growth · P₂(S) + δ for all sets S of outcomes; growth is e^ε."""
-    excess = [weight - growth * other.get(outcome, ZERO) for outcome, weight in one.items()]
-    zero = Fraction(0)
-    return Interval(sum((max(e.low, zero) for e in excess), zero), sum((max(e.high, zero) for e in excess), zero))
-
-
-def probabilistic(one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval) -> Interval:
-    """The probability P₁ of outcomes that are more than growth times as likely as under P₂; growth is e^ε."""
-    excess = {outcome: weight - growth * other.get(outcome, ZERO) for outcome, weight in one.items()}
-    surely = sum((one[outcome].low for outcome, e in excess.items() if e.low > 0), Fraction(0))
-    return Interval(surely, sum((one[outcome].high for outcome, e in excess.items() if e.high > 0), Fraction(0)))
-
-
-def _scores(bounds: Any, best: int, score: Callable[[int], int]) -> list[int]:
-    scores = [int(score(i)) for i in range(len(bounds))]
-    assert max(scores) == best, "the best score is not the best"
-    assert all(s <= bound for s, bound in zip(scores, bounds, strict=True)), "a bound is below its score"
-    return scores
-
-
-@lru_cache(maxsize=1000)
-def _binomial(n: int, p: Fraction) -> list[Interval]:
-    return [point(comb(n, i) * Fraction(p) ** i * (1 - Fraction(p)) ** (n - i)) for i in range(n + 1)]
-
-
-@lru_cache(maxsize=100)
-def _laplace(scale: Fraction, least: Fraction) -> tuple[list[int], list[Interval]]:
-    assert least > 0, "infinitely many outcomes: give a cut"
-    ratio = exp(-1 / scale)
-    weight, values, weights = (ONE - ratio) / (ONE + ratio), [0], [(ONE - ratio) / (ONE + ratio)]
-    while weight.high * 2 * ratio.high > least * (1 - ratio.high):
-        weight *= ratio
-        values += [len(values) // 2 + 1, -(len(values) // 2 + 1)]
-        weights += [weight, weight]
-    return values, weights
+"""The exact law of what shipped code does: `shoal.attack.coins`, under the name that tests have for it."""
+
+from shoal.attack.coins import (
+    ONE,
+    ZERO,
+    Enumerated,
+    Interval,
+    exp,
+    flipped,
+    law,
+    point,
+    probabilistic,
+    shipped,
+    standard,
+)
+
+__all__ = [
+    "ONE",
+    "ZERO",
+    "Enumerated",
+    "Interval",
+    "exp",
+    "flipped",
+    "law",
+    "point",
+    "probabilistic",
+    "shipped",
+    "standard",
+]
