@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -180,7 +179,7 @@ def same_steps(steps: Sequence[Step], truth: Ways) -> bool:
     ]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(15))
 def test_a_staircase_has_every_way_that_no_other_beats(seed: int) -> None:
     table, method = some_people(seed), some_method(seed)
     people = People.of(method, table)
@@ -234,26 +233,15 @@ def test_a_lattice_too_large_for_one_person_is_refused(monkeypatch: pytest.Monke
 # Beside k-anonymity
 
 
-@pytest.fixture
-def genetic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A genetic search that finds everything, so that only the experiment is tested."""
-
-    def search(people: People, chance: object, progress: object) -> object:
-        return lowest(people.crowds, people.utility, people.wanted)
-
-    monkeypatch.setitem(sys.modules, "shoal.methods.personal.genetic", SimpleNamespace(search=search))
-
-
-@pytest.mark.usefixtures("genetic")
 def test_personal_generalisation_risks_no_more_than_the_best_k_anonymous_table_worth_as_much() -> None:
     table = some_people(4, 60)
-    found = compared(table, Personal(0, measure="depth"), [2, 5, 10], tables=4, chance=Seeded(1))
+    found = compared(table, Personal(0, measure="depth", effort=50), [2, 5, 10], tables=4, chance=Seeded(1))
     assert [(row.k, row.optimal, row.tables) for row in found.rows] == [(k, o, 1 if o else 4) for k in (2, 5, 10) for o in (0, 1)]
     for row in found.rows:
         assert 0 < row.utility < 1
-        assert row.exact == row.genetic
+        assert row.exact <= row.genetic * (1 + 1e-12)
         assert row.exact <= row.k_anonymous or not row.optimal
-    assert found == compared(table, Personal(0, measure="depth"), [10, 5, 2, 2], tables=4, chance=Seeded(1))
+    assert found == compared(table, Personal(0, measure="depth", effort=50), [10, 5, 2, 2], tables=4, chance=Seeded(1))
 
 
 def test_arbitrary_tables_are_k_anonymous_and_could_not_be_finer() -> None:
@@ -269,9 +257,8 @@ def test_arbitrary_tables_are_k_anonymous_and_could_not_be_finer() -> None:
     assert len(drawn) > 4  # they are drawn, not always the same
 
 
-@pytest.mark.usefixtures("genetic")
 def test_the_risk_of_a_k_anonymous_table_is_counted_by_the_same_models() -> None:
-    table, method = some_people(4, 60), Personal(0, measure="depth", model="uniform")
+    table, method = some_people(4, 60), Personal(0, measure="depth", model="uniform", effort=50)
     (best,) = (row for row in compared(table, method, [5], tables=1, chance=Seeded(1)).rows if row.optimal)
     release = shoal.Optimal((shoal.KAnonymity(5),)).release(table)
     groups = release.table.group_by("town", "age").len()["len"]
@@ -402,7 +389,6 @@ def test_the_command_shows_one_person(recipe: Path) -> None:
     assert found["half"]["risk"] <= found["as_it_is"]["risk"] / 2
 
 
-@pytest.mark.usefixtures("genetic")
 def test_the_command_compares_with_k_anonymity(recipe: Path) -> None:
     result = run(recipe, "--against-k", "2,5")
     assert result.exit_code == 0, result.output

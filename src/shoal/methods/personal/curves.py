@@ -232,21 +232,19 @@ class Comparison(_Told):
     def chart(self) -> "LayerChart":
         """The mean risks over the mean utility, with the k of every k-anonymous table."""
         alt = _altair()
-        across = _utility(alt, "utility", "mean share of utility that k-anonymous tables keep")
-        rows = [
-            {"utility": float(row.utility), "risk": risk, "of": of, "k": row.k}
-            for row in self.rows
-            for of, risk in (
-                (f"k-anonymous, {'optimal' if row.optimal else 'arbitrary'}", row.k_anonymous),
-                ("personal, genetic", row.genetic),
-                ("personal, exact", row.exact),
-            )
-        ]
-        named = alt.Color("of:N", title="mean risk")
-        base = alt.Chart(alt.Data(values=rows)).encode(across, _risk(alt, rows), named)
-        marks = base.mark_line(point=True).encode(tooltip=["of:N", "k:Q", "utility:Q", "risk:Q"])
-        labels = base.mark_text(dy=-9).encode(text="k:Q").transform_filter("indexof(datum.of, 'k-anonymous') == 0")
-        return _titled(alt, "Personal generalisation beside k-anonymity (numbers are k)", [marks, labels])
+        across = _utility(alt, "utility", "mean share of utility that k-anonymous tables keep", whole=False)
+        marks: dict[tuple[str, float, float], list[str]] = {}
+        for row in self.rows:
+            anonymous = f"k-anonymous, {'optimal' if row.optimal else 'arbitrary'}"
+            risks = {anonymous: row.k_anonymous, "personal, exact": row.exact, "personal, genetic": row.genetic}
+            for of, risk in risks.items():
+                marks.setdefault((of, float(row.utility), risk), []).append(str(row.k))
+        rows = [{"of": of, "utility": x, "risk": risk, "k": ", ".join(ks)} for (of, x, risk), ks in marks.items()]
+        base = alt.Chart(alt.Data(values=rows)).encode(across, _risk(alt, rows), alt.Color("of:N", title="mean risk"))
+        dashed = alt.condition("datum.of == 'personal, genetic'", alt.value([6, 4]), alt.value([1, 0]))  # exact shows through it
+        lines = base.mark_line(point=True).encode(strokeDash=dashed, tooltip=["of:N", "k:N", "utility:Q", "risk:Q"])
+        labels = base.mark_text(dy=-9).encode(text="k:N").transform_filter("indexof(datum.of, 'k-anonymous') == 0")
+        return _titled(alt, "Personal generalisation beside k-anonymity (numbers are k)", [lines, labels])
 
 
 def tradeoff(
@@ -364,6 +362,7 @@ def compared(
     records, chance, report = _Records.of(table, method), chance or Chance(), progress or silent
     lattice = Lattice(records.people.rows.over(tuple(table.quasi)), records.people.hierarchies)
     smallest: dict[Node, int] = {}
+    solved: dict[Fraction, list[float]] = {}
     rows = []
     for done, k in enumerate(asked):
         part = _part(report, done, len(asked))
@@ -373,12 +372,12 @@ def compared(
         for number, nodes in enumerate((arbitrary, best)):
             shown = [records.at(node) for node in nodes]
             kept = sum(map(records.kept, shown), Fraction(0)) / len(nodes)
-            exact, genetic = (
-                records.mean([one.risk for one in records.solve(kept, solver, chance, _part(part, 2 * number + second, 4))])
-                for second, solver in enumerate(COMPARED)
-            )
-            risk = sum(records.mean([one.risk for one in found]) for found in shown) / len(nodes)
-            rows.append(Against(k, nodes is best, len(nodes), kept, risk, exact, genetic))
+            if kept not in solved:  # larger k often have the same optimum
+                parts = [_part(part, 2 * number + second, 4) for second in range(2)]
+                found = [records.solve(kept, solver, chance, told) for solver, told in zip(COMPARED, parts, strict=True)]
+                solved[kept] = [records.mean([one.risk for one in chosen]) for chosen in found]
+            risk = sum(records.mean([one.risk for one in everyone]) for everyone in shown) / len(nodes)
+            rows.append(Against(k, nodes is best, len(nodes), kept, risk, *solved[kept]))
     return Comparison(tuple(rows))
 
 
@@ -525,8 +524,10 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction) else value
 
 
-def _utility(alt: Any, name: str, title: str) -> Any:
-    return alt.X(f"{name}:Q", title=title, axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+def _utility(alt: Any, name: str, title: str, *, whole: bool = True) -> Any:
+    """An axis for shares of utility, all of them or those there are."""
+    scale = alt.Scale(domain=[0, 1]) if whole else alt.Scale(zero=False, padding=20)
+    return alt.X(f"{name}:Q", title=title, axis=alt.Axis(format="%"), scale=scale)
 
 
 def _risk(alt: Any, rows: Sequence[dict[str, Any]]) -> Any:
