@@ -23,7 +23,7 @@ from shoal.methods.personal.crowds import Best, Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import refined
 from shoal.methods.personal.models import Ints, Sum
 
-__all__ = ["SMALL", "Found", "Largest", "Record", "largest", "least_norm", "search"]
+__all__ = ["SMALL", "Chains", "Found", "Largest", "Record", "climbing", "largest", "least_norm", "search"]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -35,7 +35,7 @@ ROUND = 20  # vertices for one α of one record in a large lattice: other record
 UNTIL = 100_000  # vertices; it ends long before
 PACK = 256  # levels of several columns together that fit one byte
 CLOSE = 1e-10  # of the squared norm: what two products may differ by and count as equal
-LARGEST = 500  # binary digits of the utility to its power, so that products with sensitivities stay finite
+LARGEST = 400  # binary digits of either part of a value, so that squares of their products stay finite
 NONE = 1e-12  # a share of a vertex that counts as none
 
 
@@ -78,7 +78,9 @@ class Largest(Best):
     def __init__(self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted], pull: Fraction, power: int) -> None:
         self.pull, self.power = pull, power
         if power * log2(max(float(utility.most / utility.unit), 1.0)) > LARGEST:
-            raise ParameterError(f"power={power} is too large: the utility of a record to that power is beyond all numbers")
+            raise ParameterError(f"power={power} is too large: no number holds the utility of a record to that power")
+        if pull * crowds.people * max(want.sensitivity.unit for want in wanted) > 1 << LARGEST:
+            raise ParameterError("`pull` is too large: no number holds its product with the people of the table")
         super().__init__(crowds, utility, wanted)
 
     def better(self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints) -> Bools:
@@ -331,10 +333,12 @@ def least_norm(vertex: Callable[[Floats], Floats], length: int, enough: Callable
             share[np.flatnonzero(out)[np.argmin(share[out])]] = 0
             hull, share = hull[share > NONE], share[share > NONE]
             share /= share.sum()
-        if nearest is None:  # vertices that only rounding tells apart
+        if nearest is None:  # only rounding tells the vertices apart, here and below
             break
-        share = nearest
-        point = (share[:, None] * hull).sum(axis=0)
+        share, nearer = nearest, (nearest[:, None] * hull).sum(axis=0)
+        if (nearer * nearer).sum() >= norm:
+            break
+        point = nearer
     return point
 
 
