@@ -1,0 +1,204 @@
+"""Coincident generalisation: how people are put together, what groups show, what is refused, and what verify finds."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.chance import Seeded
+from shoal.counts import Counts
+from shoal.errors import InfeasibleError, ParameterError, ShoalError
+from shoal.hierarchy import Hierarchy
+from shoal.methods import Schema
+from shoal.methods.coincident import Coincident
+from shoal.methods.coincident.grouping import ORDERS, ordered
+from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged
+from shoal.privacy.promises import Coincidence
+from shoal.tables import Table
+from shoal.verification import unchecked
+
+AGES = Hierarchy.from_lines([[str(age), f"{age // 10 * 10}-{age // 10 * 10 + 9}", "*"] for age in range(100)])
+TOWNS = Hierarchy.from_lines([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
+TREES = {"age": AGES, "town": TOWNS}
+
+
+def people(rows: int = 203, seed: int = 3, values: str = "uvwxyz") -> Table:
+    draw = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "age": draw.integers(0, 100, rows).astype(str).tolist(),
+            "town": draw.choice(list("abcd"), rows).tolist(),
+            "ill": draw.choice(list(values), rows).tolist(),
+        },
+        schema={"age": pl.String, "town": pl.String, "ill": pl.String},
+    )
+    return shoal.table(frame, quasi=["age", "town"], sensitive=["ill"], hierarchies=TREES)
+
+
+def rows_of(draw: np.random.Generator, rows: int, sizes: list[int]) -> Counts:
+    codes = tuple(draw.integers(0, size, rows).astype(np.uint8) for size in sizes)
+    return Counts(tuple(map(str, range(len(sizes)))), codes, tuple(sizes), draw.integers(0, 9, rows))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from(ORDERS))
+def test_an_order_has_everybody_once_and_parts_reach_over_those_in_them(seed: int, order: Any) -> None:
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(1, 30, draw.integers(1, 4)).tolist()
+    rows = rows_of(draw, int(draw.integers(1, 40)), sizes)
+    runs = ordered(rows, sizes, int(draw.integers(2, 6)), order)
+    assert (np.bincount(runs.rows, runs.counts, rows.distinct) == rows.count).all()
+    if runs.low is not None and runs.high is not None:
+        places = np.array(rows.codes)[:, runs.rows]
+        assert ((runs.low <= places) & (places <= runs.high)).all()
+        assert (runs.low >= 0).all()
+        assert (runs.high < np.array(sizes)[:, None]).all()
+
+
+def test_splits_fall_between_groups() -> None:
+    rows = Counts(("age",), (np.arange(12, dtype=np.uint8),), (12,), np.full(12, 2))
+    runs = ordered(rows, [12], 3, "splits")
+    assert runs.rows.tolist() == sorted(runs.rows.tolist())
+    assert runs.low is not None
+    ends = np.cumsum(runs.counts)[np.flatnonzero(np.diff(runs.low[0], append=-1))]
+    assert (ends % 3 == 0).all()
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 10**6), st.sampled_from(SCHEMES))
+def test_groups_are_whole_leaves_or_interleaved_halves_and_all_safe(seed: int, scheme: Scheme) -> None:
+    draw = np.random.default_rng(seed)
+    leaves, values = int(draw.integers(1, 40)), int(draw.integers(2, 5))
+    bag = draw.integers(0, values, (2 * leaves, 2))
+
+    def safe(numbers: Any, groups: int) -> Any:
+        return np.array([len(set(bag[numbers == group].ravel().tolist())) >= 2 for group in range(groups)], dtype=np.bool_)
+
+    try:
+        groups = merged(leaves, safe, scheme, int(draw.integers(0, 4)), Seeded(seed))
+    except InfeasibleError:
+        return
+    assert safe(groups, int(groups.max()) + 1).all()
+    sizes = set(np.bincount(groups).tolist())
+    allowed = {2 << level for level in range(9)} if scheme != "interleaved" else {2, 3, *(6 << level for level in range(9))}
+    assert sizes <= allowed
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("order", "ranges"), [("splits", "boundary"), ("splits", "hierarchy"), ("curve", "hierarchy")])
+def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(scheme: Any, order: Any, ranges: Any) -> None:
+    method = Coincident(("2-diversity of ill",), 4, scheme, 3, order, ranges)  # type: ignore[arg-type]
+    release = method.release(people(), Seeded(1))
+    shown = release.table.group_by("group").agg(pl.col("age", "town").n_unique(), pl.col("ill").n_unique().alias("values"))
+    assert shown["age"].max() == shown["town"].max() == 1
+    assert shown["values"].min() >= 2
+    assert release.suppressed == 203 % 4
+    assert release.table["group"].to_list() == sorted(release.table["group"].to_list())
+    assert release.table["group"].n_unique() == release.facts["groups"]
+
+
+def test_people_with_the_same_values_are_put_into_groups_by_lot() -> None:
+    frame = pl.DataFrame({"age": ["30"] * 8, "town": ["a"] * 8, "ill": list("uuuuvvvv")})
+    table = shoal.table(frame, quasi=["age", "town"], sensitive=["ill"], hierarchies=TREES)
+    method = Coincident(("1-diversity of ill",), 4)  # type: ignore[arg-type]
+    bags = {tuple(method.release(table, Seeded(seed)).table["ill"].to_list()) for seed in range(40)}
+    assert len(bags) > 2
+
+
+def test_the_usual_size_is_twice_what_the_models_ask_for() -> None:
+    assert Coincident(("3-diversity of ill",)).people == 6  # type: ignore[arg-type]
+    assert Coincident(("3-diversity of ill", "7-anonymity")).people == 14  # type: ignore[arg-type]
+    assert Coincident(("entropy 3-diversity of ill",)).people == 6  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_made_safe_is_refused_whole() -> None:
+    with pytest.raises(InfeasibleError, match="nothing can be released"):
+        Coincident(("2-diversity of ill",), 4).release(people(values="u"))  # type: ignore[arg-type]
+    with pytest.raises(InfeasibleError, match="fewer than 8 records"):
+        Coincident(("2-diversity of ill",), 8).release(people(7))  # type: ignore[arg-type]
+    with pytest.raises(InfeasibleError, match="not enough groups"):
+        Coincident(("2-diversity of ill",), 2, "UA").release(people(14, values="uuuuuuuuv"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"size": 1}, "size"),
+        ({"size": 5, "scheme": "interleaved"}, "even"),
+        ({"scheme": "magic"}, "known are"),
+        ({"order": "random"}, "known are"),
+        ({"ranges": "observed"}, "boundary"),
+        ({"order": "curve"}, "no boundaries"),
+        ({"depth": -1}, "depth"),
+        ({"depth": 41}, "above 40"),
+        ({"models": ()}, "at least one"),
+    ],
+)
+def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        Coincident(**{"models": ("2-diversity of ill",), **options})
+
+
+def test_hierarchies_from_rows_and_a_column_called_group_are_refused_before_any_data_is_seen() -> None:
+    method = Coincident(("2-diversity of ill",))  # type: ignore[arg-type]
+    derived = people().frame.to_native()
+    table = shoal.table(
+        derived, quasi=["age", "town"], sensitive=["ill"], hierarchies={"age": replace(AGES, derived=True), "town": TOWNS}
+    )
+    with pytest.raises(ShoalError, match="derived"):
+        method.promise(Schema.of(table))
+    named = shoal.table(
+        derived.rename({"town": "group"}), quasi=["age", "group"], sensitive=["ill"], hierarchies={"age": AGES, "group": TOWNS}
+    )
+    with pytest.raises(ParameterError, match="rename"):
+        method.promise(Schema.of(named))
+
+
+def forged(release: Any, folder: Path, **changes: Any) -> str:
+    made = replace(release, certificate=replace(release.certificate, **changes, private=True))
+    made.write(folder)
+    return str(shoal.verify(folder / "certificate.json", folder / "release.csv", hierarchies=TREES))
+
+
+def test_verify_finds_groups_that_are_not_what_is_promised(tmp_path: Path) -> None:
+    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))  # type: ignore[arg-type]
+    paper = release.certificate
+    assert forged(release, tmp_path / "fine") == "[]"
+    one = release.table["ill"][0]
+    same = release.table.with_columns(ill=pl.when(pl.col("group") == 1).then(pl.lit(one)).otherwise(pl.col("ill")))
+    assert "do not satisfy" in forged(replace(release, table=same), tmp_path / "a")
+    mixed = release.table.with_columns(town=pl.when(pl.arange(pl.len()) == 1).then(pl.lit("d")).otherwise(pl.col("town")))
+    assert "several values in one group" in forged(replace(release, table=mixed), tmp_path / "b")
+    uneven = release.table[1:]
+    assert "size that merging does not give" in forged(replace(release, table=uneven), tmp_path / "c")
+    gap = release.table.with_columns(group=pl.col("group") + (pl.col("group") > 1))
+    assert "not numbered one by one" in forged(replace(release, table=gap), tmp_path / "d")
+    more = {**paper.promise, "models": ["distinct 3-diversity of ill"]}
+    words = Coincidence(("distinct 3-diversity of ill",)).statement
+    assert "not those of the parameters" in forged(release, tmp_path / "e", promise=more, statement=words)
+    assert any("drawn" in what for what in unchecked(paper))
+
+
+def test_a_recipe_makes_it_and_judging_leaves_the_numbers_of_groups_aside(tmp_path: Path) -> None:
+    people().frame.to_native().write_csv(tmp_path / "people.csv")
+    for name, tree in TREES.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(";".join(line) for line in tree.lines()))
+    (tmp_path / "recipe.toml").write_text("""
+        source = { path = "people.csv" }
+        roles = { town = "quasi", age = "quasi", ill = "sensitive" }
+        hierarchies = { town = { file = "town.csv" }, age = { file = "age.csv" } }
+        [method]
+        name = "coincident"
+        models = ["2-diversity of ill"]
+        size = 4
+    """)
+    recipe = shoal.Recipe.load(tmp_path / "recipe.toml")
+    release = recipe.run()
+    assert release.certificate.promise["promise"] == "coincidence"
+    assert shoal.judge(recipe.table(), release).kept <= 200
