@@ -1,0 +1,204 @@
+"""Low risks by linear programs, after Section 2.4 of the paper. Uses `alone`, `crowds`, `exact` and SciPy, an extra.
+
+For one record, x[j, l] in [0, 1] says how much column j is at level l or above, and the number of people it could be about
+becomes a concave function of x, Σ over people of the least x of what they ask for; so does the largest crowd at a bounded
+sensitivity become a linear program, whose value is never below the true one. A threshold rounds x to a node. The paper draws
+the threshold and claims a factor for what comes out, which is wrong (ERRATA.md; `tests/test_personal_relaxed.py` has the
+counterexample): the program likes to mix the record as it is with the roots, and no threshold gives anything between. So all
+thresholds are tried, nodes that do not keep the utility are made finer until they do, and nothing is promised.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.chance import Chance
+from shoal.counts import Node
+from shoal.errors import ShoalError
+from shoal.methods.personal import People
+from shoal.methods.personal.alone import Alone
+from shoal.methods.personal.crowds import Best, Chosen, Floats
+from shoal.methods.personal.exact import refined
+from shoal.methods.personal.models import Ints
+
+__all__ = ["Relaxation", "search"]
+
+RATIO = 1.5
+"""Between the bounds on the sensitivity that a record's programs have, one after the other."""
+ROUNDS = 12
+"""Programs for one bound at most; each knows the crowds better."""
+CLOSE = 1e-6
+"""The share of a program's value that it may be above the true one for no further rounds."""
+PATIENCE = 40
+"""Records in a row whose programs better nothing, after which the search ends."""
+
+
+def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
+    """For every row the best of the nodes that `effort` linear programs lead to, or fewer: those of rows drawn by their risk."""
+    best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
+    alone, done, idle = Alone(people, best), 0, 0
+    while done < effort and idle < PATIENCE and (drawn := alone.draw(chance, 1)):
+        problem = Relaxation.of(alone, *drawn)
+        idle += 1
+        for bound in problem.bounds():
+            if done + problem.programs >= effort:
+                break
+            solved = problem.solve(bound, min(ROUNDS, effort - done - problem.programs))
+            for node in () if solved is None else problem.nodes(solved[1]):
+                progress(min(done + problem.programs, effort), effort)
+                idle = 0 if best.offer(node) else idle
+        done += problem.programs
+    return refined(best)
+
+
+@dataclass(eq=False)
+class Relaxation:
+    """The levels of one record in linear programs.
+
+    worths, shown: what each column (by row) adds at each level (by column) to the utility and to the sensitivity
+    floor: the utility to keep
+    sizes: gives how many people the record could be about at some nodes
+    """
+
+    heights: Node
+    worths: Ints
+    shown: Ints
+    floor: int
+    sizes: Callable[[Sequence[Node]], Ints]
+    programs: int = 0
+    """How many were solved."""
+
+    @classmethod
+    def of(cls, alone: Alone, row: int) -> "Relaxation":
+        """Those of a row."""
+
+        def sizes(nodes: Sequence[Node]) -> Ints:
+            return alone.sizes(row, nodes)
+
+        return cls(alone.crowds.heights, alone.worths(row), alone.sensitivities(row), alone.floor(row), sizes)
+
+    def __post_init__(self) -> None:
+        self._column = np.repeat(np.arange(len(self.heights)), self.heights)
+        self._level = np.concatenate([np.arange(1, height + 1) for height in self.heights])
+        self._finest, self._everyone = (int(size) for size in self.sizes([(0,) * len(self.heights), self.heights]))
+        self._lost, self._hidden = (
+            (parts[self._column, self._level - 1] - parts[self._column, self._level]) / max(int(parts[:, 0].sum()), 1)
+            for parts in (self.worths, self.shown)
+        )
+        self._spare = (int(self.worths[:, 0].sum()) - self.floor) / max(int(self.worths[:, 0].sum()), 1)
+        self._cuts: list[Floats] = []
+        self._rounded: set[Node] = set()
+
+    def bounds(self) -> list[float]:
+        """Bounds on the sensitivity, as shares of the record's own: from the least that keeps the utility up to all of it."""
+        found = self._program(np.append(self._hidden, 0), 1)
+        least = self.shown[self.shown > 0].min(initial=self.shown.max(initial=1)) / max(int(self.shown[:, 0].sum()), 1)
+        lowest = max(1 - self._hidden @ found[:-1] if found is not None else 0.0, least)
+        steps = int(np.ceil(np.log(1 / lowest) / np.log(RATIO))) if lowest < 1 else 0
+        return [*(lowest * RATIO**step for step in range(steps)), 1.0]
+
+    def solve(self, bound: float, rounds: int = ROUNDS) -> tuple[float, Floats] | None:
+        """At least as many people as the record could be about at any node that keeps the utility and a bound on the
+        sensitivity, and the x of that; None if the programs say that there is no such node.
+
+        Crowds are bounded from above by as many planes as rounds so far have found: each lies on the concave function where
+        the last x was (Lovász's greedy algorithm gives it), and holds at all bounds.
+        """
+        value, x = 1.0, np.zeros(len(self._column))
+        for _ in range(rounds):
+            found = self._program(np.append(np.zeros(len(x)), 1.0), bound)
+            if found is None:
+                return None
+            value, x = found[-1], found[:-1]
+            for column in range(len(self.heights)):  # no rounding error may put a level before the one below it
+                x[self._column == column] = np.minimum.accumulate(x[self._column == column])
+            cut, reached = self._cut(x)
+            self._cuts.append(cut)
+            if value - reached <= CLOSE * value:
+                break
+        return value * self._everyone, x
+
+    def _program(self, gain: Floats, bound: float) -> Floats | None:
+        """x, and the share of all people that the planes found so far allow, of the most gain; None where nothing is possible."""
+        try:
+            from scipy.optimize import linprog
+        except ImportError:
+            raise ShoalError("solver='relaxed' needs SciPy; install it with: pip install 'shoal[buckets]'") from None
+        above = np.flatnonzero(self._level > 1)
+        falling = np.zeros((len(above), len(gain)))
+        falling[np.arange(len(above)), above], falling[np.arange(len(above)), above - 1] = 1, -1
+        planes = [np.append(-cut, 1.0) for cut in self._cuts]
+        sides = [np.append(self._lost, 0), np.append(-self._hidden, 0), *planes]
+        most = [self._spare, bound - 1, *(self._finest / self._everyone for _ in planes)]
+        rows, limits = np.vstack((falling, *sides)), np.concatenate((np.zeros(len(above)), most))
+        self.programs += 1
+        result = linprog(-gain, A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs")
+        return None if result.x is None else np.clip(result.x, 0, 1)
+
+    def _order(self, x: Floats) -> npt.NDArray[np.intp]:
+        """Steps from the largest x down, those of a column from its lowest level up."""
+        return np.lexsort((self._level, -x))
+
+    def _chain(self, order: npt.NDArray[np.intp]) -> list[Node]:
+        """The nodes from the record as it is to the roots when steps are taken in an order."""
+        levels = np.zeros((len(order) + 1, len(self.heights)), dtype=np.intp)
+        levels[np.arange(1, len(order) + 1), self._column[order]] = 1
+        return [tuple(node) for node in np.cumsum(levels, axis=0).tolist()]
+
+    def _cut(self, x: Floats) -> tuple[Floats, float]:
+        """The slopes of the plane at x, and its height there, in shares of all people."""
+        order, slopes = self._order(x), np.zeros(len(x))
+        slopes[order] = np.diff(self.sizes(self._chain(order))) / self._everyone
+        return slopes, self._finest / self._everyone + float(slopes @ x)
+
+    def rounded(self, x: Floats) -> list[Node]:
+        """The nodes that rounding by a threshold from 0 to 1 can give, finest first."""
+        order = self._order(x)
+        ends = np.concatenate(([1.0], x[order], [0.0]))
+        return [self._chain(order)[place] for place in np.flatnonzero(ends[:-1] - ends[1:] > CLOSE)]
+
+    def nodes(self, x: Floats) -> Iterator[Node]:
+        """What rounding can give, each once for this record, made finer until it keeps the utility, then as coarse as it may."""
+        found = self.rounded(x)
+        kept = [node for node in found if self._worth(node) >= self.floor]
+        for node in [*kept[-1:], *found[len(kept) :]]:
+            if node not in self._rounded:
+                self._rounded.add(node)
+                yield self._coarser(self._finer(node))
+
+    def _worth(self, node: Node) -> int:
+        return int(self.worths[np.arange(len(node)), node].sum())
+
+    def _risks(self, nodes: Sequence[Node]) -> Floats:
+        shown = self.shown[np.arange(len(self.heights)), np.array(nodes)].sum(axis=1)
+        return np.asarray(np.maximum(shown, 1) / self.sizes(nodes))  # a step from nothing shown has a price too
+
+    def _finer(self, node: Node) -> Node:
+        """A node, finer by steps that cost little risk for the utility they bring, until it keeps the utility."""
+        while (missing := self.floor - self._worth(node)) > 0:
+            options = [
+                _with(node, j, level) for j, level in enumerate(map(self._next, range(len(node)), node)) if level is not None
+            ]
+            gains = [min(self._worth(option) - self.floor, 0) + missing for option in options]
+            node = options[int(np.argmin(np.log(self._risks(options) / self._risks([node])) / gains))]
+        return node
+
+    def _next(self, column: int, level: int) -> int | None:
+        """The next level of a column below one that is worth more."""
+        return next((finer for finer in reversed(range(level)) if self.worths[column, finer] > self.worths[column, level]), None)
+
+    def _coarser(self, node: Node) -> Node:
+        """A node, coarser by the steps that leave the least risk, while they keep the utility."""
+        while options := [
+            option
+            for column, level in enumerate(node)
+            if level < self.heights[column] and self._worth(option := _with(node, column, level + 1)) >= self.floor
+        ]:
+            node = options[int(np.argmin(self._risks(options)))]
+        return node
+
+
+def _with(node: Node, column: int, level: int) -> Node:
+    return (*node[:column], level, *node[column + 1 :])
