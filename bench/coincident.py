@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -20,10 +21,10 @@ from bench.sources import ROOT, adult, large
 from shoal.errors import InfeasibleError
 from shoal.methods import Method
 from shoal.methods.coincident import Coincident
-from shoal.methods.coincident.grouping import ORDERS
-from shoal.methods.coincident.schemes import SCHEMES
+from shoal.methods.coincident.grouping import ORDERS, Order
+from shoal.methods.coincident.schemes import SCHEMES, Scheme
 from shoal.methods.mondrian import Mondrian
-from shoal.privacy.models import EntropyDiversity, Model, PSensitive
+from shoal.privacy.models import DistinctDiversity, EntropyDiversity, Model, PSensitive
 
 QUASI, HIDDEN = ("age", "education", "workclass"), "occupation"
 VALUES = (14, 8, 5)
@@ -56,10 +57,11 @@ def judged(people: shoal.Table, method: Callable[[], Method]) -> tuple[float, fl
     return people.rows / release.facts["groups"], shoal.judge(people, release).losses["granularity"].normalised
 
 
-def sized(people: shoal.Table, model: Model, parameter: int, scheme: str, order: str) -> tuple[float, float] | None:
+def sized(people: shoal.Table, model: Model, parameter: int, scheme: Scheme, order: Order) -> tuple[float, float] | None:
     """The best of some sizes to start with, by granularity: what an owner would find by the same few tries on public data."""
     sizes = sorted({2 * -(-parameter * times // 4) for times in (2, 3, 4, 6, 8)} - {0})
-    found = [judged(people, partial(Coincident, (model,), size, scheme, order=order)) for size in sizes]
+    ranges: Any = "boundary" if order == "splits" else "hierarchy"
+    found = [judged(people, partial(Coincident, (model,), size, scheme, order=order, ranges=ranges)) for size in sizes]
     return min((each for each in found if each is not None), key=lambda each: each[1], default=None)
 
 
@@ -70,7 +72,7 @@ def safety() -> Printed:
         people = table(values)
         for name, parameter, model in models(values):
             say(f"{values} values, {name} {parameter}")
-            cells = [sized(people, model, parameter, scheme, "curve") for scheme in SCHEMES]
+            cells = [sized(people, model, parameter, scheme, "splits") for scheme in SCHEMES]
             cells.append(judged(people, partial(Mondrian, (model,))))
             shown = ["refused" if cell is None else f"{cell[0]:.1f} / {cell[1]:.1%}" for cell in cells]
             rows.append((values, f"{name} {parameter}", *shown))
@@ -104,13 +106,17 @@ def million(data: Path) -> Printed:
         people = shoal.read(path, quasi=names, sensitive=[hidden], hierarchies={name: trees[name] for name in names})
         people.columns(people.names)
         rows.append((f"{MILLION:,} × {len(people.names)}", "polars.read_csv (R)", unit, 1.0, None))
-        for scheme in ("forest", "interleaved"):
-            method = Coincident(("3-diversity of MARSTAT",), scheme=scheme)
-            say(f"a million records, {scheme}")
+        for order, ranges in (("splits", "boundary"), ("curve", "hierarchy")):
+            method = Coincident((DistinctDiversity(hidden, 3),), order=order, ranges=ranges)  # type: ignore[arg-type]
+            say(f"a million records, {order}")
             taken = best(partial(method.release, people), repeats=4)
             written = best(lambda method=method: method.release(people).write(Path(folder) / "out"), repeats=3)
-            rows.append((f"{MILLION:,} × {len(people.names)}", f"{scheme}, from the coded table", taken, taken / unit, 5.0))
-            rows.append((f"{MILLION:,} × {len(people.names)}", f"{scheme}, written as CSV", written, written / unit, None))
+            rows.append(
+                (f"{MILLION:,} × {len(people.names)}", f"forest by {order}, from the coded table", taken, taken / unit, 5.0)
+            )
+            rows.append(
+                (f"{MILLION:,} × {len(people.names)}", f"forest by {order}, written as CSV", written, written / unit, None)
+            )
     return Printed("A million records", ("table", "what", "seconds", "R", "bar"), rows)
 
 
@@ -128,7 +134,7 @@ def chart(printed: Printed, path: Path) -> None:
                     {"values": f"{values} values", "model": name, "parameter": int(parameter), "scheme": scheme, "loss": loss}
                 )
     picture = (
-        alt.Chart(alt.Data(values=data), width=190, height=150)
+        alt.Chart(pl.DataFrame(data), width=190, height=150)
         .mark_line(point=True)
         .encode(
             x=alt.X("parameter:Q", title="p or l"),

@@ -1,5 +1,5 @@
 """`python -m bench.personal`: personal generalisation. How long the exact solver takes against scoring the whole lattice, how far
-the heuristics are from it, what they take on a wide table, what someone who knows the algorithm sees, and how k-anonymity compares.
+the heuristics are from it, what they take on a wide table, what someone who knows the algorithm sees, how k-anonymity compares.
 """
 
 import argparse
@@ -108,7 +108,7 @@ def against(given: argparse.Namespace) -> Printed:
     rows: list[Cells] = []
     for model in ("fixed", "harmonic"):
         say(f"against k-anonymity: {model}")
-        found = compared(table(), Personal("1/2", measure="depth", model=model), (2, 5, 10, 25, 50, 100))
+        found = compared(table(), Personal("1/2", measure="depth", model=model), (2, 5, 10, 25, 50, 100)).frame()
         rows += [(model, *row.values()) for row in found.to_dicts()]
         head = ("risk", *found.columns)
     return Printed("Against k-anonymity at equal utility (depth)", head, rows)

@@ -18,7 +18,7 @@ __all__ = ["Order", "Runs", "ordered"]
 
 Ints = npt.NDArray[np.int64]
 Order = Literal["splits", "curve"]
-ORDERS = ("splits", "curve")
+ORDERS: tuple[Order, ...] = ("splits", "curve")
 
 _BITS = 62  # of a place on the curve
 
