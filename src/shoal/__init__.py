@@ -48,13 +48,14 @@ _ROOMS = {
     "Recipe": "recipe",
     "ShoalError": "errors",
 }
-_WHOLE = ("hierarchy", "demo")  # rooms that are used by their own name, as in shoal.hierarchy.intervals and shoal.demo.table
+_WHOLE = ("hierarchy", "demo", "research")  # rooms used by their own name, as in shoal.hierarchy.intervals and shoal.demo.table
 
 __all__ = ["__version__", *_ROOMS, *_WHOLE]
 
 if TYPE_CHECKING:
     from shoal import demo as demo
     from shoal import hierarchy as hierarchy
+    from shoal import research as research
     from shoal.counts import Counts as Counts
     from shoal.counts import Groups as Groups
     from shoal.counts import Lattice as Lattice
