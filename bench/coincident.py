@@ -105,18 +105,15 @@ def million(data: Path) -> Printed:
         trees = source.hierarchies()
         people = shoal.read(path, quasi=names, sensitive=[hidden], hierarchies={name: trees[name] for name in names})
         people.columns(people.names)
-        rows.append((f"{MILLION:,} × {len(people.names)}", "polars.read_csv (R)", unit, 1.0, None))
+        about = f"{MILLION:,} × {len(people.names)}"
+        rows.append((about, "polars.read_csv (R)", unit, 1.0, None))
         for order, ranges in (("splits", "boundary"), ("curve", "hierarchy")):
             method = Coincident((DistinctDiversity(hidden, 3),), order=order, ranges=ranges)  # type: ignore[arg-type]
             say(f"a million records, {order}")
             taken = best(partial(method.release, people), repeats=4)
             written = best(lambda method=method: method.release(people).write(Path(folder) / "out"), repeats=3)
-            rows.append(
-                (f"{MILLION:,} × {len(people.names)}", f"forest by {order}, from the coded table", taken, taken / unit, 5.0)
-            )
-            rows.append(
-                (f"{MILLION:,} × {len(people.names)}", f"forest by {order}, written as CSV", written, written / unit, None)
-            )
+            rows.append((about, f"forest by {order}, from the coded table", taken, taken / unit, 5.0))
+            rows.append((about, f"forest by {order}, written as CSV", written, written / unit, None))
     return Printed("A million records", ("table", "what", "seconds", "R", "bar"), rows)
 
 
