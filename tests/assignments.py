@@ -3,9 +3,8 @@
 Tests of coincident generalisation use it; exact, as he only counts.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ class Assignments:
     """`worlds` has a line for every distinct assignment of a bag of values: what everybody has."""
 
     def __init__(self, bag: Bag) -> None:
-        self.worlds = np.array(sorted(set(permutations(bag))))
+        self.worlds = np.array(list(_arranged(tuple(sorted(bag)))))
         self.values = sorted(set(bag))
         self.has = np.stack([self.worlds == value for value in self.values], axis=2).astype(np.int64)
         self.shown, self.safe = cache(self._shown), cache(self._safe)
@@ -41,3 +40,12 @@ class Assignments:
             bags, which = self.shown(frozenset(group))
             all_bags = all_bags * len(bags) + which[worlds]
         return [worlds[all_bags == one] for one in np.unique(all_bags)]
+
+
+def _arranged(bag: Bag) -> Iterator[Bag]:
+    """Every distinct order of some values."""
+    if not bag:
+        yield ()
+    for value in sorted(set(bag)):
+        at = bag.index(value)
+        yield from ((value, *rest) for rest in _arranged(bag[:at] + bag[at + 1 :]))
