@@ -36,6 +36,7 @@ _ROOMS = {
     "Buckets": "methods.buckets",
     "Personal": "methods.personal",
     "Coincident": "methods.coincident",
+    "Disclosure": "methods.disclosure",
     "Limits": "privacy.limits",
     "Optimal": "methods.optimal",
     "Mondrian": "methods.mondrian",
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident
     from shoal.methods.columns import Columns as Columns
+    from shoal.methods.disclosure import Disclosure as Disclosure
     from shoal.methods.mondrian import Mondrian as Mondrian
     from shoal.methods.noisy_counts import KDGS as KDGS
     from shoal.methods.noisy_counts import NoisyCounts as NoisyCounts
