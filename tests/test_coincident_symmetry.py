@@ -171,7 +171,10 @@ def test_the_counterexample_to_theorem_15_does_not_pass_and_leaks() -> None:
     verdict = coincident(AGAINST_THEOREM_15)
     assert verdict == Verdict(2, (1, 2))
     assert str(verdict) == "not shown to be coincident: in sequence[2] no permutation that keeps all groups takes 1 to 2"
-    assert adversary((0, 0, 1, 1, 2, 2)).learns(AGAINST_THEOREM_15, distinct(2))
+    knows = adversary((0, 0, 1, 1, 2, 2))
+    assert knows.learns(AGAINST_THEOREM_15, distinct(2))
+    left = [knows.worlds[worlds].tolist() for place, worlds in knows.disclosed(AGAINST_THEOREM_15, distinct(2)) if place == 2]
+    assert [[0, 0, 1, 1, 2, 2]] in left  # everybody's value is certain
 
 
 def test_definition_23_asks_of_one_grouping_at_a_time_which_is_not_enough() -> None:
