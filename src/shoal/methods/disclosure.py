@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import chain, combinations, pairwise, product
+from itertools import chain, combinations, product
 from math import prod
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -577,8 +577,8 @@ def _require_own_texts(name: str, tree: Hierarchy) -> None:
     """HierarchyError if one text of a hierarchy stands for different leaves at different levels: groups could look alike."""
     stands: dict[str, tuple[int, int]] = {}
     for labels, codes in zip(tree.labels, tree.maps, strict=True):
-        leaves = np.searchsorted(codes, np.arange(len(labels) + 1)).tolist()  # in tree order
-        for label, own in zip(labels, pairwise(leaves), strict=True):
+        first, number = np.unique(codes, return_index=True, return_counts=True)[1:]  # leaves of a code follow each other
+        for label, own in zip(labels, zip(first.tolist(), number.tolist(), strict=True), strict=True):
             if stands.setdefault(label, own) != own:
                 raise HierarchyError(
                     f"the hierarchy of column {name!r} has {label!r} at two levels for different values; where groups go down by "
