@@ -224,8 +224,8 @@ def instances(shapes: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int
             yield from ((leaves, size, bag, name) for name in PREDICATES)
 
 
-QUICK = [(1, 2, 2), (2, 2, 4), (3, 2, 4), (2, 3, 4), (4, 2, 2), (2, 4, 3), (3, 4, 2)]  # leaves, their size, values at most
-SLOW = [(3, 2, 6), (2, 3, 6), (4, 2, 4), (5, 2, 2), (3, 3, 3), (6, 2, 2)]
+QUICK = [(1, 2, 2), (2, 2, 4), (3, 2, 4), (2, 3, 4), (4, 2, 2), (2, 4, 3)]  # leaves, their size, values at most
+SLOW = [(3, 2, 6), (2, 3, 6), (4, 2, 4), (5, 2, 2), (3, 3, 3), (3, 4, 2), (6, 2, 2)]
 
 
 @pytest.mark.parametrize("shapes", [QUICK, pytest.param(SLOW, marks=pytest.mark.slow)], ids=["quick", "slow"])
@@ -242,7 +242,7 @@ def test_what_is_believed_of_anybody_is_what_the_group_shows(scheme: Scheme, sha
         number += 1
         releases += seen.releases
     print(f"{scheme}: {number} instances, {releases} releases")
-    assert number > 700
+    assert number > 500
     assert releases > number
 
 
@@ -488,7 +488,7 @@ WHOLE: list[Any] = [
     ("2-sensitive 2-anonymity of ill", "forest", "splits", FOUR_AND_TWO),
     ("1/6-closeness of ill", "forest", "curve", (0, 0, 0, 1, 1, 1)),
     ("entropy 3/2-diversity of ill", "interleaved", "splits", (0, 0, 0, 1, 1, 1)),
-    ("recursive (2, 2)-diversity of ill", "UU", "curve", (0, 0, 0, 1, 1, 1)),
+    ("recursive (3, 2)-diversity of ill", "UU", "curve", (0, 0, 0, 1, 1)),
     ("2-diversity of ill", "UA", "splits", (0, 0, 0, 1, 2)),
     pytest.param("2-diversity of ill", "forest", "splits", (0, 0, 0, 0, 0, 1, 1), marks=pytest.mark.slow),
 ]
