@@ -21,14 +21,15 @@ from shoal.methods.personal.crowds import Best, Chosen
 from shoal.methods.personal.exact import refined
 from shoal.methods.personal.models import Ints
 
-__all__ = ["search"]
+__all__ = ["litters", "search"]
 
 BROOD = 16
 """Records of a generation."""
 LITTER = 24
 """Paths for each of them."""
 PATIENCE = 20
-"""Generations in a row that better nothing, after which the search ends."""
+"""Generations in a row that better nothing, after which the search ends; with half of it the risks on adult are twice as far
+from the lowest."""
 MUTANTS, CROSSED = 18, 3
 """Of a litter: paths that lost a step, and that have steps of a mate; the others are immigrants."""
 
@@ -39,7 +40,7 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
     alone, idle = Alone(people, best), 0
     while len(best.offered) < effort and idle < PATIENCE and (parents := alone.draw(chance, BROOD)):
         idle += 1
-        for parent, litter in zip(parents, _litters(alone, parents, chance), strict=True):
+        for parent, litter in zip(parents, litters(alone, parents, chance), strict=True):
             progress(len(best.offered), effort)
             risks = alone.risks(parent, litter)
             fittest = int(np.argmin(risks))
@@ -49,7 +50,7 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
     return refined(best)
 
 
-def _litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]]:
+def litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]]:
     """For each of some rows the frontier nodes of it in which the paths of a litter end, each once."""
     steps = np.repeat(np.arange(len(alone.heights)), alone.heights)
     order = steps[_paths(alone, parents, steps, chance)]

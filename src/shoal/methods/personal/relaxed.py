@@ -27,8 +27,8 @@ __all__ = ["Relaxation", "search"]
 
 RATIO = 1.5
 """Between the bounds on the sensitivity that a record's programs have, one after the other."""
-ROUNDS = 12
-"""Programs for one bound at most; each knows the crowds better."""
+ROUNDS = 4
+"""Programs for one bound at most; each knows the crowds better, but other records bring more than a sharper x (measured)."""
 CLOSE = 1e-6
 """The share of a program's value that it may be above the true one for no further rounds."""
 PATIENCE = 40
