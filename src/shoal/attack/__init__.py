@@ -2,12 +2,14 @@
 
 from shoal.attack.buckets import Exposure, association, corruption, posterior
 from shoal.attack.inference import NoisyRatio, noisy_ratio
-from shoal.attack.minimality import beliefs, inputs
+from shoal.attack.minimality import Belief, Exposed, beliefs, expose, first_safe, inputs
 from shoal.attack.personal import Recognition, recognised
 from shoal.attack.semantic import Breach, Shown, breach, releases
 
 __all__ = [
+    "Belief",
     "Breach",
+    "Exposed",
     "Exposure",
     "NoisyRatio",
     "Recognition",
@@ -16,6 +18,8 @@ __all__ = [
     "beliefs",
     "breach",
     "corruption",
+    "expose",
+    "first_safe",
     "inputs",
     "noisy_ratio",
     "posterior",

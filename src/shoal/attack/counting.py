@@ -1,0 +1,350 @@
+"""Exact counting: in how many ways can people have the values that their groups show, if finer groupings were refused?
+
+Uses the models that ship, and for Mondrian the very cuts that it tries; `minimality` uses it. People who are on the same side
+of everything that was refused are alike, so that only the ways to spread values over such classes are counted, value by value.
+"""
+
+from bisect import insort
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from math import ceil, factorial, lcm, prod
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.counts import Counts, Lattice
+from shoal.counts.counts import group
+from shoal.errors import InputError, ParameterError, TooLargeError
+from shoal.hierarchy.tree import Hierarchy, smallest
+from shoal.methods.axes import Axis
+from shoal.methods.mondrian import Mondrian, _Cells
+from shoal.privacy.models import (
+    DeltaPresence,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    Model,
+    PSensitive,
+    RecursiveDiversity,
+    holds_all,
+)
+from shoal.tables import Table
+
+__all__ = ["Candidate", "Cut", "Judge", "Puzzle", "Replay", "Ways", "drawn", "ways"]
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Part: TypeAlias = tuple[int, ...]
+Candidate: TypeAlias = tuple[Part, ...]
+"""A finer grouping: its groups, as classes of people who are alike."""
+Ways: TypeAlias = dict[int, tuple[int, list[list[int]]]]
+"""By which candidates would have been accepted (bits): how many ways, and how often each class has each value in all of them."""
+
+MOST = 60_000
+"""Steps worth taking to count the ways of one puzzle: about a second."""
+
+_FINEST = 1 << 40  # what a probability is rounded to before a model judges it
+_OWN = "\0group"  # no column is called so
+_NOTHING, _FAILED = (0, None), "failed"  # what is remembered of a part without people, and of one that fails in any case
+
+
+class Judge:
+    """Which bags of values satisfy the models, by the code that ships. `leaf` is the code that models know a value by."""
+
+    def __init__(self, models: Sequence[Model], column: str, total: Ints, leaf: Ints, leaves: int) -> None:
+        for model in models:
+            if isinstance(model, DeltaPresence) or set(model.columns) - {column}:
+                raise ParameterError(f"{model} is not about column {column!r}, and the attack is on that; attack another column")
+        self.models, self.column, self.total, self.leaf, self.leaves = models, column, total, leaf, leaves
+        self.least = max([1, *(ceil(Fraction(getattr(m, one))) for m in models for one in ("k", "l", "p") if hasattr(m, one))])
+        self.step = _step(models)
+        self._known: dict[tuple[int, ...], bool] = {}
+
+    def holds(self, bags: npt.NDArray[Any]) -> Bools:
+        """Which of some bags, a line each with how often every value occurs, satisfy all models, among all of the table."""
+        number = len(bags)
+        whole = (-(-bags // self.total)).max(axis=1).sum() + 1  # so often the table, so that shares stay what they are
+        rest = whole * self.total - bags.sum(axis=0)
+        own, value = np.nonzero(np.vstack([bags, rest]))
+        counts = group(
+            [_OWN, self.column],
+            [own.astype(smallest(number + 1)), self.leaf[value].astype(smallest(self.leaves))],
+            [number + 1, self.leaves],
+            np.vstack([bags, rest])[own, value].astype(np.int64),
+        )
+        tree = Hierarchy((("",) * (number + 1),), (np.arange(number + 1, dtype=smallest(number + 1)),))
+        return holds_all(self.models, Lattice(counts, {_OWN: tree}).groups((0,)))[:number]
+
+    def hold(self, bags: Sequence[tuple[int, ...]]) -> list[bool]:
+        """The same for several bags, each looked at once in a life."""
+        if new := list(dict.fromkeys(bag for bag in bags if bag not in self._known)):
+            self._known.update(zip(new, self.holds(np.array(new, dtype=np.int64)).tolist(), strict=True))
+        return [self._known[bag] for bag in bags]
+
+    def believed(self, belief: Sequence[Fraction]) -> bool:
+        """Whether a distribution of the values satisfies the models; finer than 2^-40 it is rounded."""
+        exact = lcm(*(one.denominator for one in belief)) * self.least
+        scale = exact if exact <= _FINEST else _FINEST
+        bag = [max(round(one * scale), 1) if one else 0 for one in belief]
+        return bool(self.holds(np.array([bag], dtype=np.int64))[0])
+
+
+Step: TypeAlias = Callable[[Any, int, int, int], Any]
+"""What is to be remembered of a part of some size, once a value occurs so often in it; None at first, or `_FAILED`."""
+
+
+def _step(models: Sequence[Model]) -> Step:
+    """As little as these models need."""
+    counted = (KAnonymity, DistinctDiversity, PSensitive)
+    most = max([1, *(getattr(m, "l", getattr(m, "p", 1)) for m in models if isinstance(m, DistinctDiversity | PSensitive))])
+    if all(isinstance(model, counted) for model in models):
+        return lambda seen, value, often, size: min((seen or 0) + 1, most)
+    if all(isinstance(model, (*counted, EntropyDiversity)) for model in models):
+        limits = [Fraction(model.l) for model in models if isinstance(model, EntropyDiversity)]
+
+        def power(seen: Any, value: int, often: int, size: int) -> Any:
+            different, product_ = seen or (0, 1)
+            product_ *= often**often  # the entropy is log size − log product / size
+            failed = any(product_ * limit.numerator**size > (size * limit.denominator) ** size for limit in limits)
+            return _FAILED if failed else (min(different + 1, most), product_)
+
+        return power
+    if all(isinstance(model, (*counted, EntropyDiversity, RecursiveDiversity)) for model in models):
+
+        def frequencies(seen: Any, value: int, often: int, size: int) -> Any:
+            more = list(seen or ())
+            insort(more, often)
+            return tuple(more)
+
+        return frequencies
+    return lambda seen, value, often, size: (*(seen or ()), (value, often))
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """Groups that show bags of values, classes of people who are alike, each of one group, and candidates that were tried."""
+
+    bags: tuple[tuple[int, ...], ...]
+    classes: tuple[tuple[int, int], ...]
+    """The group of every class, and how many people it has."""
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def assignments(self) -> int:
+        """All ways to give the values of the bags to the people."""
+        return prod(factorial(sum(bag)) // prod(map(factorial, bag)) for bag in self.bags)
+
+
+def ways(puzzle: Puzzle, judge: Judge, most: int = MOST) -> Ways:
+    """All ways to give the values to the people, by which candidates would have been accepted. TooLargeError beyond `most` steps.
+
+    A state is how many people of every class have got a value, and what is to be remembered of every part. Values are given
+    out one after the other; weights are multinomial, so that every assignment counts once.
+    """
+    return _Counting(puzzle, judge, most).ways()
+
+
+class _Counting:
+    def __init__(self, puzzle: Puzzle, judge: Judge, most: int) -> None:
+        self.puzzle, self.judge, self.left = puzzle, judge, most
+        self.parts = sorted({part for candidate in puzzle.candidates for part in candidate})
+        self.sizes = [sum(puzzle.classes[one][1] for one in part) for part in self.parts]
+        place = {part: at for at, part in enumerate(self.parts)}
+        self.candidates = [[place[part] for part in candidate] for candidate in puzzle.candidates]
+        self.strata = [[at for at, (own, _) in enumerate(puzzle.classes) if own == one] for one in range(len(puzzle.bags))]
+        self.values = [value for value in range(len(puzzle.bags[0])) if any(bag[value] for bag in puzzle.bags)]
+        self.example: dict[Any, tuple[tuple[int, int], ...]] = {_NOTHING: ()}  # a bag of which that is remembered
+
+    def ways(self) -> Ways:
+        start = (0,) * len(self.puzzle.classes), (_NOTHING,) * len(self.parts)
+        ahead: list[dict[Any, int]] = [{start: 1}]
+        edges: list[list[tuple[Any, Any, int, tuple[int, ...]]]] = []
+        for value in self.values:
+            edges.append([(state, *step) for state in ahead[-1] for step in self._steps(state, value)])
+            reached: dict[Any, int] = {}
+            for state, new, often, _ in edges[-1]:
+                reached[new] = reached.get(new, 0) + ahead[-1][state] * often
+            ahead.append(reached)
+        behind: dict[Any, dict[int, int]] = {state: {mask: 1} for state, mask in self._accepted(list(ahead[-1])).items()}
+        has: dict[int, list[list[int]]] = {}
+        total: dict[int, int] = {}
+        for state, masks in behind.items():
+            for mask in masks:
+                total[mask] = total.get(mask, 0) + ahead[-1][state]
+                has.setdefault(mask, [[0] * len(self.puzzle.bags[0]) for _ in self.puzzle.classes])
+        for value, layer, before in zip(reversed(self.values), reversed(edges), reversed(ahead[:-1]), strict=True):
+            earlier: dict[Any, dict[int, int]] = {}
+            for state, new, often, given in layer:
+                into = earlier.setdefault(state, {})
+                for mask, number in behind[new].items():
+                    into[mask] = into.get(mask, 0) + often * number
+                    weight = before[state] * often * number
+                    for one, people in enumerate(given):
+                        if people:
+                            has[mask][one][value] += weight * people
+            behind = earlier
+        return {mask: (number, has[mask]) for mask, number in total.items()}
+
+    def _steps(self, state: Any, value: int) -> Iterator[tuple[Any, int, tuple[int, ...]]]:
+        """Every way to give a value out: the new state, in how many ways it comes about, and how many of every class get it."""
+        filled, seen = state
+        choices = []
+        for classes, bag in zip(self.strata, self.puzzle.bags, strict=True):
+            room = tuple(self.puzzle.classes[one][1] - filled[one] for one in classes)
+            choices.append(_spreads(bag[value], room))
+        for chosen in product(*choices):
+            self.left -= 1
+            if self.left < 0:
+                raise TooLargeError("there are too many ways to spread the values over people; sample them")
+            given = [0] * len(filled)
+            often = 1
+            for classes, (people, number) in zip(self.strata, chosen, strict=True):
+                often *= number
+                for one, some in zip(classes, people, strict=True):
+                    given[one] = some
+            new = tuple(have + more for have, more in zip(filled, given, strict=True))
+            yield (new, self._remembered(seen, value, given)), often, tuple(given)
+
+    def _remembered(self, seen: Sequence[Any], value: int, given: Sequence[int]) -> tuple[Any, ...]:
+        now, failed = list(seen), False
+        for at, (part, size) in enumerate(zip(self.parts, self.sizes, strict=True)):
+            often = sum(given[one] for one in part)
+            if often and seen[at] != _FAILED:
+                people, before = seen[at]
+                after = self.judge.step(before, value, often, size)
+                now[at] = _FAILED if after == _FAILED else (people + often, after)
+                failed = failed or after == _FAILED
+                self.example.setdefault(now[at], (*self.example[seen[at]], (value, often)))
+        if failed:  # nothing else of a candidate counts then
+            lost = [any(now[at] == _FAILED for at in candidate) for candidate in self.candidates]
+            for at in range(len(now)):
+                if all(gone for gone, candidate in zip(lost, self.candidates, strict=True) if at in candidate):
+                    now[at] = _FAILED
+        return tuple(now)
+
+    def _accepted(self, states: Sequence[Any]) -> dict[Any, int]:
+        """For every state at the end the candidates of which all parts satisfy the models."""
+        asked = sorted({seen for _, every in states for seen in every if seen != _FAILED}, key=repr)
+        bags = []
+        for one in asked:
+            bag = [0] * len(self.puzzle.bags[0])
+            for value, often in self.example[one]:
+                bag[value] = often
+            bags.append(tuple(bag))
+        good = dict(zip(asked, self.judge.hold(bags), strict=True))
+
+        def mask(every: Sequence[Any]) -> int:
+            held = [seen != _FAILED and good[seen] for seen in every]
+            return sum(1 << bit for bit, candidate in enumerate(self.candidates) if all(held[at] for at in candidate))
+
+        return {state: mask(state[1]) for state in states}
+
+
+@lru_cache(maxsize=1 << 14)
+def _spreads(number: int, room: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """All ways to give a number of equal values to classes with some room, each with its multinomial coefficient."""
+
+    def given(left: int, at: int) -> Iterator[tuple[int, ...]]:
+        if at == len(room) - 1:
+            if left <= room[at]:
+                yield (left,)
+            return
+        for some in range(min(left, room[at]) + 1):
+            yield from ((some, *rest) for rest in given(left - some, at + 1))
+
+    return tuple((people, factorial(number) // prod(map(factorial, people))) for people in given(number, 0))
+
+
+def drawn(puzzle: Puzzle, judge: Judge, tries: int, source: np.random.Generator) -> Ints:
+    """Of many random assignments those that no candidate would have been accepted for: for each what one of every class has."""
+    has = np.zeros((tries, len(puzzle.classes), len(puzzle.bags[0])), dtype=np.int64)
+    for own, bag in enumerate(puzzle.bags):
+        left = np.tile(np.array(bag, dtype=np.int64), (tries, 1))
+        for at, (its, people) in enumerate(puzzle.classes):
+            if its == own:
+                has[:, at] = _taken(left, people, source)
+                left -= has[:, at]
+    refused = np.ones(tries, dtype=np.bool_)
+    for candidate in puzzle.candidates:
+        refused &= ~np.all([judge.holds(has[:, list(part)].sum(axis=1)) for part in candidate], axis=0)
+    kept = has[refused]
+    one = source.integers(0, [people for _, people in puzzle.classes], (len(kept), len(puzzle.classes)))
+    return np.asarray((kept.cumsum(axis=2) <= one[:, :, None]).sum(axis=2), dtype=np.int64)
+
+
+def _taken(left: Ints, people: int, source: np.random.Generator) -> Ints:
+    """So many values of every line at random, without replacement: value by value, each hypergeometric."""
+    taken = np.zeros_like(left)
+    rest, wanted = left.sum(axis=1), np.full(len(left), people)
+    for value in range(left.shape[1]):
+        rest = rest - left[:, value]
+        taken[:, value] = np.where(
+            wanted > 0, source.hypergeometric(left[:, value], rest, np.minimum(wanted, left[:, value] + rest)), 0
+        )
+        wanted = wanted - taken[:, value]
+    return taken
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A cut that Mondrian tried and did not make: where, the rows of the cell, and which of them were to go right."""
+
+    column: str
+    left: str
+    right: str
+    rows: Ints
+    goes_right: Bools
+
+    def __str__(self) -> str:
+        return f"{self.column} was not cut between {self.left} and {self.right}"
+
+
+class Replay(_Cells):
+    """Mondrian's own cuts, made as far as the released groups show that they were made; `refused` are those that were not.
+
+    A cut that a released group lies across was refused. Of any other cut the release shows what both halves have.
+    `group_of` gives the released group of rows, by their places on all axes.
+    """
+
+    def __init__(
+        self, people: Table, axes: Sequence[Axis], method: Mondrian, group_of: Callable[[Counts], Ints], bags: Ints, judge: Judge
+    ) -> None:
+        super().__init__(people, axes, replace(method, models=(KAnonymity(1),)))
+        self.axes, self.bags, self.judge = axes, bags, judge
+        self.group_of = group_of(self.rows)
+        self.refused: list[Cut] = []
+
+    def run(self) -> None:
+        """Cut; InputError if that leads to other groups than the released ones."""
+        self.cut(lambda done, total, what: None)
+        pairs = np.unique(np.stack([self.crowd.cell, self.group_of]), axis=1).shape[1]
+        if not pairs == len(self.low) == len(self.bags):
+            raise InputError("the method does not lead to these groups with these people; give the recipe of the release")
+
+    def _median(self, active: Ints, opened: Ints, local: Ints, axis: Ints) -> tuple[Bools, Ints, Ints]:
+        found = super()._median(active, opened, local, axis)
+        self._tried = active, local, axis, *found
+        return found
+
+    def _hold(self, halves: Sequence[Ints], number: int) -> Bools:
+        if number == 1:
+            return np.ones(1, dtype=np.bool_)  # all records together, else there would be no release
+        active, local, axis, right, ends_left, starts_right = self._tried
+        groups = len(self.bags)
+        parts = np.unique(2 * (local * groups + self.group_of[active]) + right)  # which groups have rows in which halves
+        cell, own = np.divmod(parts // 2, groups)
+        across = np.zeros(number // 2, dtype=np.bool_)
+        across[cell[1:][parts[1:] // 2 == parts[:-1] // 2]] = True
+        shown = np.zeros((number, self.bags.shape[1]), dtype=np.int64)
+        np.add.at(shown, 2 * cell + parts % 2, self.bags[own])
+        held = self.judge.holds(shown)
+        held[::2][across] = False
+        for one in np.flatnonzero(across).tolist():
+            along, its = self.axes[axis[one]], local == one
+            left, after = along.labels[ends_left[one]], along.labels[starts_right[one]]
+            self.refused.append(Cut(along.name, left, after, active[its], right[its]))
+        return held
