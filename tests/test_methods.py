@@ -24,13 +24,14 @@ from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Method, Progress, Schema
 from shoal.methods.coincident import Coincident
+from shoal.methods.disclosure import Disclosure
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.noisy_counts import KDGS, NoisyCounts
 from shoal.methods.optimal import Optimal
 from shoal.methods.personal import Personal
 from shoal.methods.safepub import SafePub
 from shoal.methods.sampling import RandomSample
-from shoal.privacy.models import BetaLikeness, DistinctDiversity, KAnonymity, TCloseness
+from shoal.privacy.models import BetaLikeness, DistinctDiversity, EntropyDiversity, KAnonymity, TCloseness
 from shoal.privacy.promises import Promise
 from shoal.release import Release
 from shoal.tables import Table
@@ -39,6 +40,9 @@ from shoal.verification import verify
 BOTH = (KAnonymity(3), DistinctDiversity("ill", 2))
 
 METHODS: dict[str, Method] = {
+    "disclosure": Disclosure(BOTH),
+    "disclosure local": Disclosure(BOTH, local=True),
+    "disclosure, entropy": Disclosure((EntropyDiversity("ill", "3/2"),), floor={"age": 1}, local=True),
     "mondrian strict": Mondrian(BOTH),
     "mondrian relaxed": Mondrian(BOTH, relaxed=True),
     "mondrian observed": Mondrian(BOTH, ranges="observed"),

@@ -67,6 +67,7 @@ METHODS = {
     "buckets": "methods.buckets.Buckets",
     "personal": "methods.personal.Personal",
     "coincident": "methods.coincident.Coincident",
+    "disclosure": "methods.disclosure.Disclosure",
     "kdgs": "methods.noisy_counts.KDGS",
     "optimal": "methods.optimal.Optimal",
     "mondrian": "methods.mondrian.Mondrian",
@@ -592,11 +593,11 @@ def _contradictions(content: Content) -> Iterator[str]:
     if unit is not None and unit not in by_role["identifying"]:
         fix = "give it that role" if unit in released else _hint(unit, by_role["identifying"])
         yield f"method.unit: {unit!r} is no identifying column; {fix}"
-    if method.name in ("optimal", "personal", "coincident") and not by_role["quasi"]:
+    if method.name in ("optimal", "personal", "coincident", "disclosure") and not by_role["quasi"]:
         yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
     if method.name == "safepub" and not generalised and not by_role["quasi"]:  # of these each is named below
         yield "hierarchies: no released column has one to be generalised along; add it with file = … or build = …"
-    for name in by_role["quasi"] if method.name in ("optimal", "safepub", "personal", "coincident") else ():
+    for name in by_role["quasi"] if method.name in ("optimal", "safepub", "personal", "coincident", "disclosure") else ():
         if name not in content.hierarchies:
             yield f"hierarchies.{_key(name)}: missing, and the column is quasi-identifying; add it with file = … or build = …"
 
@@ -723,20 +724,26 @@ _OTHER_METHODS = {
         "# within = { NAME = 2 }  # only people who agree at a level share a bucket",
     ],
     "personal": [
-        'name = "personal"  # every record its own levels: the lowest risk at a utility',
-        f'utility = "{PLACEHOLDER}"  # the share of it that every record keeps, such as 0.6',
+        'name = "personal"  # each record its own levels: lowest risk at a utility',
+        f'utility = "{PLACEHOLDER}"  # the share of it that each record keeps, such as 0.6',
         'measure = "leaves"  # how utility is counted; or log, depth',
         'model = "fixed"  # how sensitivity is; or uniform, harmonic',
-        "weights = {}  # how sensitive columns are, such as { NAME = 3 }; 1 if not named",
-        '# choice = "NAME"  # a column with what each person chose: strict, normal, open',
+        "weights = {}  # how sensitive columns are, such as { NAME = 3 }; else 1",
+        '# choice = "NAME"  # a column with what people chose: strict, normal, open',
         'solver = "exact"  # or genetic, relaxed, lagrangian, for very wide tables',
     ],
     "coincident": [
-        'name = "coincident"  # groups that show all there is to infer, though all know how',
+        'name = "coincident"  # l-diversity that holds though everyone knows how',
         f'models = ["{PLACEHOLDER}"]  # such as "3-diversity of NAME"; all: docs/models.md',
-        "# size = 6  # people of a group to start with; by itself twice what models ask for",
+        "# size = 6  # people of a group to start with; else twice what models need",
         'scheme = "forest"  # or interleaved, UU, UA',
-        'ranges = "boundary"  # or hierarchy: a value that all of a group have in common',
+        'ranges = "boundary"  # or hierarchy: a value that all of a group share',
+    ],
+    "disclosure": [
+        'name = "disclosure"  # one table of a path; which one tells nothing',
+        f'models = ["{PLACEHOLDER}"]  # such as "2-diversity of NAME"',
+        "local = false  # true: every group goes down the path by itself",
+        "# path = [NAME, [NAME, NAME]]  # which columns go up a level, step by step",
     ],
     "kdgs": [
         'name = "kdgs"  # frequent rows with exact counts: semantic k-anonymity alone',

@@ -72,7 +72,7 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "who knows some people's values, or how values go with other columns, learns more about the others of a group",
         "insensitive columns are released as they are, and count as known to nobody",
         "several releases of the same people may tell more together than each alone",
-        "that something was released at all, where for other values it would have been refused",
+        "who knows that it was tried before, and refused: a refusal tells about the values, and so does a second try",
     ),
     "lowest risk": (
         "who is recognised all the same: a low risk is not none, and whoever is unlike all others keeps a high one",
