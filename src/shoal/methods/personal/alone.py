@@ -43,7 +43,7 @@ class Alone:
         self._known: dict[tuple[int, int, int], Bits] = {}
 
     def draw(self, chance: Chance, size: int) -> list[int]:
-        """Some rows, none twice: the likelier the more risk their people have together. None where there is no risk at all."""
+        """Some rows, none twice: the likelier the more risk their people have together. None where there is no risk."""
         units = [float(want.sensitivity.unit) for want in self.best.wanted]
         risk = self._often * np.concatenate([risk / unit for risk, unit in zip(self.best.risk, units, strict=True)])
         highest = risk.max(initial=0)

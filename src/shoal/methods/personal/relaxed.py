@@ -45,9 +45,9 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
         for bound in problem.bounds():
             if done + problem.programs >= effort:
                 break
+            progress(done + problem.programs, effort)
             solved = problem.solve(bound, min(ROUNDS, effort - done - problem.programs))
             for node in () if solved is None else problem.nodes(solved[1]):
-                progress(min(done + problem.programs, effort), effort)
                 idle = 0 if best.offer(node) else idle
         done += problem.programs
     return refined(best)
@@ -156,8 +156,8 @@ class Relaxation:
     def rounded(self, x: Floats) -> list[Node]:
         """The nodes that rounding by a threshold from 0 to 1 can give, finest first."""
         order = self._order(x)
-        ends = np.concatenate(([1.0], x[order], [0.0]))
-        return [self._chain(order)[place] for place in np.flatnonzero(ends[:-1] - ends[1:] > CLOSE)]
+        chain, ends = self._chain(order), np.concatenate(([1.0], x[order], [0.0]))
+        return [chain[place] for place in np.flatnonzero(ends[:-1] - ends[1:] > CLOSE)]
 
     def nodes(self, x: Floats) -> Iterator[Node]:
         """What rounding can give, each once for this record, made finer until it keeps the utility, then as coarse as it may."""
