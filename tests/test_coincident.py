@@ -103,6 +103,15 @@ def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(s
     assert release.table["group"].n_unique() == release.facts["groups"]
 
 
+def test_records_may_be_left_out_instead_of_groups_that_are_safe() -> None:
+    table = people(60, 1, "u" * 9 + "v")  # few groups to start with have both values
+    method = Coincident(("2-diversity of ill",), 4, depth=3)  # type: ignore[arg-type]
+    with pytest.raises(InfeasibleError, match="`spare` 'records'"):
+        method.release(table, Seeded(1))
+    release = replace(method, spare="records").release(table, Seeded(1))
+    assert (len(release.table), release.suppressed) == (32, 28)
+
+
 def test_people_with_the_same_values_are_put_into_groups_by_lot() -> None:
     frame = pl.DataFrame({"age": ["30"] * 8, "town": ["a"] * 8, "ill": list("uuuuvvvv")})
     table = shoal.table(frame, quasi=["age", "town"], sensitive=["ill"], hierarchies=TREES)
@@ -136,6 +145,8 @@ def test_what_cannot_be_made_safe_is_refused_whole() -> None:
         ({"ranges": "observed"}, "boundary"),
         ({"order": "curve"}, "no boundaries"),
         ({"depth": -1}, "depth"),
+        ({"spare": "nothing"}, "groups"),
+        ({"spare": "records", "scheme": "UU"}, "leave `spare` out"),
         ({"depth": 41}, "above 40"),
         ({"models": ()}, "at least one"),
     ],

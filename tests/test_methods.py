@@ -60,7 +60,9 @@ METHODS: dict[str, Method] = {
     "personal, relaxed": Personal("1/2", "relaxed", effort=20),
     "personal, lagrangian": Personal("1/2", "lagrangian", effort=20),
     "coincident": Coincident((DistinctDiversity("ill", 2),), 4),
-    "coincident, interleaved": Coincident((DistinctDiversity("ill", 2),), 4, "interleaved", order="curve", ranges="hierarchy"),
+    "coincident, interleaved": Coincident(
+        (DistinctDiversity("ill", 2),), 4, "interleaved", order="curve", ranges="hierarchy", spare="records"
+    ),
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
 }
 SAMPLES = (

@@ -1046,6 +1046,8 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
         ("curve", "hierarchy"),
     ):
         yield "the parameters are none that the method takes"
+    if given["spare"] not in (("groups", "records") if given["scheme"] in ("forest", "interleaved") else ("groups",)):
+        yield "the parameters are none that the method takes"
     _whole(given["size"]), _whole(given["depth"] + 1)
     if set(paper.promise["models"]) != _model_names(given["models"]):
         yield "the models of the promise are not those of the parameters"
@@ -1199,7 +1201,7 @@ _KNOWN = {
     ),
     "coincident": _Checks(
         Coincidence.name,
-        "models size scheme depth order ranges",
+        "models size scheme depth order ranges spare",
         "",
         _coincident_derivation,
         _coincident_groups,

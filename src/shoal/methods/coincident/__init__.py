@@ -23,7 +23,7 @@ from shoal.kinds import Kind
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, ordered
-from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged
+from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged, whole_tree
 from shoal.privacy.exact import whole
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
@@ -51,6 +51,8 @@ class Coincident:
     order: how groups are formed: by balanced "splits", or along a "curve"
     ranges: what a group shows of a column: "boundary", as far as the splits reach that made its parts, or "hierarchy", the
         finest value that all its people have in common
+    spare: what does not fit the trees: "groups" that are safe as they are stay so, and if there are too few, nothing is released;
+        or "records" are left out instead, drawn at random
     """
 
     models: tuple[Model, ...]
@@ -59,6 +61,7 @@ class Coincident:
     depth: int = 6
     order: Order = "splits"
     ranges: Literal["boundary", "hierarchy"] = "boundary"
+    spare: Literal["groups", "records"] = "groups"
 
     name: ClassVar[str] = "coincident"
 
@@ -78,6 +81,12 @@ class Coincident:
             raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'hierarchy'")
         if self.ranges == "boundary" and self.order != "splits":
             raise ParameterError("a curve has no boundaries to show; take `ranges` 'hierarchy', or `order` 'splits'")
+        if self.spare not in ("groups", "records"):
+            raise ParameterError(f"spare={self.spare!r}; it takes 'groups' or 'records'")
+        if self.spare == "records" and self.scheme in ("UU", "UA"):
+            raise ParameterError(
+                f"{self.scheme} chooses by which groups are safe what it leaves out of its tree; leave `spare` out"
+            )
         if self.scheme == "interleaved" and self.people % 2:
             raise ParameterError("interleaved groups are halved; give an even `size`")
         if self.depth > 40:
@@ -150,6 +159,8 @@ class _People:
         cards = [*(card for _, card in quasi.values()), *(max(len(column.keys), 1) for column in others.values())]
         rows = group([*quasi, *others], codes, cards)  # in an order of their own, whatever that of the input
         number = table.rows // method.people
+        if method.spare == "records":
+            number -= number % whole_tree(number, method.scheme, method.depth)
         if table.rows and not number:
             raise InfeasibleError(f"the table has fewer than {method.people} records, which is one group; take a smaller `size`")
         drawn = np.repeat(np.arange(rows.distinct), rows.count)[chance.permutation(table.rows)[: number * method.people]]

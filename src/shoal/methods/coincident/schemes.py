@@ -15,7 +15,7 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.errors import InfeasibleError
 
-__all__ = ["SCHEMES", "Scheme", "merged"]
+__all__ = ["SCHEMES", "Scheme", "merged", "whole_tree"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -32,23 +32,28 @@ def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) 
     InfeasibleError if some group cannot be made safe: then nothing may be released.
     """
     first = safe(np.arange(2 * leaves) // 2, leaves)
-    block = 3 if scheme == "interleaved" else 1
-    depth = max(min(depth, (leaves // block).bit_length() - 1), 0)  # how many there are, everyone may know
-    kept = _kept(first, scheme, block, depth, chance)
+    block, tree = 3 if scheme == "interleaved" else 1, whole_tree(leaves, scheme, depth)
+    kept = _kept(first, scheme, tree, chance)
     group = np.arange(2 * leaves) // 2
     if len(kept):
         halves = np.stack([2 * kept, 2 * kept + 1], axis=1).reshape(-1, 2 * block)  # a line for every block of the trees
-        top = len(halves) if scheme in ("UU", "UA") else 1 << depth
+        top = len(halves) if scheme in ("UU", "UA") else tree // block
         _climb(halves, group, first[kept].reshape(-1, block), safe, leaves, top)
     _, group = np.unique(group, return_inverse=True)
     return group.astype(np.int64)
 
 
-def _kept(safe: Bools, scheme: Scheme, block: int, depth: int, chance: Chance) -> Ints:
+def whole_tree(leaves: int, scheme: Scheme, depth: int) -> int:
+    """How many leaves a tree has: as many as wanted, or as fit; how many there are, everyone may know."""
+    block = 3 if scheme == "interleaved" else 1
+    return block << max(min(depth, (leaves // block).bit_length() - 1), 0)
+
+
+def _kept(safe: Bools, scheme: Scheme, tree: int, chance: Chance) -> Ints:
     """The leaves that the trees are made of; the others are safe, and drawn uniformly among those that are."""
     leaves, unsafe = len(safe), int((~safe).sum())
     if scheme in ("forest", "interleaved"):
-        wanted = leaves - leaves % (block << depth)
+        wanted = leaves - leaves % tree
     elif scheme == "UU":  # as few as hold all unsafe ones
         wanted = 0 if not unsafe else max(2, 1 << (unsafe - 1).bit_length())
     else:  # as many as a single tree can have
@@ -56,7 +61,7 @@ def _kept(safe: Bools, scheme: Scheme, block: int, depth: int, chance: Chance) -
     if not unsafe <= wanted <= leaves:
         raise InfeasibleError(
             "nothing can be released: there are not enough groups that are safe as they are to leave out of the trees; larger "
-            f"groups to start with would help. {_LAST}"
+            f"groups to start with would help, or `spare` 'records'. {_LAST}"
         )
     those = np.flatnonzero(safe)
     kept = np.ones(leaves, dtype=np.bool_)

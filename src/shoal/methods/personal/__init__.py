@@ -58,7 +58,8 @@ class Personal:
     "normal" and "open" (half of what is missing to all of it is given too). People who chose nothing get what all get.
 
     The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and "relaxed" look for low risks
-    without a promise how low, by the work that `effort` says, and "lagrangian" for the largest `pull`/risk + utility^`power`.
+    without a promise how low, and "lagrangian" for the largest `pull`/risk + utility^`power`. `effort` is how much they do: nodes
+    counted for all records, linear programs, or passes over everyone.
     """
 
     utility: Exact
