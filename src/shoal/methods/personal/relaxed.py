@@ -125,7 +125,7 @@ class Relaxation:
         try:
             from scipy.optimize import linprog
         except ImportError:
-            raise ShoalError("solver='relaxed' needs SciPy; install it with: pip install 'shoal[buckets]'") from None
+            raise ShoalError("solver='relaxed' needs SciPy; install it with: pip install 'shoal[personal]'") from None
         above = np.flatnonzero(self._level > 1)
         falling = np.zeros((len(above), len(gain)))
         falling[np.arange(len(above)), above], falling[np.arange(len(above)), above - 1] = 1, -1
