@@ -61,8 +61,7 @@ def sized(people: shoal.Table, model: Model, parameter: int, scheme: Scheme, ord
     """The best of some sizes to start with, by granularity: what an owner would find by the same few tries on public data."""
     sizes = sorted({2 * -(-parameter * times // 4) for times in (2, 3, 4, 6, 8)} - {0})
     ranges: Any = "boundary" if order == "splits" else "hierarchy"
-    spare: Any = "records" if scheme in ("forest", "interleaved") else "groups"
-    methods = [partial(Coincident, (model,), size, scheme, order=order, ranges=ranges, spare=spare) for size in sizes]
+    methods = [partial(Coincident, (model,), size, scheme, order=order, ranges=ranges) for size in sizes]
     found = [judged(people, method) for method in methods]
     return min((each for each in found if each is not None), key=lambda each: each[1], default=None)
 

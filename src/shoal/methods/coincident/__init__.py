@@ -58,7 +58,7 @@ class Coincident:
     models: tuple[Model, ...]
     size: int | None = None
     scheme: Scheme = "forest"
-    depth: int = 6
+    depth: int = 8
     order: Order = "splits"
     ranges: Literal["boundary", "hierarchy"] = "boundary"
     spare: Literal["groups", "records"] = "groups"
