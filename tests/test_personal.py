@@ -335,3 +335,11 @@ def test_a_recipe_has_weights_wishes_and_a_register(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(recipe.replace('utility = "1/5"', "utility = 5"))
     with pytest.raises(shoal.ShoalError, match=r"method\.wishes\.strict.*out of range"):
         shoal.Recipe.load(tmp_path / "recipe.toml").method()
+
+
+@pytest.mark.parametrize("solver", ["genetic", "relaxed", "lagrangian"])
+def test_heuristics_tell_the_owner_how_far_they_are_from_the_lowest_risk(solver: Any) -> None:
+    table = some_people(3, 40)
+    facts = Personal("0.5", solver, effort=30).release(table, Seeded(1)).facts
+    assert facts["lowest_risk"] == pytest.approx(Personal("0.5").release(table, Seeded(1)).facts["risk"])
+    assert facts["risk"] >= facts["lowest_risk"] * (1 - 1e-12)

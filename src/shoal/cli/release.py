@@ -69,6 +69,12 @@ def release(
     if "projections" in made.facts:
         given = f"{plural(made.facts['records'], 'record')} gave {plural(made.facts['projections'], 'projection')}"
         complain(f"for you alone: {given}, and {made.facts['released']:,} are released")
+    if "highest" in made.facts:
+        risk, lowest = made.facts["risk"], made.facts.get("lowest_risk")
+        complain(
+            f"for you alone: mean risk {risk:.3g}{'' if lowest is None else f' (the lowest would be {lowest:.3g})'}, "
+            f"highest {made.facts['highest']:.3g}; {percent(made.facts['utility'])} of the utility kept"
+        )
     if "concern" in made.facts:
         complain(f"for you alone: {made.facts['concern']}")
     elif made.suppressed:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib import import_module
+from math import prod
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -34,6 +35,8 @@ __all__ = ["People", "Personal", "Solver", "Wish"]
 
 Solver = Literal["exact", "genetic", "lagrangian", "relaxed"]
 SOLVERS = ("exact", "genetic", "lagrangian", "relaxed")
+KNOWN = 20_000
+"""Nodes of a lattice up to which a heuristic also says what the lowest risk would have been."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +124,14 @@ class Personal:
         chance = chance or Chance()
         people = People.of(self, table)
         found = people.solve(chance, progress or silent)
+        facts = people.facts(found)
+        if self.solver != "exact" and prod(height + 1 for height in people.crowds.heights) <= KNOWN:
+            lowest_risk = replace(people, method=replace(self, solver="exact")).solve(chance, progress or silent)
+            facts["lowest_risk"] = people.facts(lowest_risk)["risk"]
         return Release(
             lay_out(table, people.shown(found), rows=people.rows),
             certify(table, self, promise, chance, whole=True),
-            facts=people.facts(found),
+            facts=facts,
         )
 
     def sums(self, hierarchies: Mapping[str, Hierarchy]) -> tuple[Sum, dict[str | None, tuple[Sum, Fraction]]]:
