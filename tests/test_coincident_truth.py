@@ -264,7 +264,7 @@ def picking(pick: Callable[[Ints, Bools, int, Chance], Sequence[int]]) -> Callab
             return np.searchsorted(those, np.array(pick(those, self.safe, size, self.chance), dtype=np.int64))
 
     kept = schemes._kept
-    return lambda safe, scheme, block, depth, chance: kept(safe, scheme, block, depth, Source(safe, chance))
+    return lambda safe, scheme, tree, chance: kept(safe, scheme, tree, Source(safe, chance))
 
 
 def first(those: Ints, safe: Bools, number: int, chance: Chance) -> Sequence[int]:
@@ -380,8 +380,8 @@ def test_printed_uu_refuses_whenever_one_group_is_unsafe(monkeypatch: pytest.Mon
     """The least power of two that holds one group is one group, which is a tree without a sibling. Nobody learns, nobody gets."""
     kept = schemes._kept
 
-    def printed(safe: Bools, scheme: Scheme, block: int, depth: int, chance: Chance) -> Ints:
-        return np.flatnonzero(~safe) if (~safe).sum() == 1 else kept(safe, scheme, block, depth, chance)
+    def printed(safe: Bools, scheme: Scheme, tree: int, chance: Chance) -> Ints:
+        return np.flatnonzero(~safe) if (~safe).sum() == 1 else kept(safe, scheme, tree, chance)
 
     bag = (0, 0, 1, 1)
     ours = judged(Scheming(2, "UU"), [2, 2], (0, 0, 1, 2), "2-sensitive")

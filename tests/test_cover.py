@@ -6,7 +6,7 @@ import pytest
 import shoal
 from shoal.hierarchy import Hierarchy, dates, groups, intervals, mask, order, suppress
 from shoal.hierarchy.cover import covers
-from shoal.methods.mondrian import _axis
+from shoal.methods.axes import axis_of
 
 INTEGERS = intervals(0, 12, widths=[5])
 TREES = {
@@ -49,7 +49,7 @@ def test_every_run_that_mondrian_names_covers_its_places(name: str, missing: boo
     tree = TREES[name]
     first = "0" if tree.cuts else tree.labels[0][0]
     values = pl.Series([first, *([None] if missing else [])], dtype=pl.String)
-    axis = _axis(shoal.table(pl.DataFrame({"x": values}), hierarchies={"x": tree}, quasi=["x"]), "x", "boundary", ())
+    axis = axis_of(shoal.table(pl.DataFrame({"x": values}), hierarchies={"x": tree}, quasi=["x"]), "x", "boundary", ())
     found = covers(tree)
     assert (axis.missing >= 0) == missing
     for low in range(axis.size):
