@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.counts import Counts
+from shoal.hierarchy.tree import smallest
 
 __all__ = ["Order", "Runs", "ordered"]
 
@@ -61,52 +62,63 @@ def _curve(places: Ints, sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
 
 def _split(places: Ints, sizes: Ints, count: Ints, group: int) -> Runs:
     """Halve parts along the column in which they are widest, at a multiple of the group size, until they are alike or a group."""
+    places = places.astype(smallest(int(sizes.max(initial=1))))
     row = np.flatnonzero(count)
-    runs, part, depth = count[row], np.zeros(len(row), dtype=np.int64), _BITS
+    runs, depth = count[row], _BITS
+    starts, part = np.zeros(min(len(row), 1), dtype=np.int64), np.zeros(1, dtype=np.int64)
     low, high = np.zeros((len(sizes), 1), dtype=np.int64), (sizes - 1)[:, None]  # of every part
-    done: list[
-        tuple[Ints, ...]
-    ] = []  # where parts come in the order, their rows, how many people of each, and how far they reach
+    done: list[tuple[Ints, ...]] = []  # where parts come in the order, their rows, people of each, and how far they reach
     while len(row):
-        starts = np.flatnonzero(np.diff(part, prepend=-1))
-        lengths, total = np.diff(starts, append=len(part)), np.add.reduceat(runs, starts)
-        own = np.repeat(np.arange(len(starts)), lengths)
+        lengths, total = np.diff(starts, append=len(row)), np.add.reduceat(runs, starts)
         there = places[:, row]
-        spans = np.maximum.reduceat(there, starts, axis=1) - np.minimum.reduceat(there, starts, axis=1)
+        spans = np.maximum.reduceat(there, starts, axis=1) - np.minimum.reduceat(
+            there, starts, axis=1
+        )  # of unsigned ones, never below 0
         open_ = (total >= 2 * group) & spans.any(axis=0)
-        still = open_[own]
-        ended = own[~still]
-        done.append((part[~still] << depth, row[~still], runs[~still], *low[:, ended], *high[:, ended]))
+        still = np.repeat(open_, lengths)
+        ended = np.repeat(np.flatnonzero(~open_), lengths[~open_])
+        done.append((part[ended] << depth, row[~still], runs[~still], *low[:, ended], *high[:, ended]))
         if not open_.any():
             break
         depth -= 1
-        axis = (spans / np.maximum(sizes - 1, 1)[:, None]).argmax(axis=0)[open_]
-        low, high, total = low[:, open_], high[:, open_], total[open_]
-        row, runs, part, own = row[still], runs[still], part[still], (np.cumsum(open_) - 1)[own[still]]
-        order = np.lexsort((places[axis[own], row], own))
-        row, runs, part, own = row[order], runs[order], part[order], own[order]
+        axis = (spans[:, open_] / np.maximum(sizes - 1, 1)[:, None]).argmax(axis=0)
+        low, high, total, part, lengths = low[:, open_], high[:, open_], total[open_], part[open_], lengths[open_]
+        row, runs, own = row[still], runs[still], np.repeat(np.arange(len(total)), lengths)
+        starts = np.cumsum(lengths) - lengths
+        order, along = _sorted(own, there[:, still][axis[own], np.arange(len(row))])
+        row, runs = row[order], runs[order]
         before = np.cumsum(runs) - runs
-        before -= before[np.flatnonzero(np.diff(own, prepend=-1))][own]
-        left = np.clip((total // group + 1)[own] // 2 * group - before, 0, runs)
+        before -= np.repeat(before[starts], lengths)
+        left = np.clip(np.repeat((total // group + 1) // 2 * group, lengths) - before, 0, runs)
         # Up to the last place of the left half, and from the next one on; or from the same one, if it is cut in two.
-        along, number = places[axis[own], row], np.arange(len(total))
-        last = np.zeros(len(total), dtype=np.int64)
-        np.maximum.at(last, own[left > 0], along[left > 0])
-        first = np.full(len(total), sizes.max(initial=0), dtype=np.int64)
-        np.minimum.at(first, own[left < runs], along[left < runs])
+        lefts, rights = np.add.reduceat(left > 0, starts), np.add.reduceat(left < runs, starts)
+        last, first, number = along[starts + lefts - 1], along[starts + lengths - rights], np.arange(len(total))
         lower, upper = high.copy(), low.copy()
         lower[axis, number], upper[axis, number] = last, np.minimum(first, last + 1)
-        low, high = (
-            np.stack([low, upper], axis=2).reshape(len(sizes), -1),
-            np.stack([lower, high], axis=2).reshape(len(sizes), -1),
-        )
-        row, part, runs = np.tile(row, 2), np.concatenate((2 * part, 2 * part + 1)), np.concatenate((left, runs - left))
-        order = np.argsort(part, kind="stable")
-        order = order[runs[order] > 0]
-        row, runs, part = row[order], runs[order], part[order]
+        low, high = (np.stack(halves, axis=2).reshape(len(sizes), -1) for halves in ([low, upper], [lower, high]))
+        # Both halves of a part follow each other; a run that is cut is there twice.
+        cut = (left > 0) & (left < runs)
+        index = np.repeat(np.arange(len(row)), 1 + cut)
+        second = np.flatnonzero(index[1:] == index[:-1]) + 1
+        row, whole, rest = row[index], runs[index], (runs - left)[cut]
+        whole[second - 1], whole[second] = left[cut], rest
+        lengths, part = np.stack([lefts, rights], axis=1).ravel(), np.stack([2 * part, 2 * part + 1], axis=1).ravel()
+        runs, starts = whole, np.cumsum(lengths) - lengths
     if not done:
         return Runs(row, runs, low[:, :0], high[:, :0])
     where, row, runs, *reach = (np.concatenate(column) for column in zip(*done, strict=True))
     order = np.argsort(where, kind="stable")
     low, high = np.array(reach[: len(sizes)]), np.array(reach[len(sizes) :])
     return Runs(row[order], runs[order], low[:, order], high[:, order])
+
+
+def _sorted(part: Ints, along: npt.NDArray[np.unsignedinteger]) -> tuple[Ints, Ints]:
+    """The order of rows by part and then by place, and their places in it."""
+    bits, wide = len(part).bit_length(), int(along.max(initial=0)).bit_length()
+    if 2 * bits + wide > _BITS:
+        order = np.lexsort((along, part))
+        return order, along[order].astype(np.int64)
+    key = ((part << wide) + along) << bits  # with the row's own number: sorting numbers is several times faster than their order
+    key += np.arange(len(part))
+    key.sort()
+    return key & ((1 << bits) - 1), (key >> bits) & ((1 << wide) - 1)
