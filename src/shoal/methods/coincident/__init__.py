@@ -18,7 +18,7 @@ from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group, ranks
 from shoal.errors import InfeasibleError, ParameterError, listed
-from shoal.hierarchy.tree import Hierarchy, smallest
+from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
@@ -115,16 +115,16 @@ class Coincident:
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
         people = _People.of(table, method, chance)
         said(1, 3, "merging groups")
-        groups = people.grouped(method, chance)
+        halves, half = people.grouped(method, chance)
         said(2, 3, "merging groups")
-        made = people.laid_out(groups, chance)
+        made = people.laid_out(halves, half, chance)
         said(3, 3, "merging groups")
         paper = certify(table, method, promise, chance)
         return Release(
             made,
             replace(paper, columns=_columns(paper)),
             table.rows - len(people.record),
-            {"groups": int(groups.max(initial=-1)) + 1, "records": table.rows},
+            {"groups": int(halves.max(initial=-1)) + 1, "records": table.rows},
         )
 
 
@@ -145,8 +145,8 @@ class _People:
     rows: Counts
     axes: Sequence[Axis]
     record: Ints
-    reach: tuple[Ints, Ints] | None
-    """How far the parts reach that splits made, for every column and record."""
+    reach: tuple[Codes, Codes] | None
+    """How far the part reaches that splits made, for every column and group to start with."""
     leaves: int
 
     @classmethod
@@ -177,14 +177,15 @@ class _People:
         by_cell = np.argsort(cell.astype(smallest(len(starts))), kind="stable")  # those drawn first come first
         record = drawn[by_cell[_places(runs.rows, runs.counts)]]
         reach = None
-        if method.ranges == "boundary" and runs.low is not None and runs.high is not None:
-            reach = np.repeat(runs.low, runs.counts, axis=1), np.repeat(runs.high, runs.counts, axis=1)
+        if method.ranges == "boundary" and runs.part is not None and runs.low is not None and runs.high is not None:
+            starting = np.searchsorted(np.cumsum(runs.counts), np.arange(number) * method.people, side="right")
+            reach = runs.low[:, runs.part[starting]], runs.high[:, runs.part[starting]]  # no part ends within a group
         return cls(table, rows, axes, record, reach, number)
 
-    def grouped(self, method: Coincident, chance: Chance) -> Ints:
-        """The number of every record's group."""
+    def grouped(self, method: Coincident, chance: Chance) -> tuple[Ints, Ints]:
+        """The number of the group of every half of a group to start with, and which half every record is in."""
         if not self.leaves:
-            return np.zeros(0, dtype=np.int64)
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         half = np.repeat(
             np.arange(2 * self.leaves), np.tile([method.people - method.people // 2, method.people // 2], self.leaves)
         )
@@ -199,15 +200,14 @@ class _People:
             tree = Hierarchy((("",) * (groups + 1),), (np.arange(groups + 1, dtype=smallest(groups + 1)),))
             return holds_all(method.models, Lattice(counts, {_OWN: tree}).groups((0,)))[:groups]
 
-        return merged(self.leaves, safe, method.scheme, method.depth, chance)[half]
+        return merged(self.leaves, safe, method.scheme, method.depth, chance), half
 
-    def laid_out(self, groups: Ints, chance: Chance) -> Any:
+    def laid_out(self, halves: Ints, half: Ints, chance: Chance) -> Any:
         """The released columns: groups in the order of what they show, or by lot, and their records by values."""
-        table, number = self.table, int(groups.max(initial=-1)) + 1
+        table, groups, number = self.table, halves[half], int(halves.max(initial=-1)) + 1
         names = released(table)
-        order = np.argsort(groups.astype(smallest(max(number, 1))), kind="stable")
-        starts = np.searchsorted(groups[order], np.arange(number))
-        labels = {axis.name: self._shown(column, axis, order, starts) for column, axis in enumerate(self.axes)}
+        members = _members(groups if self.reach is None else halves, number)
+        labels = {axis.name: self._shown(column, axis, *members) for column, axis in enumerate(self.axes)}
         alike = ranks([codes for _, codes in labels.values()], [len(texts) for texts, _ in labels.values()])
         by_label = np.argsort(alike * number + chance.permutation(number))
         rank = np.empty(number, dtype=smallest(max(number, 1)))
@@ -226,13 +226,15 @@ class _People:
         return table.like(made)
 
     def _shown(self, column: int, axis: Axis, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
-        """What groups show of a column: texts, and the place of every group's among them; groups start at places of an order."""
+        """What groups show of a column: texts, and the place of every group's among them; their members are from starts on."""
         if self.reach is None:
-            leaves = self.rows.codes[self.rows.names.index(axis.name)]
-            return _common(self.table.hierarchy(axis.name), leaves[self.record[order]], starts)
-        low, high = (reach[column][order] for reach in self.reach)
-        low, high = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
-        found, place = np.unique(low * axis.size + high, return_inverse=True)
+            leaves = self.rows.codes[self.rows.names.index(axis.name)][self.record[order]]
+            return _common(
+                self.table.hierarchy(axis.name), _extreme(np.minimum, leaves, starts), _extreme(np.maximum, leaves, starts)
+            )
+        low, high = (ends[column][order // 2] for ends in self.reach)
+        outermost = _extreme(np.minimum, low, starts).astype(np.int64) * axis.size + _extreme(np.maximum, high, starts)
+        found, place = np.unique(outermost, return_inverse=True)
         return [axis.text(*divmod(each, axis.size)) for each in found.tolist()], place.astype(np.int64)
 
 
@@ -254,18 +256,22 @@ def _values(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], in
     return codes, max(len(table.column(name).keys), 1)
 
 
-def _common(hierarchy: Hierarchy, leaves: npt.NDArray[Any], starts: Ints) -> tuple[list[str], Ints]:
-    """The texts of all levels, and for every group the place of the finest one that all its leaves have in common.
+def _members(groups: Ints, number: int) -> tuple[Ints, Ints]:
+    """The members of groups, one group after the other, and where each starts."""
+    order = np.argsort(groups.astype(smallest(max(number, 1))), kind="stable")
+    return order, np.searchsorted(groups[order], np.arange(number))
 
-    Groups follow each other from their starts on.
-    """
+
+def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:
+    found: npt.NDArray[Any] = of.reduceat(values, starts) if len(starts) else values
+    return found
+
+
+def _common(hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]) -> tuple[list[str], Ints]:
+    """The texts of all levels, and for every group the place of the finest one that its outermost leaves have in common."""
     texts: dict[str, int] = {}
     places = [np.array([texts.setdefault(label, len(texts)) for label in labels], dtype=np.int64) for labels in hierarchy.labels]
-    shown = np.full(len(starts), -1, dtype=np.int64)
-    if len(starts):
-        lowest, highest = np.minimum.reduceat(leaves, starts), np.maximum.reduceat(leaves, starts)
-        for place, codes in zip(
-            places, hierarchy.maps, strict=True
-        ):  # leaves are in tree order: what the outermost share, all do
-            shown = np.where((shown < 0) & (codes[lowest] == codes[highest]), place[codes[lowest]], shown)
+    shown = np.full(len(lowest), -1, dtype=np.int64)
+    for place, codes in zip(places, hierarchy.maps, strict=True):  # leaves are in tree order: what the outermost share, all do
+        shown = np.where((shown < 0) & (codes[lowest] == codes[highest]), place[codes[lowest]], shown)
     return list(texts), shown

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.counts import Counts
-from shoal.hierarchy.tree import smallest
+from shoal.hierarchy.tree import Codes, smallest
 
 __all__ = ["Order", "Runs", "ordered"]
 
@@ -28,13 +28,15 @@ _BITS = 62  # of a place on the curve
 class Runs:
     """An order of people: `rows` are distinct rows, some several times, and `counts` how many people of each come next.
 
-    Where the order comes from splits, `low` and `high` have for every column and run how far the part reaches that it is in.
+    Where the order comes from splits, `part` is the part that each run is in, and `low` and `high` have for every column and part
+    how far it reaches.
     """
 
     rows: Ints
     counts: Ints
-    low: Ints | None = None
-    high: Ints | None = None
+    part: Ints | None = None
+    low: Codes | None = None
+    high: Codes | None = None
 
 
 def ordered(rows: Counts, sizes: Sequence[int], group: int, order: Order) -> Runs:
@@ -62,22 +64,25 @@ def _curve(places: Ints, sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
 
 def _split(places: Ints, sizes: Ints, count: Ints, group: int) -> Runs:
     """Halve parts along the column in which they are widest, at a multiple of the group size, until they are alike or a group."""
-    places = places.astype(smallest(int(sizes.max(initial=1))))
+    small = places.astype(smallest(int(sizes.max(initial=1))))
     row = np.flatnonzero(count)
     runs, depth = count[row], _BITS
     starts, part = np.zeros(min(len(row), 1), dtype=np.int64), np.zeros(1, dtype=np.int64)
-    low, high = np.zeros((len(sizes), 1), dtype=np.int64), (sizes - 1)[:, None]  # of every part
-    done: list[tuple[Ints, ...]] = []  # where parts come in the order, their rows, people of each, and how far they reach
+    low: Codes = np.zeros_like(small[:, :1])  # how far every part reaches
+    high: Codes = (sizes - 1)[:, None].astype(small.dtype)
+    done: list[tuple[Ints, Ints, Ints]] = []  # where parts come in the order, their rows, people of each
+    reach: list[tuple[Ints, Codes, Codes]] = []  # and how far each reaches
     while len(row):
         lengths, total = np.diff(starts, append=len(row)), np.add.reduceat(runs, starts)
-        there = places[:, row]
+        there = small[:, row]
         spans = np.maximum.reduceat(there, starts, axis=1) - np.minimum.reduceat(
             there, starts, axis=1
         )  # of unsigned ones, never below 0
         open_ = (total >= 2 * group) & spans.any(axis=0)
         still = np.repeat(open_, lengths)
-        ended = np.repeat(np.flatnonzero(~open_), lengths[~open_])
-        done.append((part[ended] << depth, row[~still], runs[~still], *low[:, ended], *high[:, ended]))
+        closed = ~open_
+        done.append((np.repeat(part[closed] << depth, lengths[closed]), row[~still], runs[~still]))
+        reach.append((part[closed] << depth, low[:, closed], high[:, closed]))
         if not open_.any():
             break
         depth -= 1
@@ -105,11 +110,13 @@ def _split(places: Ints, sizes: Ints, count: Ints, group: int) -> Runs:
         lengths, part = np.stack([lefts, rights], axis=1).ravel(), np.stack([2 * part, 2 * part + 1], axis=1).ravel()
         runs, starts = whole, np.cumsum(lengths) - lengths
     if not done:
-        return Runs(row, runs, low[:, :0], high[:, :0])
-    where, row, runs, *reach = (np.concatenate(column) for column in zip(*done, strict=True))
+        return Runs(row, runs, row, low[:, :0], high[:, :0])
+    where, row, runs = (np.concatenate(column) for column in zip(*done, strict=True))
     order = np.argsort(where, kind="stable")
-    low, high = np.array(reach[: len(sizes)]), np.array(reach[len(sizes) :])
-    return Runs(row[order], runs[order], low[:, order], high[:, order])
+    parts = np.concatenate([which for which, _, _ in reach])
+    low, high = (np.concatenate(ends, axis=1) for ends in ([one for _, one, _ in reach], [one for _, _, one in reach]))
+    by_place = np.argsort(parts)
+    return Runs(row[order], runs[order], np.searchsorted(parts[by_place], where[order]), low[:, by_place], high[:, by_place])
 
 
 def _sorted(part: Ints, along: npt.NDArray[np.unsignedinteger]) -> tuple[Ints, Ints]:
