@@ -447,9 +447,10 @@ def shown(method: Coincident, world: Bag, homes: tuple[int, ...], chance: Chance
     who: list[Groups] = []
     laid_out = coincident._People.laid_out
 
-    def spied(self: Any, groups: Ints, chance: Chance) -> Any:
+    def spied(self: Any, halves: Ints, half: Ints, chance: Chance) -> Any:
+        groups = halves[half]
         who.append(tuple(tuple(sorted(self.record[groups == one].tolist())) for one in range(int(groups.max()) + 1)))
-        return laid_out(self, groups, chance)
+        return laid_out(self, halves, half, chance)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(coincident._People, "laid_out", spied)
