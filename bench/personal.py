@@ -27,7 +27,7 @@ from shoal.methods.personal.curves import compared
 from shoal.methods.personal.models import SENSITIVITIES, UTILITIES
 
 FLOORS = ("1/2", "7/10", "9/10")
-WIDE_COLUMNS, WIDE_ROWS = 30, 100_000
+WIDE_COLUMNS, WIDE_ROWS, WIDE_FLOORS = 30, 100_000, ("7/10", "1/5")
 HEURISTICS: tuple[Solver, ...] = ("genetic", "relaxed", "lagrangian")
 SETTINGS = [
     Personal(floor, measure=measure, model=model)
@@ -118,19 +118,19 @@ def large(given: argparse.Namespace) -> Printed:
     """Thirty columns: each heuristic in a fresh process, with its time and memory."""
     rows: list[Cells] = []
     wide(WIDE_COLUMNS, given.data, WIDE_ROWS)
-    for solver in HEURISTICS:
-        say(f"{WIDE_COLUMNS} columns × {WIDE_ROWS:,}: {solver}")
-        command = [sys.executable, "-m", "bench.personal", "--data", str(given.data), "--one", solver]
+    for floor, solver in product(WIDE_FLOORS, HEURISTICS):
+        say(f"{WIDE_COLUMNS} columns × {WIDE_ROWS:,}, {floor}: {solver}")
+        command = [sys.executable, "-m", "bench.personal", "--data", str(given.data), "--one", solver, floor]
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-        rows.append((solver, *json.loads(done.stdout.splitlines()[-1])))
-    head = ("solver", "seconds", "peak MB", "mean risk", "mean risk as it is", "mean utility")
-    return Printed(f"{WIDE_COLUMNS} columns × {WIDE_ROWS:,} records, floor 7/10", head, rows)
+        rows.append((floor, solver, *json.loads(done.stdout.splitlines()[-1])))
+    head = ("floor", "solver", "seconds", "peak MB", "mean risk", "mean risk as it is", "mean utility")
+    return Printed(f"{WIDE_COLUMNS} columns × {WIDE_ROWS:,} records", head, rows)
 
 
-def one(solver: Solver, data: Path) -> None:
+def one(solver: Solver, floor: str, data: Path) -> None:
     source = wide(WIDE_COLUMNS, data, WIDE_ROWS)
     read = shoal.read(source.path, hierarchies=source.hierarchies())
-    seen = People.of(Personal("7/10", solver), read.with_roles(quasi=read.names))
+    seen = People.of(Personal(floor, solver), read.with_roles(quasi=read.names))
     start = time.perf_counter()
     found = seen.facts(seen.solve(Chance(), silent))
     taken = time.perf_counter() - start
@@ -153,10 +153,10 @@ def main() -> None:
     parser.add_argument("--only", metavar="PARTS", help=f"some of {','.join(PARTS)}")
     parser.add_argument("--runs", type=int, default=RUNS, help="runs of what is random (%(default)s)")
     parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        one(given.one, given.data)
+        one(*given.one, given.data)
         return
     for part in given.only.split(",") if given.only else PARTS:
         print(PARTS[part](given).text(given.markdown), end="\n\n", flush=True)
