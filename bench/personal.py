@@ -156,7 +156,8 @@ def main() -> None:
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        one(*given.one, given.data)
+        solver, floor = given.one
+        one(solver, floor, given.data)
         return
     for part in given.only.split(",") if given.only else PARTS:
         print(PARTS[part](given).text(given.markdown), end="\n\n", flush=True)
