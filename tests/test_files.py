@@ -449,3 +449,32 @@ def test_the_study_tables_are_read_as_they_are() -> None:
     table = shoal.read(path)
     assert (table.rows, len(table.names)) == (30_162, 9)
     assert_frame_equal(table.frame.to_native(), pl.read_csv(path, separator=";", infer_schema=False))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["a", None, "b,c", 'say "x"', ""],
+        ["two\nlines", "a", "b", "c", "d"],
+        ["one\rtwo", "a", "b", "c", "d"],
+        [1, None, 3, 4, 5],
+        [0.0, -0.0, 1.5, None, 2.5],
+    ],
+)
+def test_rows_that_follow_their_like_are_written_as_polars_writes_them(column: list[Any], tmp_path: Path) -> None:
+    values = pl.Series("v", column)
+    often = [1, 9000, 2, 5000, 1]
+    frame = pl.DataFrame(
+        {"^v$": values.gather([place for place, times in enumerate(often) for _ in range(times)]), "w": [None] * sum(often)}
+    )
+    frame = frame.with_columns(w=pl.lit(None, dtype=pl.String))
+    shoal.write(frame, tmp_path / "ours.csv")
+    frame.write_csv(tmp_path / "theirs.csv")
+    assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
+
+
+def test_rows_of_nothing_but_missing_values_come_first_too(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"v": [None] * 12_000 + ["a"] * 3, "w": [None] * 12_003}, schema={"v": pl.String, "w": pl.Int64})
+    shoal.write(frame, tmp_path / "ours.csv")
+    frame.write_csv(tmp_path / "theirs.csv")
+    assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()

@@ -49,6 +49,7 @@ _HEAD = 1 << 18  # bytes looked at before anything is decided
 _BLOCK = 1 << 18  # bytes checked at a time: they stay in the processor's cache
 _LONGEST = 1 << 30  # characters of a field
 _SNIFFED = 100  # records that separators are tried on
+_RUNS = 10_000  # rows from which it may pay to look for those that are the same as the one before
 _CELL = 16  # bytes of a text in memory; longer ones lie in a second place, which is never larger than the file
 
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
@@ -140,7 +141,30 @@ def _write_csv(data: pl.DataFrame, file: IO[bytes]) -> None:
         raise ColumnError(f"column {odd[0]!r} is of type {data.schema[odd[0]]}, which CSV cannot hold; convert it to text")
     if data.width == 1:  # a missing value alone would be an empty line, which many readers skip
         data = data.select(pl.all().cast(pl.String).fill_null(""))
-    data.write_csv(file)
+    if not _write_runs(data, file):
+        data.write_csv(file)
+
+
+def _write_runs(data: pl.DataFrame, file: IO[bytes]) -> bool:
+    """Write rows that are the same as the one before by copying its line, if most are: as in releases, whose rows are sorted."""
+    kinds = {pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Boolean}
+    if data.height < _RUNS or not all(dtype.is_integer() or dtype in kinds for dtype in data.dtypes):
+        return False  # floats that are equal may have different texts
+    columns = [column.alias(str(place)) for place, column in enumerate(data.get_columns())]  # "^a$" would be read as a pattern
+    other = pl.DataFrame(columns).select(pl.any_horizontal(pl.all().ne_missing(pl.all().shift(1))))
+    starts = np.flatnonzero(other.to_series().to_numpy())
+    if not len(starts) or starts[0]:
+        starts = np.concatenate(([0], starts))  # a first row of nothing but missing values is like that before it
+    if 4 * len(starts) > data.height:
+        return False
+    text = io.BytesIO()
+    data[starts].write_csv(text)
+    lines = text.getvalue().splitlines(keepends=True)
+    if len(lines) != len(starts) + 1:
+        return False  # some value has lines of its own
+    often = np.diff(starts, append=data.height).tolist()
+    file.writelines(line * times for line, times in zip(lines, [1, *often], strict=True))
+    return True
 
 
 # --------------------------------------------------------------------------------------------------------------- reading
