@@ -4,13 +4,13 @@ Uses the models that ship, and for Mondrian the very cuts that it tries; `minima
 of everything that was refused are alike, so that only the ways to spread values over such classes are counted, value by value.
 """
 
-from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from math import ceil, factorial, lcm, prod
+from operator import add
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -61,7 +61,7 @@ class Judge:
                 raise ParameterError(f"{model} is not about column {column!r}, and the attack is on that; attack another column")
         self.models, self.column, self.total, self.leaf, self.leaves = models, column, total, leaf, leaves
         self.least = max([1, *(ceil(Fraction(getattr(m, one))) for m in models for one in ("k", "l", "p") if hasattr(m, one))])
-        self.step = _step(models)
+        self.memory = _Memory.of(models)
         self._known: dict[tuple[int, ...], bool] = {}
 
     def holds(self, bags: npt.NDArray[Any]) -> Bools:
@@ -93,35 +93,46 @@ class Judge:
         return bool(self.holds(np.array([bag], dtype=np.int64))[0])
 
 
-Step: TypeAlias = Callable[[Any, int, int, int], Any]
-"""What is to be remembered of a part of some size, once a value occurs so often in it; None at first, or `_FAILED`."""
+@dataclass(frozen=True)
+class _Memory:
+    """What is to be remembered of a part of some size while values are given out; None at first. As little as models need.
 
+    `step` gives it once a value occurs so often, or `_FAILED`. `sure` says that the part will satisfy the models, as the values
+    to come can at most multiply the product of n^n over all frequencies n by so much.
+    """
 
-def _step(models: Sequence[Model]) -> Step:
-    """As little as these models need."""
-    counted = (KAnonymity, DistinctDiversity, PSensitive)
-    most = max([1, *(getattr(m, "l", getattr(m, "p", 1)) for m in models if isinstance(m, DistinctDiversity | PSensitive))])
-    if all(isinstance(model, counted) for model in models):
-        return lambda seen, value, often, size: min((seen or 0) + 1, most)
-    if all(isinstance(model, (*counted, EntropyDiversity)) for model in models):
-        limits = [Fraction(model.l) for model in models if isinstance(model, EntropyDiversity)]
+    step: Callable[[Any, int, int, int], Any]
+    sure: Callable[[Any, int, int], bool] = lambda seen, size, more: False
 
-        def power(seen: Any, value: int, often: int, size: int) -> Any:
-            different, product_ = seen or (0, 1)
-            product_ *= often**often  # the entropy is log size − log product / size
-            failed = any(product_ * limit.numerator**size > (size * limit.denominator) ** size for limit in limits)
-            return _FAILED if failed else (min(different + 1, most), product_)
+    @classmethod
+    def of(cls, models: Sequence[Model]) -> "_Memory":
+        counted = (KAnonymity, DistinctDiversity, PSensitive)
+        most = max([1, *(getattr(m, "l", getattr(m, "p", 1)) for m in models if isinstance(m, DistinctDiversity | PSensitive))])
+        if all(isinstance(model, counted) for model in models):
+            return cls(lambda seen, value, often, size: min((seen or 0) + 1, most), lambda seen, size, more: seen == most)
+        if all(isinstance(model, (*counted, EntropyDiversity)) for model in models):
+            return cls._of_entropy(most, max(Fraction(model.l) for model in models if isinstance(model, EntropyDiversity)))
+        if all(isinstance(model, (*counted, EntropyDiversity, RecursiveDiversity)) for model in models):
+            return cls(lambda seen, value, often, size: tuple(sorted((*(seen or ()), often))))
+        return cls(lambda seen, value, often, size: (*(seen or ()), (value, often)))
 
-        return power
-    if all(isinstance(model, (*counted, EntropyDiversity, RecursiveDiversity)) for model in models):
+    @classmethod
+    def _of_entropy(cls, most: int, least: Fraction) -> "_Memory":
+        """The entropy is log size − log product / size, at least log l: the product has a limit."""
 
-        def frequencies(seen: Any, value: int, often: int, size: int) -> Any:
-            more = list(seen or ())
-            insort(more, often)
-            return tuple(more)
+        @cache
+        def limit(size: int) -> int:
+            return int((size * least.denominator) ** size // least.numerator**size)
 
-        return frequencies
-    return lambda seen, value, often, size: (*(seen or ()), (value, often))
+        def step(seen: Any, value: int, often: int, size: int) -> Any:
+            different, power = seen or (0, 1)
+            power *= often**often
+            return _FAILED if power > limit(size) else (min(different + 1, most), power)
+
+        def sure(seen: Any, size: int, more: int) -> bool:
+            return seen is not None and seen[0] == most and seen[1] * more <= limit(size)
+
+        return cls(step, sure)
 
 
 @dataclass(frozen=True)
@@ -139,32 +150,37 @@ class Puzzle:
         return prod(factorial(sum(bag)) // prod(map(factorial, bag)) for bag in self.bags)
 
 
-def ways(puzzle: Puzzle, judge: Judge, most: int = MOST) -> Ways:
-    """All ways to give the values to the people, by which candidates would have been accepted. TooLargeError beyond `most` steps.
+def ways(puzzle: Puzzle, judge: Judge, most: int = MOST, *, refused: bool = False) -> Ways:
+    """All ways to give the values to the people, by which candidates would have been accepted; only those for none, if `refused`.
 
     A state is how many people of every class have got a value, and what is to be remembered of every part. Values are given
-    out one after the other; weights are multinomial, so that every assignment counts once.
+    out one after the other; weights are multinomial, so that every assignment counts once. Every part must have as many
+    people as the models ask for. TooLargeError beyond `most` steps.
     """
-    return _Counting(puzzle, judge, most).ways()
+    return _Counting(puzzle, judge, most, refused).ways()
 
 
 class _Counting:
-    def __init__(self, puzzle: Puzzle, judge: Judge, most: int) -> None:
-        self.puzzle, self.judge, self.left = puzzle, judge, most
+    def __init__(self, puzzle: Puzzle, judge: Judge, most: int, refused: bool) -> None:
+        self.puzzle, self.judge, self.left, self.refused = puzzle, judge, most, refused
         self.parts = sorted({part for candidate in puzzle.candidates for part in candidate})
         self.sizes = [sum(puzzle.classes[one][1] for one in part) for part in self.parts]
         place = {part: at for at, part in enumerate(self.parts)}
         self.candidates = [[place[part] for part in candidate] for candidate in puzzle.candidates]
         self.strata = [[at for at, (own, _) in enumerate(puzzle.classes) if own == one] for one in range(len(puzzle.bags))]
-        self.values = [value for value in range(len(puzzle.bags[0])) if any(bag[value] for bag in puzzle.bags)]
+        often = [sum(bag[value] for bag in puzzle.bags) for value in range(len(puzzle.bags[0]))]
+        self.values = sorted((value for value, some in enumerate(often) if some), key=lambda value: -often[value])
+        self.to_come = [[often[value] for value in self.values[at:]] for at in range(len(self.values) + 1)]  # largest first
         self.example: dict[Any, tuple[tuple[int, int], ...]] = {_NOTHING: ()}  # a bag of which that is remembered
+        self.known: dict[Any, Any] = {}
 
     def ways(self) -> Ways:
         start = (0,) * len(self.puzzle.classes), (_NOTHING,) * len(self.parts)
         ahead: list[dict[Any, int]] = [{start: 1}]
         edges: list[list[tuple[Any, Any, int, tuple[int, ...]]]] = []
-        for value in self.values:
-            edges.append([(state, *step) for state in ahead[-1] for step in self._steps(state, value)])
+        for at in range(len(self.values)):
+            self._pay(sum(prod(_spreads_of(*some) for some in self._rooms(filled, at)) for filled, _ in ahead[-1]))
+            edges.append([(state, *step) for state in ahead[-1] for step in self._steps(state, at)])
             reached: dict[Any, int] = {}
             for state, new, often, _ in edges[-1]:
                 reached[new] = reached.get(new, 0) + ahead[-1][state] * often
@@ -180,7 +196,7 @@ class _Counting:
             earlier: dict[Any, dict[int, int]] = {}
             for state, new, often, given in layer:
                 into = earlier.setdefault(state, {})
-                for mask, number in behind[new].items():
+                for mask, number in behind.get(new, {}).items():
                     into[mask] = into.get(mask, 0) + often * number
                     weight = before[state] * often * number
                     for one, people in enumerate(given):
@@ -189,42 +205,72 @@ class _Counting:
             behind = earlier
         return {mask: (number, has[mask]) for mask, number in total.items()}
 
-    def _steps(self, state: Any, value: int) -> Iterator[tuple[Any, int, tuple[int, ...]]]:
+    def _steps(self, state: Any, at: int) -> Iterator[tuple[Any, int, tuple[int, ...]]]:
         """Every way to give a value out: the new state, in how many ways it comes about, and how many of every class get it."""
         filled, seen = state
-        choices = []
-        for classes, bag in zip(self.strata, self.puzzle.bags, strict=True):
-            room = tuple(self.puzzle.classes[one][1] - filled[one] for one in classes)
-            choices.append(_spreads(bag[value], room))
-        for chosen in product(*choices):
-            self.left -= 1
-            if self.left < 0:
-                raise TooLargeError("there are too many ways to spread the values over people; sample them")
+        for chosen in product(*(_spreads(*some) for some in self._rooms(filled, at))):
             given = [0] * len(filled)
             often = 1
             for classes, (people, number) in zip(self.strata, chosen, strict=True):
                 often *= number
                 for one, some in zip(classes, people, strict=True):
                     given[one] = some
-            new = tuple(have + more for have, more in zip(filled, given, strict=True))
-            yield (new, self._remembered(seen, value, given)), often, tuple(given)
+            remembered = self._remembered(seen, at, given)
+            if remembered is not None:
+                yield (tuple(map(add, filled, given)), remembered), often, tuple(given)
 
-    def _remembered(self, seen: Sequence[Any], value: int, given: Sequence[int]) -> tuple[Any, ...]:
-        now, failed = list(seen), False
-        for at, (part, size) in enumerate(zip(self.parts, self.sizes, strict=True)):
-            often = sum(given[one] for one in part)
-            if often and seen[at] != _FAILED:
-                people, before = seen[at]
-                after = self.judge.step(before, value, often, size)
-                now[at] = _FAILED if after == _FAILED else (people + often, after)
-                failed = failed or after == _FAILED
-                self.example.setdefault(now[at], (*self.example[seen[at]], (value, often)))
-        if failed:  # nothing else of a candidate counts then
-            lost = [any(now[at] == _FAILED for at in candidate) for candidate in self.candidates]
-            for at in range(len(now)):
-                if all(gone for gone, candidate in zip(lost, self.candidates, strict=True) if at in candidate):
-                    now[at] = _FAILED
+    def _rooms(self, filled: tuple[int, ...], at: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """In every group how often a value is to be given, and the room that its classes have."""
+        for classes, bag in zip(self.strata, self.puzzle.bags, strict=True):
+            yield bag[self.values[at]], tuple(self.puzzle.classes[one][1] - filled[one] for one in classes)
+
+    def _pay(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise TooLargeError("there are too many ways to spread the values over people; sample them")
+
+    def _remembered(self, seen: tuple[Any, ...], at: int, given: Sequence[int]) -> tuple[Any, ...] | None:
+        """What is remembered of all parts; None if a candidate is sure to be accepted, and the ways for that are not asked."""
+        now: list[Any] = []
+        sure: list[bool] = []
+        for part, size, had in zip(self.parts, self.sizes, seen, strict=True):
+            often = 0
+            for one in part:
+                often += given[one]
+            key = had, at, often, size
+            if key not in self.known:
+                self.known[key] = self._one(had, at, often, size)
+            one_now, one_sure = self.known[key]
+            now.append(one_now)
+            sure.append(one_sure)
+        if self.refused and any(all(sure[one] for one in candidate) for candidate in self.candidates):
+            return None
+        if now.count(_FAILED) > seen.count(_FAILED):  # nothing else of a candidate counts then
+            lost = [any(now[one] == _FAILED for one in candidate) for candidate in self.candidates]
+            for one in range(len(now)):
+                if all(gone for gone, candidate in zip(lost, self.candidates, strict=True) if one in candidate):
+                    now[one] = _FAILED
         return tuple(now)
+
+    def _one(self, had: Any, at: int, often: int, size: int) -> tuple[Any, bool]:
+        """What is remembered of one part once it has so many of a value, and whether it is sure to satisfy the models."""
+        if had == _FAILED:
+            return _FAILED, False
+        people, before = had
+        after = self.judge.memory.step(before, self.values[at], often, size) if often else before
+        if after == _FAILED:
+            return _FAILED, False
+        if often:
+            self.example.setdefault((people + often, after), (*self.example[had], (self.values[at], often)))
+        return (people + often, after), self.judge.memory.sure(after, size, self._more(at + 1, size - people - often))
+
+    def _more(self, at: int, people: int) -> int:
+        """The largest product of n^n that so many people can have of the values from there on."""
+        more = 1
+        for often in self.to_come[at]:
+            taken = min(often, people)
+            more, people = more * taken**taken, people - taken
+        return more
 
     def _accepted(self, states: Sequence[Any]) -> dict[Any, int]:
         """For every state at the end the candidates of which all parts satisfy the models."""
@@ -257,6 +303,15 @@ def _spreads(number: int, room: tuple[int, ...]) -> tuple[tuple[tuple[int, ...],
             yield from ((some, *rest) for rest in given(left - some, at + 1))
 
     return tuple((people, factorial(number) // prod(map(factorial, people))) for people in given(number, 0))
+
+
+@lru_cache(maxsize=1 << 14)
+def _spreads_of(number: int, room: tuple[int, ...]) -> int:
+    """How many there are."""
+    ways_to = [1] + [0] * number
+    for some in room:
+        ways_to = [sum(ways_to[max(left - some, 0) : left + 1]) for left in range(number + 1)]
+    return ways_to[number]
 
 
 def drawn(puzzle: Puzzle, judge: Judge, tries: int, source: np.random.Generator) -> Ints:

@@ -31,7 +31,7 @@ from shoal.kinds import Key, Kind
 from shoal.measure.loss import LOSSES
 from shoal.methods import Method
 from shoal.methods.axes import Axis, axis_of
-from shoal.methods.coincident import GROUP
+from shoal.methods.coincident import GROUP, Coincident
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import Model, bound
@@ -43,6 +43,7 @@ LARGEST = 100_000  # inputs worth trying one by one
 FEW = 3_000  # inputs that are tried one by one without being asked to
 FEWEST = 100
 """Samples that must lead to the release before anything is said."""
+_ENOUGH = 2_000  # of these
 CANDIDATES = 8  # finer tables that are counted at once
 _RUNS = 2_000  # places of the longest column whose ranges are all written out
 
@@ -279,16 +280,16 @@ class _Seen:
         """For every released text of a column the leaves that it stands for."""
         size = self._coded(name)[1]
         known: dict[str, Bools] = {}
+        if isinstance(self.method, Mondrian | Coincident) and size <= _RUNS:  # which write ranges of their own
+            axis = axis_of(self.people, name, "observed", [])
+            for low in range(axis.size):
+                for high in range(low, axis.size):
+                    known.setdefault(axis.text(low, high), (axis.place >= low) & (axis.place <= high))
         if name in self.people.hierarchies:
             tree = self.people.hierarchy(name)
             for codes, labels in zip(tree.maps, tree.labels, strict=True):
                 for code, label in enumerate(labels):
                     known.setdefault(label, codes == code)
-        if texts - known.keys() and size <= _RUNS:
-            axis = axis_of(self.people, name, "observed", [])
-            for low in range(axis.size):
-                for high in range(low, axis.size):
-                    known.setdefault(axis.text(low, high), (axis.place >= low) & (axis.place <= high))
         if texts - known.keys() - {"*"}:
             raise InputError(f"the release has values of column {name!r} that are none of its hierarchy's; give its own recipe")
         return {text: known.get(text, np.ones(size, dtype=np.bool_)) for text in texts}
@@ -519,10 +520,10 @@ class _Seen:
             its = class_of[row_of]
             members = [np.flatnonzero(its == one).tolist() for one in range(len(puzzle.classes))]
             try:
-                number, has = ways(puzzle, self.judge)[0]
+                number, has = ways(puzzle, self.judge, refused=True)[0]
             except TooLargeError:
                 left = None
-                hits = drawn(puzzle, self.judge, 20 * tries, source)
+                hits = drawn(puzzle, self.judge, 20 * tries, source)[:_ENOUGH]
                 if len(hits) < FEWEST:
                     unknown += sum(map(len, members))
                     continue
@@ -779,15 +780,16 @@ def _interval(hits: int, tries: int, claims: int) -> tuple[float, float]:
     (0.0, 0.052)
     """
     error = 0.005 / max(claims, 1)
-    binomial = [lgamma(tries + 1) - lgamma(some + 1) - lgamma(tries - some + 1) for some in range(tries + 1)]
+    every = np.arange(tries + 1)
+    choices = np.array([lgamma(tries + 1) - lgamma(some + 1) - lgamma(tries - some + 1) for some in range(tries + 1)])
 
     def tail(p: float, some: range) -> float:
-        logs = np.array([binomial[one] + one * log(p) + (tries - one) * log(1 - p) for one in some])
-        return float(np.exp(logs).sum())
+        upto = slice(some.start, some.stop)
+        return float(np.exp(choices[upto] + every[upto] * log(p) + (tries - every[upto]) * log(1 - p)).sum())
 
     def edge(some: range, grows: bool) -> float:
         low, high = 0.0, 1.0
-        while high - low > 1e-9:
+        while high - low > 1e-7:
             middle = (low + high) / 2
             if (tail(middle, some) > error) is grows:
                 high = middle
