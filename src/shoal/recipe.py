@@ -405,8 +405,19 @@ class Recipe:
         """The source, read, with its roles and hierarchies."""
         return self._read(self.source, {role: self.having(role) for role in Role})
 
-    def _read(self, path: Path, roles: Mapping[Role, list[str]], names: Iterable[str] | None = None) -> Table:
-        """A file, with these roles, and the types and hierarchies of all columns or of some."""
+    def people(self) -> Table:
+        """The source as others may know it: its quasi-identifying columns. No other one is read."""
+        known = self.having(Role.QUASI)
+        return self._read(self.source, {Role.QUASI: known}, known, known)
+
+    def _read(
+        self,
+        path: Path,
+        roles: Mapping[Role, list[str]],
+        names: Iterable[str] | None = None,
+        columns: Iterable[str] | None = None,
+    ) -> Table:
+        """A file, or some columns of it, with these roles, and the types and hierarchies of all columns or of some."""
         from shoal.files import read
 
         source = self.content.source
@@ -422,6 +433,7 @@ class Recipe:
             sensitive=roles.get(Role.SENSITIVE, ()),
             identifying=roles.get(Role.IDENTIFYING, ()),
             insensitive=roles.get(Role.INSENSITIVE, ()),
+            columns=columns,
         )
 
     def method(self) -> "Method":

@@ -281,7 +281,7 @@ class _Seen:
         size = self._coded(name)[1]
         known: dict[str, Bools] = {}
         if isinstance(self.method, Mondrian | Coincident) and size <= _RUNS:  # which write ranges of their own
-            axis = axis_of(self.people, name, "observed", [])
+            axis = axis_of(self.people, name, "observed", [], whole=isinstance(self.method, Coincident))
             for low in range(axis.size):
                 for high in range(low, axis.size):
                     known.setdefault(axis.text(low, high), (axis.place >= low) & (axis.place <= high))
@@ -485,7 +485,7 @@ class _Seen:
             puzzle = Puzzle(tuple(map(tuple, self.bags[groups].tolist())), classes, tuple(dict.fromkeys(candidates)))
             class_of = np.full(len(replay.group_of), -1, dtype=np.int64)
             class_of[rows] = which.ravel()
-            puzzles.append((puzzle, alike[0].tolist(), class_of, [str(telling[number]) for number in numbers]))
+            puzzles.append((puzzle, alike[0].tolist(), class_of, list(dict.fromkeys(str(telling[number]) for number in numbers))))
         return self._solved(puzzles, own, tries, source)
 
     def _rows_on(self, axes: Sequence[Axis]) -> tuple[Callable[[Counts], Ints], Callable[[Counts], Ints]]:

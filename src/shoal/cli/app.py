@@ -14,6 +14,7 @@ import typer
 from shoal import __version__
 from shoal.cli import (
     assess,
+    attack,
     buckets,
     compare,
     demo,
@@ -112,7 +113,7 @@ app.command("compare", cls=options.Command)(compare.compare)
 app.command("judge", cls=options.Command)(judge.judge)
 app.command("tradeoff", cls=options.Command)(tradeoff.tradeoff)
 app.command("count", cls=options.Command)(buckets.count)
-app.command("attack", cls=options.Command)(buckets.attack)
+app.command("attack", cls=options.Command)(attack.attack)
 app.command("explain", cls=options.Command)(explain.explain)
 app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")

@@ -1,15 +1,15 @@
-"""`shoal count` and `shoal attack`: what those who get a release of buckets can read off it, and what attackers can."""
+"""`shoal count`: what those who get a release of buckets can read off it."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, listing, percent, print_json, show
+from shoal.cli.terminal import complain, figures, print_json, show
 from shoal.errors import ParameterError, listed
 
-__all__ = ["attack", "count"]
+__all__ = ["count"]
 
 Folder = Annotated[Path, typer.Argument(metavar="RELEASE", help="The directory of a release of buckets.", show_default=False)]
 
@@ -63,54 +63,3 @@ def _range(text: str) -> str | range:
     if not found:
         raise ParameterError(f"--where {text!r}: a range goes from one whole number up to another, as in 30..39")
     return found
-
-
-def attack(
-    releases: Annotated[
-        list[Path], typer.Argument(metavar="RELEASE...", help="Directories of releases of buckets.", show_default=False)
-    ],
-    json: options.Json = False,
-) -> None:
-    """How sure does a helped attacker become of a value, given a release of buckets?
-
-    One who knows the values of others in the bucket, and one who rules out what is seen not to go together. Give a release
-    with fakes and one without, to see what these are worth.
-    """
-    from shoal.attack import association, corruption
-    from shoal.measure.buckets import Reading
-    from shoal.release import Release
-
-    told: list[dict[str, Any]] = []
-    for path in releases:
-        made = Release.read(path)
-        negative, ruling = association(made)
-        told.append(
-            {
-                "release": str(path),
-                "fakes": Reading(made).fakes,
-                "knows_nobody": corruption(made, 0).largest,
-                "knows_one": corruption(made, 1).largest,
-                "knows_all_others": corruption(made).largest,
-                "associations": negative,
-                "rules_out": ruling.largest,
-            }
-        )
-    if json:
-        print_json({"releases": told})
-        return
-    surest = {
-        "knows nobody": "knows_nobody",
-        "knows one of the bucket": "knows_one",
-        "knows all others of it": "knows_all_others",
-        "rules out what does not go together": "rules_out",
-    }
-    show(
-        "How sure an attacker is of somebody's value, at most",
-        "",
-        listing(
-            ("", *(one["release"] for one in told)),
-            ("fakes in every bucket", *(str(one["fakes"]) for one in told)),
-            ("negative associations seen", *(f"{one['associations']:,}" for one in told)),
-            *((words, *(percent(one[name]) for one in told)) for words, name in surest.items()),
-        ),
-    )
