@@ -123,11 +123,12 @@ class Personal:
         promise = self.promise(Schema.of(table))
         chance = chance or Chance()
         people = People.of(self, table)
-        found = people.solve(chance, progress or silent)
+        said = progress or silent
+        found = people.solve(chance, said)
         facts = people.facts(found)
         if self.solver != "exact" and prod(height + 1 for height in people.crowds.heights) <= KNOWN:
-            lowest_risk = replace(people, method=replace(self, solver="exact")).solve(chance, progress or silent)
-            facts["lowest_risk"] = people.facts(lowest_risk)["risk"]
+            exactly = replace(people, method=replace(self, solver="exact"))
+            facts["lowest_risk"] = exactly.facts(exactly.solve(chance, lambda *_: said(1, 1, "finding the lowest risk")))["risk"]
         return Release(
             lay_out(table, people.shown(found), rows=people.rows),
             certify(table, self, promise, chance, whole=True),
