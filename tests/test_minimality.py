@@ -1,5 +1,6 @@
 """Someone who knows the algorithm: on the papers' tables and on small ones, by counting, by trying all inputs, by sampling."""
 
+import json
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import shoal
 from shoal.attack import Exposed, beliefs, expose, first_safe, inputs
@@ -19,6 +21,7 @@ from shoal.attack.coins import Enumerated
 from shoal.attack.counting import Judge, Puzzle, drawn, ways
 from shoal.attack.minimality import _interval, _Seen
 from shoal.chance import Seeded
+from shoal.cli.app import app
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, TooLargeError
 from shoal.hierarchy import Hierarchy
 from shoal.methods import Method
@@ -387,6 +390,60 @@ def test_mondrian_betrays_people_of_adult(shared_data: Path) -> None:
     truth = frame["occupation"].to_list()
     certain = [(row, max(one.inherent, key=one.inherent.__getitem__)) for one in found.beliefs if one.broken for row in one.rows]
     assert all(truth[row] == value for row, value in certain)  # the attacker, who never saw the column, is right about all
+
+
+RECIPE = """
+[source]
+path = "people.csv"
+[source.types]
+a = "integer"
+b = "integer"
+[roles]
+name = "identifying"
+a = "quasi"
+b = "quasi"
+ill = "sensitive"
+[hierarchies.a]
+file = "a.csv"
+[hierarchies.b]
+file = "b.csv"
+[method]
+name = "mondrian"
+models = ["2-diversity of ill"]
+"""
+
+
+def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(tmp_path: Path) -> None:
+    rows = [(5, 2), (0, 3), (4, 0), (3, 2), (4, 1), (6, 1), (2, 2), (3, 3)]
+    people = pl.DataFrame(rows, schema=["a", "b"], orient="row").with_columns(
+        name=pl.Series([f"p{i}" for i in range(8)]), ill=pl.Series(list("zzzxzzzx"))
+    )
+    people.write_csv(tmp_path / "people.csv")
+    for name, hierarchy in TREES.items():
+        shoal.hierarchy.write(hierarchy, tmp_path / f"{name}.csv")
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    recipe, made = str(tmp_path / "recipe.toml"), str(tmp_path / "made")
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    run("release", recipe, "--out", made)
+    people.with_columns(ill=pl.lit("secret"), name=pl.lit("nobody")).write_csv(tmp_path / "people.csv")
+    told = json.loads(run("attack", made, "--recipe", recipe, "--json"))
+    method = Mondrian((DistinctDiversity("ill", 2),))
+    found = expose(method, known(rows), method.release(owned(rows, "zzzxzzzx")).table, "ill")
+    assert (told["changed"], told["surer"], told["broken"]) == (found.changed, found.surer, found.broken) == (8, 4, 1)
+    assert told["largest_gain"] == pytest.approx(float(found.gain))
+    row = told["exposed"][0]["row"] - 1
+    assert row in found.most_exposed()[0].rows
+    assert told["exposed"][0]["public"] == {"a": str(rows[row][0]), "b": str(rows[row][1])}
+    shown = run("attack", made, "--recipe", recipe, "--most", "1")
+    assert "was not cut between" in shown
+    assert "secret" not in shown
+    for wrong in (["--recipe", recipe, "--column", "a"], [made, "--recipe", recipe]):
+        assert CliRunner().invoke(app, ["attack", made, *wrong]).exit_code == 2
 
 
 def test_attacks_that_cannot_work_are_refused() -> None:
