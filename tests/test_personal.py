@@ -201,6 +201,11 @@ def refusals() -> Iterator[tuple[dict[str, Any], str]]:
     yield {"weights": {"age": {"1": 2}}}, "'harmonic'"
     yield {"model": "harmonic", "weights": {"age": 0}}, "above 0"
     yield {"wishes": {"strict": Wish()}}, "`choice`"
+    yield {"choice": "c", "wishes": {"strict": {"utility": 1}}}, "each a Wish"
+    yield {"choice": "c", "wishes": ["strict"]}, "by column"
+    yield {"weights": ["age"]}, "by column"
+    yield {"importance": "age"}, "by column"
+    yield {"register": "people.csv"}, "shoal.table"
     yield {"effort": 0}, "effort"
     yield {"pull": 0}, "pull"
     yield {"importance": {"age": float("inf")}}, "importance"
@@ -343,3 +348,10 @@ def test_heuristics_tell_the_owner_how_far_they_are_from_the_lowest_risk(solver:
     facts = Personal("0.5", solver, effort=30).release(table, Seeded(1)).facts
     assert facts["lowest_risk"] == pytest.approx(Personal("0.5").release(table, Seeded(1)).facts["risk"])
     assert facts["risk"] >= facts["lowest_risk"] * (1 - 1e-12)
+
+
+def test_weights_of_values_that_no_number_can_be_are_refused_by_their_number() -> None:
+    ages = Hierarchy.from_lines([["1", "*"], ["2", "*"]], "integer")
+    table = shoal.table(pl.DataFrame({"age": [1, 2]}), quasi=["age"], hierarchies={"age": ages})
+    with pytest.raises(ParameterError, match="name 1 values that are not in its hierarchy"):
+        Personal("0.5", model="harmonic", weights={"age": {"old": 2}}).promise(Schema.of(table))

@@ -25,7 +25,7 @@ from shoal.hierarchy.tree import Hierarchy
 from shoal.methods import Progress, Schema, silent
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
-from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth
+from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth, by_column
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.promises import LowestRisk, Promise
 from shoal.release import Release, certify, lay_out, released
@@ -87,6 +87,11 @@ class Personal:
             raise ParameterError(f"solver={self.solver!r} is unknown; known are {listed(SOLVERS)}")
         object.__setattr__(self, "importance", Worth(self.measure, self.importance).importance)
         object.__setattr__(self, "weights", Risk(self.model, self.weights).weights)
+        by_column(self.wishes, "wishes")
+        if not all(isinstance(wish, Wish) for wish in self.wishes.values()):
+            raise ParameterError("`wishes` are what people may choose, each a Wish, such as {'strict': Wish(utility='0.3')}")
+        if self.register is not None and not isinstance(self.register, Table):
+            raise ParameterError(f"`register` is a table, not a {type(self.register).__name__}; make one with shoal.table")
         if self.wishes and self.choice is None:
             raise ParameterError("`wishes` say what people may choose; say with `choice` which column has what they chose")
         if self.choice is not None and not self.wishes:

@@ -18,7 +18,7 @@ from shoal.errors import ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.privacy.exact import Exact, fraction
 
-__all__ = ["SENSITIVITIES", "UTILITIES", "Risk", "Sensitivity", "Sum", "Utility", "Weights", "Worth"]
+__all__ = ["SENSITIVITIES", "UTILITIES", "Risk", "Sensitivity", "Sum", "Utility", "Weights", "Worth", "by_column"]
 
 Ints = npt.NDArray[np.int64]
 Utility = Literal["leaves", "log", "depth"]
@@ -77,6 +77,7 @@ class Worth:
     def __post_init__(self) -> None:
         if self.measure not in UTILITIES:
             raise ParameterError(f"measure={self.measure!r} is unknown; known are {listed(UTILITIES)}")
+        by_column(self.importance, "importance")
         given = {name: fraction(value, f"importance of {name!r}", 0) for name, value in self.importance.items()}
         object.__setattr__(self, "importance", given)
 
@@ -120,6 +121,7 @@ class Risk:
             raise ParameterError(f"model={self.model!r} is unknown; known are {listed(SENSITIVITIES)}")
         if self.model == "uniform" and self.weights:
             raise ParameterError("the uniform model has no weights: every column counts for the same; use 'fixed' or 'harmonic'")
+        by_column(self.weights, "weights")
         checked: dict[str, Fraction | dict[str, Fraction]] = {}
         for name, given in self.weights.items():
             if isinstance(given, Mapping):
@@ -158,7 +160,7 @@ class Risk:
         texts = hierarchy.labels[0]
         if not isinstance(given, Mapping):
             return [Fraction(given)] * len(texts)
-        places = {value: hierarchy.find(hierarchy.kind.key(value)) for value in given}
+        places = {value: _leaf(hierarchy, value) for value in given}
         absent = sum(place < 0 for place in places.values())
         if absent:
             raise ParameterError(f"weights of column {name!r} name {absent} values that are not in its hierarchy")
@@ -166,6 +168,20 @@ class Risk:
         for value, place in places.items():
             weights[place] = Fraction(given[value])
         return weights
+
+
+def by_column(given: object, option: str) -> None:
+    """ParameterError unless an option says something for each of some columns."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"`{option}` are given by column, such as {{'age': 2}}, not as {type(given).__name__}")
+
+
+def _leaf(hierarchy: Hierarchy, value: str) -> int:
+    """The place of a value among the leaves, -1 if it is none."""
+    try:
+        return hierarchy.find(hierarchy.kind.key(value))
+    except (ValueError, TypeError):
+        return -1
 
 
 def known(given: Mapping[str, object], hierarchies: Mapping[str, Hierarchy], option: str) -> None:
