@@ -212,3 +212,12 @@ def test_a_recipe_makes_it_and_judging_leaves_the_numbers_of_groups_aside(tmp_pa
     release = recipe.run()
     assert release.certificate.promise["promise"] == "coincidence"
     assert shoal.judge(recipe.table(), release).kept <= 200
+
+
+def test_types_that_a_record_left_out_would_decide_are_refused() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"age": ["30"] * 9, "town": ["a"] * 9, "ill": [1.0, 2.0, None] * 3})
+    table = shoal.table(frame, quasi=["age", "town"], sensitive=["ill"], hierarchies=TREES)
+    with pytest.raises(ShoalError, match="declare it"):
+        Coincident(("2-diversity of ill",), 4).promise(Schema.of(table))  # type: ignore[arg-type]

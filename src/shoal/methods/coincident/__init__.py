@@ -105,6 +105,7 @@ class Coincident:
         for name in schema.having(Role.QUASI):
             if name in schema.hierarchies:
                 schema.public(name)
+        schema.require_declared()  # else the type of a column could tell of a record that is left out
         return Coincidence(tuple(str(model) for model in self.models))
 
     def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
