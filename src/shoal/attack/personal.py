@@ -57,13 +57,10 @@ def recognised(method: Personal, register: Table, chance: Chance | None = None) 
     found = replace(people, wanted=wanted).solve(chance or Chance(), silent)
     texts, cards = [], []
     for column, hierarchy in enumerate(people.hierarchies.values()):
-        places: dict[str, int] = {}
-        of_level = [[places.setdefault(label, len(places)) for label in labels] for labels in hierarchy.labels]
-        shown = [np.array(codes)[leaves] for codes, leaves in zip(of_level, hierarchy.maps, strict=True)]
+        labels, shown = hierarchy.texts()
         levels = np.concatenate([chosen.levels[:, column] for chosen in found]).astype(np.intp)
-        leaves = np.tile(everyone.codes[column], len(found))
-        texts.append(np.stack(shown)[levels, leaves])
-        cards.append(len(places))
+        texts.append(shown[levels, np.tile(everyone.codes[column], len(found))])
+        cards.append(len(labels))
     release = ranks(texts, cards)
     pairs = np.unique(np.stack([release, np.tile(rows, len(found))]), axis=1)  # a person is one, by however many wishes
     left = np.bincount(pairs[0], everyone.count[pairs[1]], int(release.max(initial=-1)) + 1).astype(np.int64)

@@ -129,6 +129,14 @@ class Hierarchy:
         covered = np.bincount(self.maps[level], weight, self.cardinality(level)).astype(np.int64)
         return np.maximum(covered, 1)
 
+    def texts(self) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The texts of all levels, each once, and which of them every leaf shows at every level."""
+        places: dict[str, int] = {}
+        of_code = [[places.setdefault(label, len(places)) for label in labels] for labels in self.labels]
+        return list(places), np.array(
+            [np.array(own)[codes] for own, codes in zip(of_code, self.maps, strict=True)], dtype=np.int64
+        )
+
     def with_missing(self) -> "Hierarchy":
         """The same with a leaf for missing values, which stays alone below the root."""
         return self if self.has_missing or "" in self.labels[0] else self._and_missing

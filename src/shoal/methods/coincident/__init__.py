@@ -270,9 +270,8 @@ def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArra
 
 def _common(hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]) -> tuple[list[str], Ints]:
     """The texts of all levels, and for every group the place of the finest one that its outermost leaves have in common."""
-    texts: dict[str, int] = {}
-    places = [np.array([texts.setdefault(label, len(texts)) for label in labels], dtype=np.int64) for labels in hierarchy.labels]
+    texts, by_level = hierarchy.texts()
     shown = np.full(len(lowest), -1, dtype=np.int64)
-    for place, codes in zip(places, hierarchy.maps, strict=True):  # leaves are in tree order: what the outermost share, all do
-        shown = np.where((shown < 0) & (codes[lowest] == codes[highest]), place[codes[lowest]], shown)
-    return list(texts), shown
+    for codes, places in zip(hierarchy.maps, by_level, strict=True):  # leaves are in tree order: what the outermost share, all do
+        shown = np.where((shown < 0) & (codes[lowest] == codes[highest]), places[lowest], shown)
+    return texts, shown

@@ -207,19 +207,13 @@ class People:
             levels[mine] = chosen.levels[self.place[mine]]
         return levels
 
-    def shown(self, found: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.intp]]]:
+    def shown(self, found: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
         """For every column the texts of all levels, each once, and the place of every row's text among them."""
         levels, columns = self.levels(found), {}
         for column, (name, hierarchy) in enumerate(self.hierarchies.items()):
-            texts: dict[str, int] = {}
-            places = [
-                np.array([texts.setdefault(label, len(texts)) for label in labels], dtype=np.intp) for labels in hierarchy.labels
-            ]
-            leaves, codes = self.rows.codes[self.rows.names.index(name)], np.zeros(self.rows.distinct, dtype=np.intp)
-            for level, (of_code, of_leaf) in enumerate(zip(places, hierarchy.maps, strict=True)):
-                here = levels[:, column] == level
-                codes[here] = of_code[of_leaf[leaves[here]]]
-            columns[name] = list(texts), codes
+            texts, shown = hierarchy.texts()
+            leaves = self.rows.codes[self.rows.names.index(name)]
+            columns[name] = texts, shown[levels[:, column].astype(np.intp), leaves]
         return columns
 
     def facts(self, found: Sequence[Chosen]) -> dict[str, Any]:
