@@ -58,7 +58,8 @@ def speed(given: argparse.Namespace) -> Printed:
     counts = work.count(people)
     whole = best(work.everything, partial(work.lattice, people, counts), repeats=3)
     rows: list[Cells] = [("scoring every node", "", whole, 1.0, None)]
-    for method in SETTINGS:
+    logarithms = [Personal(floor, measure="log") for floor in FLOORS]
+    for method in (*SETTINGS, *logarithms):
         say(f"exact: {told(method)}")
         seen = People.of(method, people)
         taken = best(lambda seen=seen: seen.solve(Chance(), silent), repeats=2)
