@@ -21,13 +21,13 @@ S = TypeVar("S")
 class Entry:
     """One line of the log: who was asked about, whether it was answered, and what the audit takes as known from then on.
 
-    An answer has `relation` "=" and its `value`. A denial has what it is bound to: that the aggregate is at most ("<=") or
-    exactly ("=") a `value`, or nothing (None) where everyone could tell beforehand that it would be denied.
+    An answer has `relation` "=" and its `value`. A denial has what it is bound to: that the aggregate is at most ("<="), at least
+    (">=") or exactly ("=") a `value`, or nothing (None) where everyone could tell beforehand that it would be denied.
     """
 
     people: int
     answered: bool
-    relation: Literal["=", "<="] | None
+    relation: Literal["=", "<=", ">="] | None
     value: Number | None
 
 
