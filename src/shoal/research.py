@@ -5,13 +5,17 @@ Nothing here makes a `Release` or a certificate, and nothing here is on the comm
 
 import warnings
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import product
-from math import prod
+from itertools import pairwise, product
+from math import inf, prod
+from typing import Any
 
 import numpy as np
 
+from shoal.audit.maxima import Known
+from shoal.audit.model import Entry, Number
 from shoal.chance import Chance
 from shoal.engine import Embedded
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
@@ -20,7 +24,7 @@ from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weigh
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.tables import Table
 
-__all__ = ["frequent_exponential"]
+__all__ = ["PrintedMaxima", "frequent_exponential"]
 
 LARGEST = 1_000_000
 """Nodes times distinct rows that are scored at most."""
@@ -105,3 +109,48 @@ def _least(shown: Sum) -> Fraction:
 
 def _at(values: int | np.ndarray[tuple[int, ...], np.dtype[np.int64]], row: int) -> int:
     return values if isinstance(values, int) else int(values[row])
+
+
+@dataclass(frozen=True)
+class PrintedMaxima:
+    """Algorithm 3.1 of Zhang's chapter 3, as printed: does not keep what it promises, whatever is asked first.
+
+    After a denial its log holds a made-up answer, which true answers contradict later. `strict` also denies these, which does
+    not help either: asking again tells.
+    """
+
+    people: int
+    strict: bool = False
+
+    def start(self) -> Known:
+        """Nothing is known."""
+        return Known((inf,) * self.people)
+
+    def after(self, state: Known, entry: Entry) -> Known:
+        """True and made-up answers alike."""
+        return state if entry.value is None else state.exactly(entry.people, entry.value, False)
+
+    def decide(self, state: Known, people: int, answer: Number) -> Entry:
+        """Answer unless that would tell, or it is the least made-up answer that would not."""
+        heard: list[Any] = sorted({most for _, most in state.witnesses})
+        tried = [heard[0] - 1, *heard, *(Fraction(a + b) / 2 for a, b in pairwise(heard)), heard[-1] + 1] if heard else [0]
+        tried.sort()
+        tells = [self._tells(state, people, value) for value in tried]
+        if all(tells):
+            return Entry(people, False, None, None)
+        made_up = tried[tells.index(False)]
+        contradicts = self.strict and not _fits(state.exactly(people, answer, False))
+        if not self._tells(state, people, answer) and answer != made_up and not contradicts:
+            return Entry(people, True, "=", answer)
+        if not any(tells) and not contradicts:
+            return Entry(people, True, "=", answer)
+        return Entry(people, False, "=", made_up)
+
+    @staticmethod
+    def _tells(state: Known, people: int, value: Any) -> bool:
+        then = state.exactly(people, value, False)
+        return _fits(then) and any(not who & (who - 1) for who, _ in then.witnesses)
+
+
+def _fits(known: Known) -> bool:
+    return all(who for who, _ in known.witnesses)

@@ -196,7 +196,7 @@ class _Asked:
         if not (self.lowest <= least and largest <= self.highest):
             return False
         ends: tuple[Bound, ...] = (least, largest) if self.method.distinct else ()
-        return all(self.safe(end) for end in ends if abs(end) < inf)
+        return all(self.safe(end) for end in ends if end not in (inf, -inf))
 
     def safe(self, answer: Bound) -> bool:
         """Whether after this answer nobody's value would be known."""
@@ -234,24 +234,24 @@ class Minima:
     integers: bool = False
     distinct: bool = False
     strategy: Strategy = "binding"
-    _maxima: Maxima = field(init=False, repr=False, compare=False)
+    mirrored: Maxima = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         low, high = (None if end is None else -end for end in (self.high, self.low))
         mirrored = Maxima(self.people, low, high, self.width, self.integers, self.distinct, self.strategy)
-        object.__setattr__(self, "_maxima", mirrored)
+        object.__setattr__(self, "mirrored", mirrored)
 
     def start(self) -> MaximaState:
         """Nothing is known but the bounds."""
-        return self._maxima.start()
+        return self.mirrored.start()
 
     def after(self, state: MaximaState, entry: Entry) -> MaximaState:
         """The state of the mirrored values."""
-        return self._maxima.after(state, _mirrored(entry))
+        return self.mirrored.after(state, _mirrored(entry))
 
     def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
         """Answer or deny, as the maximum of the mirrored values would be."""
-        return _mirrored(self._maxima.decide(state, people, -answer))
+        return _mirrored(self.mirrored.decide(state, people, -answer))
 
 
 def _mirrored(entry: Entry) -> Entry:
