@@ -46,6 +46,7 @@ _ROOMS = {
     "verify": "verification",
     "judge": "judgement",
     "Ledger": "ledger",
+    "Audit": "audit",
     "Recipe": "recipe",
     "ShoalError": "errors",
 }
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from shoal import demo as demo
     from shoal import hierarchy as hierarchy
     from shoal import research as research
+    from shoal.audit import Audit as Audit
     from shoal.counts import Counts as Counts
     from shoal.counts import Groups as Groups
     from shoal.counts import Lattice as Lattice

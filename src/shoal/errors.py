@@ -10,6 +10,7 @@
     ├── TooLargeError       the work would not fit; the message has the number
     ├── InfeasibleError     no table satisfies what was asked for
     ├── BudgetError         a ledger's budget does not allow it
+    ├── QueryError          a query cannot be understood, or is about what may not be asked
     ├── Stopped             the caller asked to stop
     └── InternalError       Shoal contradicts itself: a bug, and nothing was released
 
@@ -27,6 +28,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "ParameterError",
+    "QueryError",
     "RecipeError",
     "ShoalError",
     "Stopped",
@@ -74,6 +76,10 @@ class InfeasibleError(ShoalError):
 
 class BudgetError(ShoalError):
     """A ledger's budget does not allow it."""
+
+
+class QueryError(ShoalError):
+    """A query cannot be understood, or is about what may not be asked."""
 
 
 class Stopped(ShoalError):

@@ -1,0 +1,4 @@
+"""`shoal serve`: an audit behind HTTP. Uses `audit`; the command line uses it.
+
+It holds no logic that a user of `Audit` would miss: only keys, limits, the shape and the time of replies, and log lines.
+"""
