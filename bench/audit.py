@@ -1,5 +1,6 @@
-"""`python -m bench.audit`: how many questions about maxima the three strategies answer, in the experiment of Zhang's chapter 3, and
-how long a decision takes. Sums are measured by `bench.audit_sums`.
+"""`python -m bench.audit`: how many questions about maxima the three strategies answer, in the experiment of Zhang's chapter 3.
+
+And how long a decision takes. Sums are measured by `bench.audit_sums`.
 """
 
 import argparse
