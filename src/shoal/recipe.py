@@ -749,7 +749,7 @@ _OTHER_METHODS = {
         f'models = ["{PLACEHOLDER}"]  # such as "3-diversity of NAME"; all: docs/models.md',
         "# size = 6  # people of a group to start with; else twice what models need",
         'scheme = "forest"  # or interleaved, UU, UA',
-        'ranges = "boundary"  # or hierarchy: a value that all of a group share',
+        '# order = "splits"  # or curve, which is faster; else by how many rows',
     ],
     "disclosure": [
         'name = "disclosure"  # one table of a path; which one tells nothing',

@@ -1041,6 +1041,7 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
     if own != [("group", "insensitive", "integer")] or paper.levels:
         yield "the group is not described as the method does it, or levels are named, which groups have not"
     if given["scheme"] not in ("forest", "UU", "UA", "interleaved") or (given["order"], given["ranges"]) not in (
+        ("splits", "narrower"),
         ("splits", "boundary"),
         ("splits", "hierarchy"),
         ("curve", "hierarchy"),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -73,13 +74,20 @@ class Axis:
             return "{" + ", ".join(self.labels[low : high + 1]) + "}"
         found, place = [], low
         while place <= high:
-            for codes, labels in zip(reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True):
-                first, stop = np.searchsorted(codes, [codes[place], int(codes[place]) + 1])
-                if first == place and stop - 1 <= high:
-                    found.append(labels[codes[place]] or "missing")
-                    place = int(stop)
-                    break
+            place, text = next(value for value in self._values[place] if value[0] <= high + 1)
+            found.append(text)
         return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
+
+    @cached_property
+    def _values(self) -> list[list[tuple[int, str]]]:
+        """For every place the values of the hierarchy, widest first, that begin there: the place behind them, and their texts."""
+        begin: list[list[tuple[int, str]]] = [[] for _ in self.labels]
+        if self.hierarchy is not None:
+            for codes, labels in zip(reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True):
+                starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()]
+                for first, stop in zip(starts, [*starts[1:], len(codes)], strict=True):
+                    begin[first].append((stop, labels[codes[first]] or "missing"))
+        return begin
 
 
 def axis_of(table: Table, name: str, ranges: str, populations: Sequence[Counts], whole: bool = False) -> Axis:

@@ -8,6 +8,7 @@ shows, no more: docs/proofs/coincident.md. Uses `privacy.models` and `chance`.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar, Literal
 
@@ -22,7 +23,7 @@ from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
-from shoal.methods.coincident.grouping import ORDERS, Order, ordered
+from shoal.methods.coincident.grouping import ORDERS, Order, in_order, ordered
 from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged, whole_tree
 from shoal.privacy.exact import whole
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
@@ -37,6 +38,12 @@ GROUP = "group"
 
 _OWN = "\0group"  # no column of a table is called so
 
+MANY = 200_000
+"""Records above which people are put along a curve if nothing else is asked for: splits take several times as long."""
+
+Ranges = Literal["narrower", "boundary", "hierarchy"]
+RANGES: tuple[Ranges, ...] = ("narrower", "boundary", "hierarchy")
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
@@ -48,9 +55,10 @@ class Coincident:
     models: what every group must satisfy, such as "3-diversity of ill"; models of how values are spread in a group
     size: how many people a group has to start with; by itself twice as many as the models ask for at least
     scheme: "forest" (trees of 2^`depth` groups), "UU" or "UA" (one tree, of as few or as many groups as can be), or "interleaved"
-    order: how groups are formed: by balanced "splits", or along a "curve"
-    ranges: what a group shows of a column: "boundary", as far as the splits reach that made its parts, or "hierarchy", the
-        finest value that all its people have in common
+    order: how groups are formed: by balanced "splits", which keeps more, or along a "curve", which is faster; by itself splits up
+        to `MANY` records, which everyone may count, and where `ranges` needs them
+    ranges: what a group shows of a column: "boundary", as far as the splits reach that made its parts; "hierarchy", the finest
+        value that all its people have in common; or, by itself where there are splits, the "narrower" of both
     spare: what does not fit the trees: "groups" that are safe as they are stay so, and if there are too few, nothing is released;
         or "records" are left out instead, drawn at random
     """
@@ -59,8 +67,8 @@ class Coincident:
     size: int | None = None
     scheme: Scheme = "forest"
     depth: int = 8
-    order: Order = "splits"
-    ranges: Literal["boundary", "hierarchy"] = "boundary"
+    order: Order | None = None
+    ranges: Ranges | None = None
     spare: Literal["groups", "records"] = "groups"
 
     name: ClassVar[str] = "coincident"
@@ -75,11 +83,11 @@ class Coincident:
         whole(self.depth, "depth", 0)
         if self.scheme not in SCHEMES:
             raise ParameterError(f"scheme={self.scheme!r} is unknown; known are {listed(SCHEMES)}")
-        if self.order not in ORDERS:
+        if self.order not in (None, *ORDERS):
             raise ParameterError(f"order={self.order!r} is unknown; known are {listed(ORDERS)}")
-        if self.ranges not in ("boundary", "hierarchy"):
-            raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'hierarchy'")
-        if self.ranges == "boundary" and self.order != "splits":
+        if self.ranges not in (None, *RANGES):
+            raise ParameterError(f"ranges={self.ranges!r} is unknown; known are {listed(RANGES)}")
+        if self.ranges in ("boundary", "narrower") and self.order == "curve":
             raise ParameterError("a curve has no boundaries to show; take `ranges` 'hierarchy', or `order` 'splits'")
         if self.spare not in ("groups", "records"):
             raise ParameterError(f"spare={self.spare!r}; it takes 'groups' or 'records'")
@@ -113,12 +121,14 @@ class Coincident:
         promise = self.promise(Schema.of(table))
         chance, said = chance or Chance(), progress or silent
         said(0, 3, "ordering people")
-        method = replace(self, models=tuple(bound(model, table) for model in self.models))
+        order = self.order or ("curve" if self.ranges in (None, "hierarchy") and table.rows > MANY else "splits")
+        ranges = self.ranges or ("narrower" if order == "splits" else "hierarchy")
+        method = replace(self, models=tuple(bound(model, table) for model in self.models), order=order, ranges=ranges)
         people = _People.of(table, method, chance)
         said(1, 3, "merging groups")
-        halves, half = people.grouped(method, chance)
+        halves = people.grouped(chance)
         said(2, 3, "merging groups")
-        made = people.laid_out(halves, half, chance)
+        made = people.laid_out(halves, chance)
         said(3, 3, "merging groups")
         paper = certify(table, method, promise, chance)
         return Release(
@@ -143,12 +153,12 @@ class _People:
     """The records that are released, as distinct rows, in an order in which groups to start with follow each other."""
 
     table: Table
+    method: Coincident
     rows: Counts
     axes: Sequence[Axis]
     record: Ints
-    reach: tuple[Codes, Codes] | None
+    reach: tuple[Codes, Codes] | None = None
     """How far the part reaches that splits made, for every column and group to start with."""
-    leaves: int
 
     @classmethod
     def of(cls, table: Table, method: Coincident, chance: Chance) -> "_People":
@@ -164,58 +174,69 @@ class _People:
             number -= number % whole_tree(number, method.scheme, method.depth)
         if table.rows and not number:
             raise InfeasibleError(f"the table has fewer than {method.people} records, which is one group; take a smaller `size`")
-        drawn = np.repeat(np.arange(rows.distinct), rows.count)[chance.permutation(table.rows)[: number * method.people]]
+        left_out = chance.choice(table.rows, table.rows - number * method.people).astype(np.int64)
+        record = np.delete(np.repeat(np.arange(rows.distinct), rows.count), left_out)
         axes = [axis_of(table, name, "boundary", (), whole=True) for name in quasi]
         if not number:
-            return cls(table, rows, axes, drawn, None, 0)
+            return cls(table, method, rows, axes, record)
         first = np.ones(rows.distinct, dtype=np.bool_)
         first[1:] = np.any([column[1:] != column[:-1] for column in rows.codes[: len(quasi)]], axis=0)
-        starts, cell = np.flatnonzero(first), (np.cumsum(first) - 1)[drawn]  # rows with the same values are neighbours
-        people = np.bincount(cell, minlength=len(starts)).astype(np.int64)
-        places = tuple(axis.place[column[starts]] for axis, column in zip(axes, rows.codes, strict=False))
+        starts, cell = np.flatnonzero(first), (np.cumsum(first) - 1).take(record)  # rows with the same values are neighbours
+        record = record.take(_by_lot(cell, chance))
+        people = np.bincount(cell, minlength=len(starts))
+        places = tuple(axis.place.take(column.take(starts)) for axis, column in zip(axes, rows.codes, strict=False))
         sizes = [axis.size for axis in axes]
-        runs = ordered(Counts(tuple(quasi), places, tuple(sizes), people), sizes, method.people, method.order)
-        by_cell = np.argsort(cell.astype(smallest(len(starts))), kind="stable")  # those drawn first come first
-        record = drawn[by_cell[_places(runs.rows, runs.counts)]]
-        reach = None
-        if method.ranges == "boundary" and runs.part is not None and runs.low is not None and runs.high is not None:
-            starting = np.searchsorted(np.cumsum(runs.counts), np.arange(number) * method.people, side="right")
-            reach = runs.low[:, runs.part[starting]], runs.high[:, runs.part[starting]]  # no part ends within a group
-        return cls(table, rows, axes, record, reach, number)
+        runs = ordered(Counts(tuple(quasi), places, tuple(sizes), people), sizes, method.people, method.order or "splits")
+        record = record.take(_places(runs.rows, runs.counts))
+        if method.ranges == "hierarchy" or runs.part is None or runs.low is None or runs.high is None:
+            return cls(table, method, rows, axes, record)
+        starting = np.searchsorted(np.cumsum(runs.counts), np.arange(number) * method.people, side="right")
+        part = runs.part.take(starting)  # no part ends within a group
+        return cls(table, method, rows, axes, record, (runs.low.take(part, axis=1), runs.high.take(part, axis=1)))
 
-    def grouped(self, method: Coincident, chance: Chance) -> tuple[Ints, Ints]:
-        """The number of the group of every half of a group to start with, and which half every record is in."""
-        if not self.leaves:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        half = np.repeat(
-            np.arange(2 * self.leaves), np.tile([method.people - method.people // 2, method.people // 2], self.leaves)
-        )
-        names = sorted({name for model in method.models for name in model.columns})
+    @cached_property
+    def halves(self) -> Ints:
+        """Where every half of a group to start with begins."""
+        size = self.method.people
+        starts: Ints = np.add.outer(np.arange(0, len(self.record), size), np.array([0, size - size // 2]))
+        return starts.ravel()
+
+    @cached_property
+    def half(self) -> Ints:
+        """The half that every record is in."""
+        return np.repeat(np.arange(len(self.halves)), np.diff(self.halves, append=len(self.record)))
+
+    def grouped(self, chance: Chance) -> Ints:
+        """The number of the group of every half."""
+        if not len(self.record):
+            return np.zeros(0, dtype=np.int64)
+        names = sorted({name for model in self.method.models for name in model.columns})
         values, cards = zip(*(_values(self.table, name, self.rows) for name in names), strict=True) if names else ((), ())
-        carried = [codes[self.record] for codes in values]
+        carried = [codes.take(self.record) for codes in values]
 
         def safe(numbers: Ints, groups: int) -> Bools:
-            own = numbers[half]
-            own[own < 0] = groups  # all others are one group more, so that shares of the whole table are right
-            counts = group([_OWN, *names], [own.astype(smallest(groups + 1)), *carried], [groups + 1, *cards])
+            numbers = np.where(numbers < 0, groups, numbers)  # all others are one group more, so that shares of all are right
+            own = numbers.astype(smallest(groups + 1)).take(self.half)
+            counts = group([_OWN, *names], [own, *carried], [groups + 1, *cards])
             tree = Hierarchy((("",) * (groups + 1),), (np.arange(groups + 1, dtype=smallest(groups + 1)),))
-            return holds_all(method.models, Lattice(counts, {_OWN: tree}).groups((0,)))[:groups]
+            return holds_all(self.method.models, Lattice(counts, {_OWN: tree}).groups((0,)))[:groups]
 
-        return merged(self.leaves, safe, method.scheme, method.depth, chance), half
+        return merged(len(self.halves) // 2, safe, self.method.scheme, self.method.depth, chance)
 
-    def laid_out(self, halves: Ints, half: Ints, chance: Chance) -> Any:
+    def laid_out(self, groups: Ints, chance: Chance) -> Any:
         """The released columns: groups in the order of what they show, or by lot, and their records by values."""
-        table, groups, number = self.table, halves[half], int(halves.max(initial=-1)) + 1
-        names = released(table)
-        members = _members(groups if self.reach is None else halves, number)
-        labels = {axis.name: self._shown(column, axis, *members) for column, axis in enumerate(self.axes)}
+        table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
+        order = in_order(groups)
+        starts = np.searchsorted(groups.take(order), np.arange(number))
+        labels = {axis.name: self._shown(column, axis, order, starts) for column, axis in enumerate(self.axes)}
         alike = ranks([codes for _, codes in labels.values()], [len(texts) for texts, _ in labels.values()])
-        by_label = np.argsort(alike * number + chance.permutation(number))
+        by_label = _by_lot(alike, chance)
         rank = np.empty(number, dtype=smallest(max(number, 1)))
         rank[by_label] = np.arange(number)
         others = {name: table.column(name).keys for name in names if name not in labels}
-        codes = [self.rows.codes[self.rows.names.index(name)][self.record] for name in others]
-        rows = group([GROUP, *others], [rank[groups], *codes], [max(number, 1), *(max(len(keys), 1) for keys in others.values())])
+        codes = [self.rows.codes[self.rows.names.index(name)].take(self.record) for name in others]
+        own = rank.take(groups).take(self.half)
+        rows = group([GROUP, *others], [own, *codes], [max(number, 1), *(max(len(keys), 1) for keys in others.values())])
         own = np.repeat(rows.codes[0], rows.count).astype(np.int64)
         made: dict[str, Any] = {GROUP: (None, own + 1)}
         for name in names:
@@ -227,26 +248,45 @@ class _People:
         return table.like(made)
 
     def _shown(self, column: int, axis: Axis, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
-        """What groups show of a column: texts, and the place of every group's among them; their members are from starts on."""
+        """What groups show of a column: texts, and the place of every group's among them; their halves are from starts on."""
+        texts: list[str] = []
+        shown, wide = np.zeros(len(starts), dtype=np.int64), np.full(len(starts), axis.size + 1)
+        if self.method.ranges != "boundary":
+            leaves = self.rows.codes[column].take(self.record)
+            ends = (_extreme(of, _extreme(of, leaves, self.halves).take(order), starts) for of in (np.minimum, np.maximum))
+            texts, shown, wide = _common(self.table.hierarchy(axis.name), *ends)
         if self.reach is None:
-            leaves = self.rows.codes[self.rows.names.index(axis.name)][self.record[order]]
-            return _common(
-                self.table.hierarchy(axis.name), _extreme(np.minimum, leaves, starts), _extreme(np.maximum, leaves, starts)
-            )
-        low, high = (ends[column][order // 2] for ends in self.reach)
-        outermost = _extreme(np.minimum, low, starts).astype(np.int64) * axis.size + _extreme(np.maximum, high, starts)
-        found, place = np.unique(outermost, return_inverse=True)
-        return [axis.text(*divmod(each, axis.size)) for each in found.tolist()], place.astype(np.int64)
+            return texts, shown
+        low, high = (ends[column].take(order // 2) for ends in self.reach)
+        low, high = _extreme(np.minimum, low, starts).astype(np.int64), _extreme(np.maximum, high, starts).astype(np.int64)
+        narrow = np.flatnonzero(high - low + 1 < wide)
+        found, place = np.unique((low * axis.size + high)[narrow], return_inverse=True)
+        known = {text: at for at, text in enumerate(texts)}
+        own = [known.setdefault(axis.text(*divmod(each, axis.size)), len(known)) for each in found.tolist()]
+        shown[narrow] = np.array(own, dtype=np.int64).take(place)
+        return list(known), shown
+
+
+def _by_lot(values: Ints, chance: Chance) -> Ints:
+    """The places of values, smallest value first; the order of equal ones is drawn."""
+    order = in_order(values)
+    ranked = values.take(order)
+    tied = np.zeros(len(values) + 1, dtype=np.bool_)
+    tied[1:-1] = ranked[1:] == ranked[:-1]
+    among = np.flatnonzero(tied[1:] | tied[:-1])
+    drawn = order.take(among).take(chance.permutation(len(among)))
+    order[among] = drawn.take(in_order(values.take(drawn)))  # those drawn first come first
+    return order
 
 
 def _places(rows: Ints, counts: Ints) -> Ints:
     """For people in the order of some runs of rows their places among all people sorted by row."""
-    order = np.argsort(rows, kind="stable")
-    taken = np.cumsum(counts[order]) - counts[order]
-    first = np.zeros(len(rows), dtype=np.int64)
-    first[order] = taken  # runs of one row follow each other there, and rows fill up one after the other
+    order = in_order(rows)
+    upto = np.cumsum(counts.take(order))
+    first = np.empty(len(rows), dtype=np.int64)
+    first[order] = upto - counts.take(order)  # runs of one row follow each other there, and rows fill up one after the other
     ends = np.cumsum(counts)
-    return np.repeat(first - (ends - counts), counts) + np.arange(int(ends[-1]) if len(ends) else 0)
+    return np.repeat(first - (ends - counts), counts) + np.arange(int(counts.sum()))
 
 
 def _values(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:
@@ -257,21 +297,19 @@ def _values(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], in
     return codes, max(len(table.column(name).keys), 1)
 
 
-def _members(groups: Ints, number: int) -> tuple[Ints, Ints]:
-    """The members of groups, one group after the other, and where each starts."""
-    order = np.argsort(groups.astype(smallest(max(number, 1))), kind="stable")
-    return order, np.searchsorted(groups[order], np.arange(number))
-
-
 def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:
     found: npt.NDArray[Any] = of.reduceat(values, starts) if len(starts) else values
     return found
 
 
-def _common(hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]) -> tuple[list[str], Ints]:
-    """The texts of all levels, and for every group the place of the finest one that its outermost leaves have in common."""
+def _common(hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]) -> tuple[list[str], Ints, Ints]:
+    """The texts of all levels, and for every group the finest that its outermost leaves share, and how many leaves this has."""
     texts, by_level = hierarchy.texts()
-    shown = np.full(len(lowest), -1, dtype=np.int64)
+    shown, wide = np.empty((2, len(lowest)), dtype=np.int64)
+    left = np.arange(len(lowest))
     for codes, places in zip(hierarchy.maps, by_level, strict=True):  # leaves are in tree order: what the outermost share, all do
-        shown = np.where((shown < 0) & (codes[lowest] == codes[highest]), places[lowest], shown)
-    return texts, shown
+        low, high = codes.take(lowest.take(left)), codes.take(highest.take(left))
+        same = left[low == high]
+        shown[same], wide[same] = places.take(lowest.take(same)), np.bincount(codes).take(codes.take(lowest.take(same)))
+        left = left[low != high]
+    return texts, shown, wide

@@ -6,7 +6,9 @@ other, or by balanced *splits* of what is widest, which also say how far each pa
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -22,6 +24,7 @@ Order = Literal["splits", "curve"]
 ORDERS: tuple[Order, ...] = ("splits", "curve")
 
 _BITS = 62  # of a place on the curve
+_SIDE_BY_SIDE = 20_000  # rows from which on starting threads costs less than it saves
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +44,26 @@ class Runs:
 
 def ordered(rows: Counts, sizes: Sequence[int], group: int, order: Order) -> Runs:
     """The people of some rows (their places in every column, of so many) in an order that keeps like together in groups."""
-    places = np.array([codes.astype(np.int64) for codes in rows.codes])
     if order == "curve":
-        along = np.argsort(_curve(places, sizes), kind="stable")
-        return Runs(along, rows.count[along])
+        along = in_order(_curve(rows.codes, sizes))
+        return Runs(along, rows.count.take(along))
+    places = np.array([codes.astype(smallest(max(sizes, default=1))) for codes in rows.codes])
     return _split(places, np.array(sizes), rows.count, group)
 
 
-def _curve(places: Ints, sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
+def in_order(values: npt.NDArray[np.integer]) -> Ints:
+    """The places of values, smallest value first, and of equal ones the first; as argsort gives it, several times faster."""
+    bits, wide = len(values).bit_length(), int(values.max(initial=0)).bit_length()
+    if bits + wide > 63:
+        return np.argsort(values, kind="stable")
+    key = (values.astype(np.int64) << bits) | np.arange(len(values))  # sorting numbers is faster than sorting places by them
+    key.sort()
+    return key & ((1 << bits) - 1)
+
+
+def _curve(places: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
     """The place of every row on a curve: the bits of all columns, most significant ones first, each as a share of its column."""
-    key = np.zeros(places.shape[1], dtype=np.uint64)
+    key = np.zeros(len(places[0]) if places else 0, dtype=np.uint64)
     several = [(place, size) for place, size in zip(places, sizes, strict=True) if size > 1]
     bits = min(_BITS // max(len(several), 1), 20)
     for number, (place, size) in enumerate(several):
@@ -62,70 +75,115 @@ def _curve(places: Ints, sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
     return key
 
 
-def _split(places: Ints, sizes: Ints, count: Ints, group: int) -> Runs:
-    """Halve parts along the column in which they are widest, at a multiple of the group size, until they are alike or a group."""
-    small = places.astype(smallest(int(sizes.max(initial=1))))
-    row = np.flatnonzero(count)
-    runs, depth = count[row], _BITS
-    starts, part = np.zeros(min(len(row), 1), dtype=np.int64), np.zeros(1, dtype=np.int64)
-    low: Codes = np.zeros_like(small[:, :1])  # how far every part reaches
-    high: Codes = (sizes - 1)[:, None].astype(small.dtype)
-    done: list[tuple[Ints, Ints, Ints]] = []  # where parts come in the order, their rows, people of each
-    reach: list[tuple[Ints, Codes, Codes]] = []  # and how far each reaches
-    while len(row):
-        lengths, total = np.diff(starts, append=len(row)), np.add.reduceat(runs, starts)
-        there = small[:, row]
-        spans = np.maximum.reduceat(there, starts, axis=1) - np.minimum.reduceat(
-            there, starts, axis=1
-        )  # of unsigned ones, never below 0
-        open_ = (total >= 2 * group) & spans.any(axis=0)
-        still = np.repeat(open_, lengths)
-        closed = ~open_
-        done.append((np.repeat(part[closed] << depth, lengths[closed]), row[~still], runs[~still]))
-        reach.append((part[closed] << depth, low[:, closed], high[:, closed]))
-        if not open_.any():
-            break
-        depth -= 1
-        axis = (spans[:, open_] / np.maximum(sizes - 1, 1)[:, None]).argmax(axis=0)
-        low, high, total, part, lengths = low[:, open_], high[:, open_], total[open_], part[open_], lengths[open_]
-        row, runs, own = row[still], runs[still], np.repeat(np.arange(len(total)), lengths)
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Parts, one after the other: from `starts` on their rows, with the places of these and how many people of each.
+
+    Of every part, `number` says by its bits which half was taken in every round, so it tells where the part comes in the order,
+    and `low` and `high` have for every column how far it reaches.
+    """
+
+    row: Ints
+    runs: Ints
+    places: Codes
+    starts: Ints
+    number: Ints
+    low: Codes
+    high: Codes
+
+    @property
+    def lengths(self) -> Ints:
+        return np.diff(self.starts, append=len(self.row))
+
+    def some(self, which: Ints) -> "_Parts":
+        """Some of the parts."""
+        lengths = self.lengths[which]
         starts = np.cumsum(lengths) - lengths
-        order, along = _sorted(own, there[:, still][axis[own], np.arange(len(row))])
-        row, runs = row[order], runs[order]
-        before = np.cumsum(runs) - runs
-        before -= np.repeat(before[starts], lengths)
-        left = np.clip(np.repeat((total // group + 1) // 2 * group, lengths) - before, 0, runs)
-        # Up to the last place of the left half, and from the next one on; or from the same one, if it is cut in two.
-        lefts, rights = np.add.reduceat(left > 0, starts), np.add.reduceat(left < runs, starts)
-        last, first, number = along[starts + lefts - 1], along[starts + lengths - rights], np.arange(len(total))
-        lower, upper = high.copy(), low.copy()
-        lower[axis, number], upper[axis, number] = last, np.minimum(first, last + 1)
-        low, high = (np.stack(halves, axis=2).reshape(len(sizes), -1) for halves in ([low, upper], [lower, high]))
-        # Both halves of a part follow each other; a run that is cut is there twice.
-        cut = (left > 0) & (left < runs)
-        index = np.repeat(np.arange(len(row)), 1 + cut)
-        second = np.flatnonzero(index[1:] == index[:-1]) + 1
-        row, whole, rest = row[index], runs[index], (runs - left)[cut]
-        whole[second - 1], whole[second] = left[cut], rest
-        lengths, part = np.stack([lefts, rights], axis=1).ravel(), np.stack([2 * part, 2 * part + 1], axis=1).ravel()
-        runs, starts = whole, np.cumsum(lengths) - lengths
-    if not done:
-        return Runs(row, runs, row, low[:, :0], high[:, :0])
-    where, row, runs = (np.concatenate(column) for column in zip(*done, strict=True))
-    order = np.argsort(where, kind="stable")
-    parts = np.concatenate([which for which, _, _ in reach])
-    low, high = (np.concatenate(ends, axis=1) for ends in ([one for _, one, _ in reach], [one for _, _, one in reach]))
-    by_place = np.argsort(parts)
-    return Runs(row[order], runs[order], np.searchsorted(parts[by_place], where[order]), low[:, by_place], high[:, by_place])
+        index = np.repeat(self.starts[which] - starts, lengths) + np.arange(int(lengths.sum()))
+        rows = self.row.take(index), self.runs.take(index), self.places.take(index, axis=1)
+        return _Parts(*rows, starts, self.number[which], self.low[:, which], self.high[:, which])
+
+    @staticmethod
+    def joined(several: "Sequence[_Parts]") -> "_Parts":
+        lengths = np.concatenate([parts.lengths for parts in several])
+        names = ("row", "runs", "places", "number", "low", "high")
+        row, runs, places, *own = (np.concatenate([getattr(parts, name) for parts in several], axis=-1) for name in names)
+        return _Parts(row, runs, places, np.cumsum(lengths) - lengths, *own)
 
 
-def _sorted(part: Ints, along: npt.NDArray[np.unsignedinteger]) -> tuple[Ints, Ints]:
-    """The order of rows by part and then by place, and their places in it."""
-    bits, wide = len(part).bit_length(), int(along.max(initial=0)).bit_length()
-    if 2 * bits + wide > _BITS:
-        order = np.lexsort((along, part))
-        return order, along[order].astype(np.int64)
-    key = ((part << wide) + along) << bits  # with the row's own number: sorting numbers is several times faster than their order
-    key += np.arange(len(part))
+def _split(places: Codes, sizes: Ints, count: Ints, group: int) -> Runs:
+    """Halve parts along the column in which they are widest, at a multiple of the group size, until they are alike or a group."""
+    row = np.flatnonzero(count)
+    one = np.zeros(min(len(row), 1), dtype=np.int64)
+    ends = np.zeros_like(sizes), sizes - 1
+    low, high = (np.repeat(end[:, None], len(one), axis=1).astype(places.dtype) for end in ends)
+    closed, parts = _halved(_Parts(row, count.take(row), places.take(row, axis=1), one, one, low, high), sizes, group, _BITS)
+
+    def finished(part: int) -> list[_Parts]:
+        found, left = [], parts.some(np.array([part]))
+        for bit in range(_BITS - 1, -1, -1):
+            done, left = _halved(left, sizes, group, bit)
+            found.append(done)
+            if not len(left.starts):
+                break
+        return found
+
+    with ThreadPoolExecutor(2) as threads:  # each half by itself, so that it does not matter how many there are
+        halves = (threads.map if len(row) > _SIDE_BY_SIDE else map)(finished, range(len(parts.starts)))
+        found = _Parts.joined([closed, *chain.from_iterable(halves)])
+    found = found.some(np.argsort(found.number))
+    return Runs(found.row, found.runs, np.repeat(np.arange(len(found.starts)), found.lengths), found.low, found.high)
+
+
+def _halved(parts: _Parts, sizes: Ints, group: int, bit: int) -> tuple[_Parts, _Parts]:
+    """The parts that are done, without places, and the halves of all others, one after the other."""
+    starts, places = parts.starts, parts.places
+    total = np.add.reduceat(parts.runs, starts) if len(starts) else starts
+    spans = places[:, :0]
+    if len(starts):
+        spans = np.maximum.reduceat(places, starts, axis=1) - np.minimum.reduceat(places, starts, axis=1)
+    open_ = (total >= 2 * group) & spans.any(axis=0)
+    closed = replace(parts, places=places[:0]).some(np.flatnonzero(~open_))
+    if not open_.all():
+        parts, total, spans = parts.some(np.flatnonzero(open_)), total[open_], spans[:, open_]
+    if not len(total):
+        return closed, parts
+    starts, lengths, number = parts.starts, parts.lengths, np.arange(len(total))
+    axis = (spans / np.maximum(sizes - 1, 1)[:, None]).argmax(axis=0)
+    here = np.arange(len(parts.row))
+    along = parts.places.ravel().take(np.repeat(axis * len(here), lengths) + here)
+    order = _in_order_within(along, starts, lengths)
+    runs, along = parts.runs.take(order), along.take(order)
+    # The last row of every left half, whose people may go to both: then it is there twice.
+    upto = np.cumsum(runs)
+    goal = np.cumsum(total) - total + (total // group + 1) // 2 * group
+    last = np.searchsorted(upto, goal)
+    over = upto[last] - goal
+    cut = over > 0
+    again = last[cut]
+    runs[again] -= over[cut]
+    runs, order = np.insert(runs, again + 1, over[cut]), np.insert(order, again + 1, order[again])
+    lefts = last + 1 - starts
+    lengths = np.stack([lefts, lengths - lefts + cut], axis=1).ravel()
+    # Up to the last place of the left half, and from the next one on; or from the same one, if it is cut in two.
+    lower, upper = parts.high.copy(), parts.low.copy()
+    lower[axis, number] = along[last]
+    upper[axis, number] = np.minimum(along[last + 1 - cut], along[last] + 1)
+    low, high = (np.stack(ends, axis=2).reshape(len(sizes), -1) for ends in ([parts.low, upper], [lower, parts.high]))
+    halves = np.stack([parts.number, parts.number | (1 << bit)], axis=1).ravel()
+    rows = parts.row.take(order), runs, parts.places.take(order, axis=1)
+    return closed, _Parts(*rows, np.cumsum(lengths) - lengths, halves, low, high)
+
+
+def _in_order_within(values: Codes, starts: Ints, lengths: Ints) -> Ints:
+    """The places of values, smallest value first, within runs of values from `starts` on."""
+    offset = np.repeat(starts, lengths)
+    within, wide = int(lengths.max()).bit_length(), int(values.max()).bit_length()
+    bits = len(starts).bit_length() + wide + within
+    if bits > 63:
+        return np.lexsort((values, offset))
+    run: npt.NDArray[np.integer] = np.arange(len(starts)).astype(np.uint32 if bits <= 32 else np.int64)
+    key = (np.repeat(run << wide, lengths) + values) << within
+    key += (np.arange(len(values)) - offset).astype(key.dtype)
     key.sort()
-    return key & ((1 << bits) - 1), (key >> bits) & ((1 << wide) - 1)
+    return (key & ((1 << within) - 1)) + offset
