@@ -1,0 +1,359 @@
+"""`check`: how probable every value is for everybody, given all views together. Uses the rest of this room; the command line
+and whoever restores uses it.
+
+By counting where that can be done, else by sampling. What comes out says which, and how sure it is.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from math import log10, prod
+from random import Random
+from typing import Literal
+
+import numpy as np
+
+from shoal.errors import ParameterError, TooLargeError, listed
+from shoal.privacy.exact import Exact, fraction, whole
+from shoal.views.cells import Component, Puzzle, components
+from shoal.views.counting import Counted
+from shoal.views.importance import ENOUGH, Estimated, estimate
+from shoal.views.intervals import clopper_pearson, spread
+from shoal.views.model import OUTSIDE, Value, View, Views
+
+__all__ = ["Belief", "Checked", "Exposed", "How", "check", "possible"]
+
+How = Literal["exact", "enclosed", "sampling", "importance"]
+HOW: tuple[How, ...] = ("exact", "enclosed", "sampling", "importance")
+"""From the surest to the least sure."""
+
+_EXPLAINED = 200  # cells of exposed people for which the views that expose them are searched
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How probable each value is for some people who are in the same views.
+
+    `shares` are exact where there are no `bounds`; else the bounds hold, with the confidence that the result states.
+    """
+
+    people: tuple[int, ...]
+    shares: Mapping[Value, Fraction]
+    bounds: Mapping[Value, tuple[Fraction, Fraction]] | None = None
+
+    def between(self, value: Value) -> tuple[Fraction, Fraction]:
+        """The least and the largest probability of a value."""
+        if self.bounds is not None and value in self.bounds:
+            return self.bounds[value]
+        share = self.shares.get(value, Fraction(0))
+        return share, share
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """A person and a value that is more probable for them than its limit allows, or may be.
+
+    `probability` is exact where `low` and `high` are the same. `views` expose the person by themselves, and none of them can be
+    left out; for very many exposed people they are only those that the person is in.
+    """
+
+    person: int
+    name: str
+    value: Value
+    probability: Fraction
+    low: Fraction
+    high: Fraction
+    limit: Fraction
+    views: tuple[str, ...]
+
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What views tell together.
+
+    how: by which method the least sure of all components was checked: "exact" (counted), "enclosed" (counted, with roundings
+        accounted for), "sampling" (from tables drawn uniformly), "importance" (from weighted ones)
+    confidence: with which all bounds hold together; None where nothing was drawn. Of "importance" it is approximate
+    effective: the smallest effective sample size of a component, where there are any by "importance"
+    """
+
+    views: Views
+    how: How
+    beliefs: tuple[Belief, ...]
+    confidence: Fraction | None = None
+    effective: float | None = None
+    components: int = 0
+    counts: tuple[int, ...] | None = None
+    """The number of tables of every component; None if some is not known exactly."""
+
+    digits: float = 0.0
+    """The logarithm of the number of tables, to base 10."""
+
+    @cached_property
+    def tables(self) -> int | None:
+        """How many tables could have shown the views; None if that was not counted exactly."""
+        return None if self.counts is None else prod(self.counts)
+
+    @property
+    def tables_text(self) -> str:
+        """The number of possible tables as text, however long; "about 10^…" if it was not counted exactly."""
+        return f"about 10^{self.digits:.1f}" if self.tables is None else str(Decimal(self.tables))
+
+    @property
+    def private(self) -> bool | None:
+        """Whether every limit holds for everybody; None if that is not decided."""
+        if any(low > self.views.limit(value) for _, value, low, _ in self._all()):
+            return False
+        return None if any(high > self.views.limit(value) for _, value, _, high in self._all()) else True
+
+    @cached_property
+    def exposed(self) -> tuple[Exposed, ...]:
+        """Everybody for whom a value is surely more probable than its limit, the most probable first."""
+        return self._listed(lambda low, high, limit: low > limit)
+
+    @cached_property
+    def undecided(self) -> tuple[Exposed, ...]:
+        """Everybody for whom a value may be more probable than its limit, or not."""
+        return self._listed(lambda low, high, limit: low <= limit < high)
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest probability that anybody has a value, at most."""
+        return max((high for _, value, _, high in self._all() if value is not OUTSIDE), default=Fraction(0))
+
+    def of(self, person: int | str) -> Belief:
+        """What is believed of somebody, by their number or name; ParameterError if they are in no view."""
+        number = self.views.names.index(person) if isinstance(person, str) and person in self.views.names else person
+        found = next((belief for belief in self.beliefs if number in belief.people), None)
+        if found is None:
+            raise ParameterError(f"nothing is said of {person!r}, who is in no view")
+        return found
+
+    def _all(self) -> Iterator[tuple[Belief, Value, Fraction, Fraction]]:
+        for belief in self.beliefs:
+            for value in belief.shares:
+                yield (belief, value, *belief.between(value))
+
+    def _listed(self, wanted: Callable[[Fraction, Fraction, Fraction], bool]) -> tuple[Exposed, ...]:
+        found = [
+            (belief, value, low, high) for belief, value, low, high in self._all() if wanted(low, high, self.views.limit(value))
+        ]
+        found.sort(key=lambda one: (-one[0].shares[one[1]], one[0].people, str(one[1])))
+        told: list[Exposed] = []
+        for at, (belief, value, low, high) in enumerate(found):
+            by = self._exposing(belief.people[0], value, search=at < _EXPLAINED)
+            limit = self.views.limit(value)
+            told += (
+                Exposed(person, self.views.names[person], value, belief.shares[value], low, high, limit, by)
+                for person in belief.people
+            )
+        return tuple(told)
+
+    def _exposing(self, person: int, value: Value, *, search: bool) -> tuple[str, ...]:
+        """Views that alone expose a person, of which none can be left out; those the person is in where none were found."""
+        own = [view for view in self.views.shown if person in view.members]
+        if not search:
+            return tuple(view.name for view in own)
+        limit = self.views.limit(value)
+
+        def expose(some: Iterable[View]) -> bool:
+            try:
+                return _share(Views(self.views.names, some, complete=self.views.complete), person, value) > limit
+            except TooLargeError:
+                return False
+
+        some, reach = list(own), {person for view in own for person in view.members}
+        while not expose(some):
+            more = [view for view in self.views.shown if view not in some and view.members & reach]
+            if not more:
+                return tuple(view.name for view in own)
+            some += more
+            reach |= {person for view in more for person in view.members}
+        for view in reversed(list(some)):
+            fewer = [one for one in some if one is not view]
+            if any(person in one.members for one in fewer) and expose(fewer):
+                some = fewer
+        return tuple(view.name for view in self.views.shown if view in some)
+
+
+def check(
+    views: Views,
+    *,
+    how: How | None = None,
+    confidence: Exact = Fraction(99, 100),
+    tries: int = 10_000,
+    seed: int = 0,
+    most: int | None = None,
+) -> Checked:
+    """How probable every value is for everybody, if all tables that could have shown the views are equally likely.
+
+    how: by itself "exact" where it can be done within `most` steps, "enclosed" for long chains of views, else "importance".
+        "sampling" is for those who want what "importance" gives with a confidence that is proven
+    confidence: with which all bounds hold together, where tables are drawn
+    tries: how many tables are drawn, of every component
+
+    >>> both = Views(["Ann", "Bob", "Cid"], [View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])])
+    >>> found = check(both)
+    >>> found.tables, [(one.name, one.value, one.probability) for one in found.exposed][0]
+    (1, ('Ann', 'cold', Fraction(1, 1)))
+    """
+    if how is not None and how not in HOW:
+        raise ParameterError(f"how={how!r} is unknown; known are {listed(HOW)}")
+    sure = fraction(confidence, "confidence", 0, 1)
+    if not 0 < sure < 1:
+        raise ParameterError("confidence is above 0 and below 1")
+    whole(tries, "tries", 1)
+    parts = components(views)
+    solved: dict[Puzzle, Counted | None] = {}
+    for part in parts:
+        if part.puzzle not in solved:
+            solved[part.puzzle] = None if how == "importance" else _counted(part.puzzle, how, most)
+    drawn = [part for part in parts if how == "sampling" or solved[part.puzzle] is None]
+    claims = sum(_claims(part.puzzle) for part in drawn)
+    error = float(1 - sure) / max(claims, 1)
+    by: list[How] = ["exact"]
+    beliefs: list[Belief] = []
+    counts, digits = [], 0.0
+    effective: list[float] = []
+    chance, source = Random(seed), np.random.default_rng(seed)
+    for part in parts:
+        counted = solved[part.puzzle]
+        if counted is None:
+            guess = estimate(part.puzzle, tries, source)
+            if guess.effective < ENOUGH:
+                raise TooLargeError(
+                    f"{len(part.puzzle.bags)} views of {sum(size for size, _ in part.puzzle.cells):,} people are too entangled: "
+                    f"counting takes too many steps, and {tries:,} samples are worth {guess.effective:.0f} uniform ones, where "
+                    f"{ENOUGH} are needed. Raise `tries` or `most`, or check fewer views"
+                )
+            by.append("importance")
+            effective.append(guess.effective)
+            digits += guess.logarithm
+            beliefs += _weighed(views, part, guess, error)
+            continue
+        digits += _digits(counted)
+        counts.append(counted.tables)
+        if how == "sampling":
+            by.append("sampling")
+            beliefs += _sampled(views, part, counted, tries, chance, error)
+        else:
+            by.append("enclosed" if counted.rounded else "exact")
+            beliefs += _exact(views, part, counted)
+    known = "importance" not in by and not any(one.rounded for one in solved.values() if one is not None)
+    return Checked(
+        views,
+        max(by, key=HOW.index),
+        tuple(beliefs),
+        sure if drawn else None,
+        min(effective, default=None),
+        len(parts),
+        tuple(counts) if known else None,
+        digits,
+    )
+
+
+def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
+    """So many of the tables that could have shown the views, drawn uniformly: everybody's value, None also for who is in no view.
+
+    TooLargeError where they cannot be counted.
+    """
+    parts = components(views)
+    counted = {part.puzzle: Counted.of(part.puzzle, rounded=False) for part in parts}
+    source = Random(seed)
+    found = []
+    for _ in range(number):
+        given: list[Value] = [None] * len(views.names)
+        for part in parts:
+            for people, often in zip(part.people, counted[part.puzzle].drawn(source), strict=True):
+                values = [views.values[v] for v, times in zip(part.values, often, strict=True) for _ in range(times)]
+                source.shuffle(values)
+                for person, value in zip(people, values, strict=True):
+                    given[person] = value
+        found.append(given)
+    return found
+
+
+def _counted(puzzle: Puzzle, how: How | None, most: int | None) -> Counted | None:
+    try:
+        return Counted.of(puzzle, most, rounded={"exact": False, "sampling": False, "enclosed": True, None: None}[how])
+    except TooLargeError as error:
+        if how is not None:
+            raise TooLargeError(f"{error}; raise `most`, or leave `how` out so that tables are sampled") from None
+        return None
+
+
+def _share(views: Views, person: int, value: Value) -> Fraction:
+    """How probable a value is for a person, at least: counted in the person's component alone."""
+    part = next(part for part in components(views) if any(person in people for people in part.people))
+    cell = next(c for c, people in enumerate(part.people) if person in people)
+    if value not in views.values or (v := views.values.index(value)) not in part.values:
+        return Fraction(0)
+    counted = Counted.of(part.puzzle)
+    return counted.shares[cell][part.values.index(v)] * (1 - counted.error)
+
+
+def _digits(counted: Counted) -> float:
+    if counted.rounded:
+        return log10(counted.layers[-1][0]) + counted.exponent * log10(2)
+    bits = max(counted.tables.bit_length() - 60, 0)
+    return log10(counted.tables >> bits) + bits * log10(2)
+
+
+def _able(puzzle: Puzzle, cell: int) -> list[int]:
+    """The values that the people of a cell may have by each single view of theirs."""
+    return [v for v in range(puzzle.values) if all(puzzle.bags[k][v] for k in puzzle.cells[cell][1])]
+
+
+def _claims(puzzle: Puzzle) -> int:
+    """Of how many probabilities bounds are given: people of a cell have the same ones."""
+    return sum(len(_able(puzzle, cell)) for cell in range(len(puzzle.cells)))
+
+
+def _exact(views: Views, part: Component, counted: Counted) -> Iterator[Belief]:
+    for people, shares in zip(part.people, counted.shares, strict=True):
+        told = {views.values[v]: share for v, share in zip(part.values, shares, strict=True) if share}
+        off = counted.error
+        bounds = (
+            {value: (share * (1 - off), min(share * (1 + off), Fraction(1))) for value, share in told.items()} if off else None
+        )
+        yield Belief(people, told, bounds)
+
+
+def _sampled(views: Views, part: Component, counted: Counted, tries: int, source: Random, error: float) -> Iterator[Belief]:
+    """One person of each cell, in tables that are drawn uniformly: a hit or none, each time with the same probability."""
+    hits = [[0] * part.puzzle.values for _ in part.people]
+    for _ in range(tries):
+        for own, often, people in zip(hits, counted.drawn(source), part.people, strict=True):
+            place = source.randrange(len(people))
+            for v, times in enumerate(often):
+                place -= times
+                if place < 0:
+                    own[v] += 1
+                    break
+    for cell, people in enumerate(part.people):
+        shares, bounds = {}, {}
+        for v in _able(part.puzzle, cell):
+            value = views.values[part.values[v]]
+            shares[value] = Fraction(hits[cell][v], tries)
+            low, high = clopper_pearson(hits[cell][v], tries, error)
+            bounds[value] = Fraction(low), Fraction(high)
+        yield Belief(people, shares, bounds)
+
+
+def _weighed(views: Views, part: Component, guess: Estimated, error: float) -> Iterator[Belief]:
+    """The wider of two intervals: that of a normal estimate, and Clopper and Pearson's for the effective sample size."""
+    for cell, people in enumerate(part.people):
+        told, bounds = {}, {}
+        for v in _able(part.puzzle, cell):
+            value, share = views.values[part.values[v]], float(min(max(guess.shares[cell, v], 0.0), 1.0))
+            low, high = clopper_pearson(round(share * guess.effective, 3), round(guess.effective, 3), error)
+            off = spread(error) * float(guess.deviations[cell, v])
+            told[value] = Fraction(share)
+            bounds[value] = Fraction(max(min(low, share - off), 0.0)), Fraction(min(max(high, share + off), 1.0))
+        yield Belief(people, told, bounds)
