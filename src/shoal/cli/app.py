@@ -28,6 +28,7 @@ from shoal.cli import (
     release,
     tradeoff,
     verify,
+    views,
 )
 from shoal.cli.terminal import complain
 from shoal.errors import ShoalError, Stopped
@@ -118,3 +119,4 @@ app.command("explain", cls=options.Command)(explain.explain)
 app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(views.app, name="views")

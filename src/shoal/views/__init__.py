@@ -6,5 +6,6 @@ estimates where there are too many, `checking` says who is exposed, and `sources
 
 from shoal.views.checking import Belief, Checked, Exposed, check, possible
 from shoal.views.model import OUTSIDE, View, Views
+from shoal.views.sources import Register, load
 
-__all__ = ["OUTSIDE", "Belief", "Checked", "Exposed", "View", "Views", "check", "possible"]
+__all__ = ["OUTSIDE", "Belief", "Checked", "Exposed", "Register", "View", "Views", "check", "load", "possible"]

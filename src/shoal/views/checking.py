@@ -29,7 +29,8 @@ How = Literal["exact", "enclosed", "sampling", "importance"]
 HOW: tuple[How, ...] = ("exact", "enclosed", "sampling", "importance")
 """From the surest to the least sure."""
 
-_EXPLAINED = 200  # cells of exposed people for which the views that expose them are searched
+_NEAR = 12  # views among which those that expose somebody are searched
+_EXPLAINED = 100  # cells of exposed people for which the views that expose them are searched
 
 
 @dataclass(frozen=True)
@@ -155,31 +156,39 @@ class Checked:
             )
         return tuple(told)
 
+    @cached_property
+    def _of(self) -> dict[int, list[View]]:
+        """The views that everybody is in."""
+        found: dict[int, list[View]] = {}
+        for view in self.views.shown:
+            for person in view.members:
+                found.setdefault(person, []).append(view)
+        return found
+
     def _exposing(self, person: int, value: Value, *, search: bool) -> tuple[str, ...]:
         """Views that alone expose a person, of which none can be left out; those the person is in where none were found."""
-        own = [view for view in self.views.shown if person in view.members]
+        own = {view.name: view for view in self._of[person]}
         if not search:
-            return tuple(view.name for view in own)
+            return tuple(own)
         limit = self.views.limit(value)
 
-        def expose(some: Iterable[View]) -> bool:
+        def expose(some: Mapping[str, View]) -> bool:
             try:
-                return _share(Views(self.views.names, some, complete=self.views.complete), person, value) > limit
+                return _share(some.values(), self.views.complete, person, value) > limit
             except TooLargeError:
                 return False
 
-        some, reach = list(own), {person for view in own for person in view.members}
+        some = dict(own)
         while not expose(some):
-            more = [view for view in self.views.shown if view not in some and view.members & reach]
-            if not more:
-                return tuple(view.name for view in own)
-            some += more
-            reach |= {person for view in more for person in view.members}
-        for view in reversed(list(some)):
-            fewer = [one for one in some if one is not view]
-            if any(person in one.members for one in fewer) and expose(fewer):
+            more = {near.name: near for view in some.values() for one in view.members for near in self._of[one]}
+            if len(more) == len(some) or len(more) > _NEAR:
+                return tuple(own)
+            some = more
+        for name in reversed(list(some)):
+            fewer = {other: view for other, view in some.items() if other != name}
+            if any(person in view.members for view in fewer.values()) and expose(fewer):
                 some = fewer
-        return tuple(view.name for view in self.views.shown if view in some)
+        return tuple(view.name for view in self.views.shown if view.name in some)
 
 
 def check(
@@ -288,14 +297,24 @@ def _counted(puzzle: Puzzle, how: How | None, most: int | None) -> Counted | Non
         return None
 
 
-def _share(views: Views, person: int, value: Value) -> Fraction:
-    """How probable a value is for a person, at least: counted in the person's component alone."""
-    part = next(part for part in components(views) if any(person in people for people in part.people))
-    cell = next(c for c, people in enumerate(part.people) if person in people)
-    if value not in views.values or (v := views.values.index(value)) not in part.values:
-        return Fraction(0)
-    counted = Counted.of(part.puzzle)
-    return counted.shares[cell][part.values.index(v)] * (1 - counted.error)
+def _share(some: Iterable[View], complete: bool, person: int, value: Value) -> Fraction:
+    """How probable a value is for a person, at least, given some views."""
+    shown = list(some)
+    people = sorted(set().union(*(view.members for view in shown)))
+    number = {one: i for i, one in enumerate(people)}
+    views = Views(
+        len(people),
+        [View(view.name, [number[one] for one in view.members], view.shown) for view in shown],
+        complete=complete,
+    )
+    for part in components(views):
+        for cell, own in enumerate(part.people):
+            if number[person] in own:
+                told = dict(zip(part.values, range(len(part.values)), strict=True))
+                at = told.get(views.values.index(value)) if value in views.values else None
+                counted = Counted.of(part.puzzle)
+                return Fraction(0) if at is None else counted.shares[cell][at] * (1 - counted.error)
+    return Fraction(0)
 
 
 def _digits(counted: Counted) -> float:

@@ -167,6 +167,10 @@ class Views:
         """These views and some more."""
         return replace(self, people=self.names, views=(*self.shown, *views))
 
+    def within(self, gamma: Exact) -> "Views":
+        """The same views with another limit for all values that have none of their own."""
+        return replace(self, people=self.names, gamma=gamma)
+
     def only(self, names: Iterable[str]) -> "Views":
         """Some of these views, by their names."""
         kept = set(names)

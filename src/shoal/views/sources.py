@@ -1,0 +1,455 @@
+"""Where views come from: conditions, releases of this project, tables of others, and one TOML file for all of these. Uses
+`model`, `tables`, `files`, `release`, and of `audit` the language of conditions; the command line uses it.
+
+A released table becomes one view for each of its groups: the people of the register whose public values fit it. Where somebody
+fits several groups, who is in which is not public; such groups become one view, and a note says so.
+"""
+
+import operator
+import re
+import tomllib
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from shoal.audit import expressions
+from shoal.errors import ColumnError, FileError, InputError, listed, plural
+from shoal.hierarchy import ranges
+from shoal.hierarchy import read as read_hierarchy
+from shoal.kinds import Key, Kind
+from shoal.release import Release
+from shoal.tables import Table, table
+from shoal.views.model import Value, View, Views
+
+__all__ = ["Register", "load"]
+
+TRUTHFUL = ("optimal", "mondrian", "coincident", "disclosure", "personal", "buckets")
+"""Methods whose releases show values of people as they are, and of everybody in a group."""
+
+_STAR = "*"
+_OR_MISSING = " or missing"
+_DAYS = re.compile(r"\[(\S+), (\S+)\]")
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Register:
+    """What everybody knows: who there is, and their public columns.
+
+    people: the public columns, a row for each person, with hierarchies where releases have their values
+    person: the column that names people; else they are numbered from 1 on
+    kind: the type of sensitive values, by which those that are written in several ways are one
+
+    >>> import polars as pl
+    >>> register = Register(table(pl.DataFrame({"who": ["Ann", "Bob"], "age": [23, 31]})), person="who")
+    >>> register.view("young", "age < 30", ["flu"])
+    View(name='young', people=frozenset({0}), bag={'flu': 1})
+    """
+
+    people: Table
+    person: str | None = None
+    kind: Kind = Kind.TEXT
+    notes: list[str] = field(default_factory=list)
+    """What was found out on the way that a reader of the result should know."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Everybody's name."""
+        if self.person is None:
+            return tuple(str(i + 1) for i in range(self.people.rows))
+        column = self.people.column(self.person)
+        names = [column.labels[code] for code in column.codes.tolist()]
+        if None in column.keys or len(set(names)) < len(names):
+            raise ColumnError(f"column {self.person!r} is to name people, and has a name twice or none; name everybody once")
+        return tuple(names)
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.names)}
+
+    @cached_property
+    def _public(self) -> dict[str, expressions.Public]:
+        found = {}
+        for name in self.people.names:
+            column = self.people.column(name)
+            found[name] = expressions.Public(column.kind, column.keys, array("Q", column.codes.tolist()))
+        return found
+
+    # Views
+
+    def view(self, name: str, where: str | Iterable[str] | None, bag: Mapping[Any, int] | Iterable[Any]) -> View:
+        """A view of those for whom a condition holds, as "age between 30 and 39 and sex = 'M'", or who are named; None is all."""
+        if where is None or isinstance(where, str):
+            kinds = {one: column.kind for one, column in self._public.items()}
+            condition = None if where is None else expressions.condition(where, kinds)
+            people = _members(expressions.people(condition, self._public, (1 << self.people.rows) - 1), self.people.rows)
+        else:
+            named = list(where)
+            if absent := sum(str(one) not in self._number for one in named):
+                raise InputError(f"view {name!r} names {plural(absent, 'person')} not in the register; add them, or correct it")
+            people = [self._number[str(one)] for one in named]
+        return View(name, people, self._bag(name, bag))
+
+    def _bag(self, name: str, bag: Mapping[Any, int] | Iterable[Any]) -> dict[Value, int]:
+        pairs = bag.items() if isinstance(bag, Mapping) else Counter(map(self._value, bag)).items()
+        found: dict[Value, int] = {}
+        for value, often in pairs:
+            if isinstance(often, bool) or not isinstance(often, int):
+                raise InputError(f"view {name!r}: how often a value occurs is a whole number")
+            key = self._value(value)
+            found[key] = found.get(key, 0) + often
+        return found
+
+    def _value(self, value: object) -> str | None:
+        """A sensitive value as text; None is the missing one."""
+        try:
+            return self.kind.text(self.kind.key(value)) or None
+        except (ValueError, TypeError, OverflowError):
+            raise InputError(f"a sensitive value is not of the type {self.kind.value!r} that was declared") from None
+
+    def of_release(self, release: Release, name: str, column: str | None = None) -> list[View]:
+        """The views that a release of this project gives: its groups or its buckets, with the values of a sensitive column."""
+        paper = release.certificate
+        if paper.method not in TRUTHFUL:
+            raise InputError(
+                f"{name!r} was released by {paper.method}, which leaves people out or changes values by chance: that is no "
+                "view. Its own promise says what it adds to others"
+            )
+        there = [str(one["name"]) for one in paper.columns if one["role"] == "sensitive"]
+        chosen = there[0] if column is None and len(there) == 1 else column
+        if chosen is None or chosen not in there:
+            raise ColumnError(f"{name!r} has the sensitive columns {listed(there)}; name the one that is checked")
+        if paper.method == "buckets":
+            return self._of_buckets(release, name, chosen)
+        quasi = [str(one["name"]) for one in paper.columns if one["role"] == "quasi"]
+        return self.of_table(
+            release.table, name, {one: one for one in quasi}, chosen, group="group" if paper.method == "coincident" else None
+        )
+
+    def of_table(
+        self,
+        frame: Any,
+        name: str,
+        columns: Mapping[str, str],
+        sensitive: str,
+        *,
+        values: Mapping[Any, Any] | None = None,
+        group: str | None = None,
+        count: str | None = None,
+    ) -> list[View]:
+        """The views that a table of anybody gives: one for every group of rows that look alike.
+
+        columns: which column of the table belongs to a public column of the register
+        values: what sensitive values of the table are called here, where they have other names
+        group: a column that says which rows are one group, where groups may look alike
+        count: a column that says how often a row is meant
+        """
+        shown = nw.from_native(frame, eager_only=True)
+        if absent := [one for one in columns if one not in self.people.names]:
+            raise ColumnError(f"{name!r} goes by columns that the register lacks: {listed(absent)}")
+        wanted = [*columns.values(), sensitive, *([group] if group else []), *([count] if count else [])]
+        if absent := [one for one in wanted if one not in shown.columns]:
+            raise ColumnError(f"{name!r} has no column {listed(absent)}; it has {listed(shown.columns)}")
+        called = {_text(old): new for old, new in (values or {}).items()}
+        labels = (
+            zip(*(map(_text, shown[one].to_list()) for one in columns.values()), strict=True) if columns else [()] * len(shown)
+        )
+        own = map(_text, shown[group].to_list()) if group else [""] * len(shown)
+        often = shown[count].to_list() if count else [1] * len(shown)
+        bags: dict[tuple[str, tuple[str, ...]], Counter[str | None]] = {}
+        for label, mark, value, times in zip(labels, own, map(_text, shown[sensitive].to_list()), often, strict=True):
+            bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += int(times)
+        return list(self._groups(name, list(columns), bags))
+
+    def _groups(
+        self, name: str, columns: Sequence[str], bags: Mapping[tuple[str, tuple[str, ...]], Counter[str | None]]
+    ) -> Iterator[View]:
+        """A view for every group, of those who fit it; groups that share people are joined."""
+        reach = {one: _Reach(self.people, one, name) for one in columns}
+        suppressed = [key for key in bags if columns and set(key[1]) == {_STAR}] if len({key[1] for key in bags}) > 1 else []
+        fits: dict[tuple[str, tuple[str, ...]], Bools] = {}
+        for key in bags:
+            if key not in suppressed:
+                flags = np.ones(self.people.rows, dtype=np.bool_)
+                for one, text in zip(columns, key[1], strict=True):
+                    flags &= reach[one].of(text)
+                fits[key] = flags
+        if suppressed:  # those who are in no other group
+            rest = ~np.any(np.stack(list(fits.values())), axis=0)
+            fits |= dict.fromkeys(suppressed, rest)
+        yield from self._joined(name, [(np.flatnonzero(fits[key]).tolist(), bags[key]) for key in bags], "groups")
+
+    def _of_buckets(self, release: Release, name: str, column: str) -> list[View]:
+        if release.certificate.promise.get("fakes"):
+            raise InputError(f"{name!r} has buckets with fakes, of which nobody knows what is real; they are no views")
+        people = nw.from_native(release.table, eager_only=True)
+        held = nw.from_native(release.further["buckets"], eager_only=True)
+        columns = [one for one in people.columns if one != "bucket" and one in self.people.names]
+        if not columns:
+            raise ColumnError(f"{name!r} shares no column with the register; they have {listed(people.columns)}")
+        bags: dict[int, Counter[str | None]] = {}
+        for bucket, value, often in zip(held["bucket"].to_list(), held[column].to_list(), held["count"].to_list(), strict=True):
+            bags.setdefault(int(bucket), Counter())[self._value(_text(value))] += int(often)
+        kinds = [self.people.column(one).kind for one in columns]
+        by_row: dict[tuple[str, ...], set[int]] = {}
+        rows = zip(*(people[one].to_list() for one in columns), strict=True)
+        for row, bucket in zip(rows, people["bucket"].to_list(), strict=True):
+            try:
+                key = tuple(kind.text(kind.key(value)) for kind, value in zip(kinds, row, strict=True))
+            except (ValueError, TypeError, OverflowError):
+                raise ColumnError(
+                    f"{name!r} and the register have columns of different types; declare those of the register"
+                ) from None
+            by_row.setdefault(key, set()).add(int(bucket))
+        inside: dict[int, list[int]] = {bucket: [] for bucket in bags}
+        labels = [self.people.column(one) for one in columns]
+        for person, key in enumerate(zip(*([one.labels[code] for code in one.codes.tolist()] for one in labels), strict=True)):
+            for bucket in by_row.get(key, ()):
+                inside[bucket].append(person)
+        return list(self._joined(name, [(inside[bucket], bag) for bucket, bag in sorted(bags.items())], "buckets"))
+
+    def _joined(self, name: str, groups: Sequence[tuple[list[int], Counter[str | None]]], what: str) -> Iterator[View]:
+        first = list(range(len(groups)))
+
+        def find(one: int) -> int:
+            while first[one] != one:
+                first[one] = first[first[one]]
+                one = first[one]
+            return one
+
+        owner: dict[int, int] = {}
+        for number, (people, _) in enumerate(groups):
+            for person in people:
+                first[find(number)] = find(owner.setdefault(person, number))
+        together: dict[int, list[int]] = {}
+        for number in range(len(groups)):
+            together.setdefault(find(number), []).append(number)
+        joined = sum(len(some) for some in together.values() if len(some) > 1)
+        if joined:
+            self.notes.append(
+                f"{name}: {joined:,} {what} were joined, as some people fit several of them. Someone who knows who is in which "
+                "learns more than is said here"
+            )
+        for number, some in zip(count(1), together.values(), strict=False):
+            people = sorted(set().union(*(groups[one][0] for one in some)))
+            bag: Counter[Value] = Counter()
+            for one in some:
+                bag.update(groups[one][1])
+            yield View(f"{name}/{number}", people, bag)
+
+
+class _Reach:
+    """Whom a released text of a column may stand for."""
+
+    def __init__(self, people: Table, name: str, source: str) -> None:
+        self.column = people.column(name)
+        self.codes = self.column.codes
+        self.tree = people.hierarchy(name) if name in people.hierarchies else None
+        self.leaf = people.leaf_of(name) if self.tree is not None else None
+        self.source = source
+        self._known: dict[str, Bools] = {}
+
+    def of(self, text: str) -> Bools:
+        """Which people of the register it fits."""
+        if text not in self._known:
+            fits = self._keys(text)
+            if fits is None:
+                raise InputError(
+                    f"{self.source!r} has a text in column {self.column.name!r} that is no value, range or set of it; give the "
+                    "register the hierarchy that was released by"
+                )
+            self._known[text] = fits[self.codes]
+        return self._known[text]
+
+    def _keys(self, text: str) -> Bools | None:
+        """Which of the column's keys a text stands for; None if it is none of its texts."""
+        keys, kind = self.column.keys, self.column.kind
+        if text == _STAR:
+            return np.ones(len(keys), dtype=np.bool_)
+        if self.tree is not None and self.leaf is not None:
+            for labels, codes in zip(self.tree.labels, self.tree.maps, strict=True):
+                if text in labels:
+                    found: Bools = np.asarray(codes[self.leaf] == labels.index(text))
+                    return found
+        if text == "":
+            return np.array([key is None for key in keys], dtype=np.bool_)
+        if text.endswith(_OR_MISSING):
+            inner = self._keys(text.removesuffix(_OR_MISSING))
+            return None if inner is None else inner | np.array([key is None for key in keys], dtype=np.bool_)
+        if text.startswith("{") and text.endswith("}"):
+            return self._set(text[1:-1].split(", "))
+        within = _within(text, kind)
+        if within is None:
+            return None
+        return np.array([key is not None and within(key) for key in keys], dtype=np.bool_)
+
+    def _set(self, parts: list[str]) -> Bools | None:
+        """The values of a set; a comma may be part of one, so the longest that is known is taken."""
+        found, place = np.zeros(len(self.column.keys), dtype=np.bool_), 0
+        known = {*self.column.labels, *(self.tree.labels[0] if self.tree else ())}
+        while place < len(parts):
+            for end in range(len(parts), place, -1):
+                text = ", ".join(parts[place:end])
+                if text in known or text == "missing" or end == place + 1:
+                    more = self._keys("" if text == "missing" and text not in known else text)
+                    if more is None:
+                        return None
+                    found |= more
+                    place = end
+                    break
+        return found
+
+
+def _within(text: str, kind: Kind) -> Callable[[Key], bool] | None:
+    """Whether a key is the value or in the range that a text is."""
+    try:
+        if days := _DAYS.fullmatch(text) if kind is Kind.DATE else None:
+            first, last = kind.key(days[1]), kind.key(days[2])
+            return lambda key: bool(first <= key <= last)  # type: ignore[operator]
+        if kind in (Kind.INTEGER, Kind.FLOAT) and (found := ranges.parse(text, kind)) is not None:
+            low, high = found.low, found.high
+            above, below = (operator.le if inside else operator.lt for inside in (found.low_in, found.high_in))
+            return lambda key: bool(above(low, key) and below(key, high))
+        own = kind.key(text)
+        return lambda key: key == own
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _text(value: object) -> str:
+    return "" if value is None or value != value else str(value)
+
+
+def _members(people: int, number: int) -> list[int]:
+    flags = np.unpackbits(np.frombuffer(people.to_bytes(number // 8 + 1, "little"), dtype=np.uint8), bitorder="little")
+    return np.flatnonzero(flags).tolist()
+
+
+# One file for all
+
+
+def load(path: str | PathLike[str]) -> Views:
+    """The views of a TOML file (docs: several releases together); InputError says what does not belong there."""
+    where = Path(path)
+    try:
+        content = tomllib.loads(where.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise FileError(f"cannot read {where}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FileError(f"{where} is no TOML file: {error}") from None
+    _known(content, f"{where.name}", ("gamma", "limits", "register", "sensitive", "views"))
+    sections = content.get("views", [])
+    if not isinstance(sections, list) or not all(isinstance(one, dict) for one in sections) or not sections:
+        raise InputError(f"{where.name}: write every view as a section [[views]]; there is none")
+    given = _section(content, "register", where)
+    _known(given, "[register]", ("file", "people", "person", "complete", "types", "hierarchies", "separator", "encoding"))
+    secret = _section(content, "sensitive", where)
+    _known(secret, "[sensitive]", ("column", "type"))
+    register = _register(given, sections, where.parent, Kind.of(secret.get("type", "text"), "the type of [sensitive]"))
+    views: list[View] = []
+    for number, section in enumerate(sections, 1):
+        views += _views(register, section, number, where.parent, secret.get("column"))
+    limits = _section(content, "limits", where)
+    return Views(
+        register.names,
+        views,
+        content.get("gamma", "1/2"),
+        {register._value(value): limit for value, limit in limits.items()},
+        bool(given.get("complete", True)),
+        tuple(register.notes),
+    )
+
+
+def _known(section: Mapping[str, Any], place: str, keys: Sequence[str]) -> None:
+    if unknown := [key for key in section if key not in keys]:
+        raise InputError(f"{place} has {listed(unknown)}, which is unknown there; known are {listed(keys)}")
+
+
+def _section(content: Mapping[str, Any], name: str, where: Path) -> dict[str, Any]:
+    found = content.get(name, {})
+    if not isinstance(found, dict):
+        raise InputError(f"{where.name}: {name!r} is a section; write it as [{name}]")
+    return found
+
+
+def _register(given: Mapping[str, Any], sections: Sequence[Mapping[str, Any]], folder: Path, kind: Kind) -> Register:
+    import polars as pl
+
+    import shoal
+
+    types = given.get("types", {})
+    trees = {
+        name: read_hierarchy(folder / file, kind=types.get(name, "text")) for name, file in given.get("hierarchies", {}).items()
+    }
+    options: dict[str, Any] = {"types": types, "hierarchies": trees}
+    if "file" in given:
+        reading = {key: given[key] for key in ("separator", "encoding") if key in given}
+        return Register(shoal.read(folder / given["file"], **options, **reading), given.get("person"), kind)
+    if "people" in given:
+        rows = given["people"]
+        if not rows or not isinstance(rows, list):
+            raise InputError("[register]: `people` is a list of names, or of tables with public columns; give at least one")
+        if all(isinstance(row, dict) for row in rows):
+            names = list(dict.fromkeys(name for row in rows for name in row))
+            try:
+                frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in names}, strict=True)
+            except (TypeError, pl.exceptions.PolarsError):
+                raise InputError(
+                    "[register]: a column of `people` has values of several types; write all as numbers or as text"
+                ) from None
+            return Register(table(frame, **options), given.get("person"), kind)
+        named = [str(row) for row in rows]
+    else:  # those whom the views name
+        named = list(dict.fromkeys(str(one) for section in sections for one in section.get("people", ())))
+        if not named:
+            raise InputError("there is no [register] and no view names its people; say who there is")
+    return Register(table(pl.DataFrame({"person": named}), types={"person": "text"}), "person", kind)
+
+
+def _views(register: Register, section: Mapping[str, Any], number: int, folder: Path, column: str | None) -> list[View]:
+    place = f"[[views]] number {number}"
+    name = str(section.get("name", f"view {number}"))
+    kinds = [key for key in ("where", "people", "release", "table") if key in section]
+    if len(kinds) > 1 or ("values" in section and kinds and kinds[0] == "release"):
+        raise InputError(f"{place} has {listed(kinds)}; a view has one of where, people, release and table")
+    kind = kinds[0] if kinds else None
+    if kind == "release":
+        _known(section, place, ("name", "release", "sensitive"))
+        return register.of_release(Release.read(folder / section["release"]), name, section.get("sensitive", column))
+    if kind == "table":
+        import shoal
+
+        _known(section, place, ("name", "table", "columns", "sensitive", "values", "group", "count", "separator", "encoding"))
+        sensitive = section.get("sensitive", column)
+        if sensitive is None:
+            raise InputError(f"{place}: name the `sensitive` column of the table")
+        reading = {key: section[key] for key in ("separator", "encoding") if key in section}
+        frame = shoal.read(folder / section["table"], **reading).frame.to_native()
+        return register.of_table(
+            frame,
+            name,
+            section.get("columns", {}),
+            sensitive,
+            values=section.get("values"),
+            group=section.get("group"),
+            count=section.get("count"),
+        )
+    _known(section, place, ("name", "where", "people", "values"))
+    values = section.get("values")
+    if not isinstance(values, list | dict):
+        raise InputError(f"{place}: `values` are those it showed: a list, or a table of how often each occurs")
+    if kind is None:
+        raise InputError(f'{place}: say whom it is about, by `where` or `people`; where = "" is everybody')
+    where = section[kind]
+    return [register.view(name, (where.strip() or None) if isinstance(where, str) else where, values)]
