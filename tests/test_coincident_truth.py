@@ -500,10 +500,10 @@ def test_ranges_that_are_chosen_by_what_people_have_leak(monkeypatch: pytest.Mon
     """A group whose first person is well shows a value of the hierarchy, and any other how far the splits reach."""
     shown = coincident._People._shown
 
-    def twin(self: Any, column: int, axis: Any, order: Ints, starts: Ints) -> Any:
+    def twin(self: Any, column: int, order: Ints, starts: Ints) -> Any:
         ill = self.rows.codes[1][self.record[self.halves[order[starts]]]]
         narrow, wide = (
-            shown(replace(self, method=replace(self.method, ranges=one)), column, axis, order, starts) for one in RANGES[1:]
+            shown(replace(self, method=replace(self.method, ranges=one)), column, order, starts) for one in RANGES[1:]
         )
         texts = [*narrow[0], *(f"{text} " for text in wide[0])]
         return texts, np.where(ill == 0, narrow[1], wide[1] + len(narrow[0]))

@@ -23,7 +23,7 @@ from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
-from shoal.methods.coincident.grouping import ORDERS, Order, in_order, ordered
+from shoal.methods.coincident.grouping import ORDERS, Order, in_order, ordered, side_by_side
 from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged, whole_tree
 from shoal.privacy.exact import whole
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
@@ -228,7 +228,8 @@ class _People:
         table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
         order = in_order(groups)
         starts = np.searchsorted(groups.take(order), np.arange(number))
-        labels = {axis.name: self._shown(column, axis, order, starts) for column, axis in enumerate(self.axes)}
+        shown = side_by_side(lambda column: self._shown(column, order, starts), range(len(self.axes)), len(self.record))
+        labels = {axis.name: found for axis, found in zip(self.axes, shown, strict=True)}
         alike = ranks([codes for _, codes in labels.values()], [len(texts) for texts, _ in labels.values()])
         by_label = _by_lot(alike, chance)
         rank = np.empty(number, dtype=smallest(max(number, 1)))
@@ -241,20 +242,24 @@ class _People:
         made: dict[str, Any] = {GROUP: (None, own + 1)}
         for name in names:
             if name in labels:
-                texts, shown = labels[name]
-                made[name] = texts, shown[by_label].astype(smallest(len(texts))).take(own)
+                texts, places = labels[name]
+                made[name] = texts, places.take(by_label).astype(smallest(len(texts))).take(own)
             else:
                 made[name] = others[name], np.repeat(rows.codes[rows.names.index(name)], rows.count)
         return table.like(made)
 
-    def _shown(self, column: int, axis: Axis, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
+    def _shown(self, column: int, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
         """What groups show of a column: texts, and the place of every group's among them; their halves are from starts on."""
-        texts: list[str] = []
+        axis, texts = self.axes[column], list[str]()
         shown, wide = np.zeros(len(starts), dtype=np.int64), np.full(len(starts), axis.size + 1)
         if self.method.ranges != "boundary":
-            leaves = self.rows.codes[column].take(self.record)
-            ends = (_extreme(of, _extreme(of, leaves, self.halves).take(order), starts) for of in (np.minimum, np.maximum))
-            texts, shown, wide = _common(self.table.hierarchy(axis.name), *ends)
+            leaves = self.rows.codes[column].take(self.record.reshape(-1, self.method.people).T)
+            first = self.method.people - self.method.people // 2
+            low, high = (
+                _extreme(of, np.stack([of.reduce(leaves[:first]), of.reduce(leaves[first:])], axis=1).take(order), starts)
+                for of in (np.minimum, np.maximum)
+            )
+            texts, shown, wide = _common(self.table.hierarchy(axis.name), low, high)
         if self.reach is None:
             return texts, shown
         low, high = (ends[column].take(order // 2) for ends in self.reach)

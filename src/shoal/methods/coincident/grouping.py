@@ -5,11 +5,11 @@ them goes where is drawn by the method. Two orders: along a *curve* that visits 
 other, or by balanced *splits* of what is widest, which also say how far each part reaches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from shoal.hierarchy.tree import Codes, smallest
 __all__ = ["Order", "Runs", "ordered"]
 
 Ints = npt.NDArray[np.int64]
+T = TypeVar("T")
 Order = Literal["splits", "curve"]
 ORDERS: tuple[Order, ...] = ("splits", "curve")
 
@@ -40,6 +41,14 @@ class Runs:
     part: Ints | None = None
     low: Codes | None = None
     high: Codes | None = None
+
+
+def side_by_side(work: Callable[[int], T], numbers: Iterable[int], rows: int) -> list[T]:
+    """What work gives for every number, by threads where there are many rows; it does not matter how many threads."""
+    if rows < _SIDE_BY_SIDE:
+        return list(map(work, numbers))
+    with ThreadPoolExecutor() as threads:
+        return list(threads.map(work, numbers))
 
 
 def ordered(rows: Counts, sizes: Sequence[int], group: int, order: Order) -> Runs:
@@ -128,9 +137,8 @@ def _split(places: Codes, sizes: Ints, count: Ints, group: int) -> Runs:
                 break
         return found
 
-    with ThreadPoolExecutor(2) as threads:  # each half by itself, so that it does not matter how many there are
-        halves = (threads.map if len(row) > _SIDE_BY_SIDE else map)(finished, range(len(parts.starts)))
-        found = _Parts.joined([closed, *chain.from_iterable(halves)])
+    halves = side_by_side(finished, range(len(parts.starts)), len(row))
+    found = _Parts.joined([closed, *chain.from_iterable(halves)])
     found = found.some(np.argsort(found.number))
     return Runs(found.row, found.runs, np.repeat(np.arange(len(found.starts)), found.lengths), found.low, found.high)
 
