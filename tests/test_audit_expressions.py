@@ -1,7 +1,8 @@
-"""The language of queries: what a text means, what is refused and where, and that nothing else than public columns is looked at."""
+"""The language of queries: what a text means, what is refused and where, and whom it is about."""
 
 import datetime as dt
 from array import array
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -19,6 +20,7 @@ from shoal.audit.expressions import (
     Not,
     Public,
     Query,
+    Sign,
     Some,
     condition,
     naming,
@@ -85,7 +87,7 @@ def who(text: str) -> list[int]:
         ("\"not\" = 'in'", [0]),
         ("dept = 'X' or dept = 'Y' and age > 0", [0, 1]),
         ("(dept = 'X' or dept = 'Y') and not age > 30", [0, 2]),
-        ("DEPT = 'X'".replace("DEPT", "dept") + " AND Age = 1".replace("Age", "age"), []),
+        ("dept = 'X' AND NOT age Between 0 And 30", [1]),
         ("dept='X'and age<=41", [0, 1]),
     ],
 )
@@ -167,7 +169,9 @@ def texts(kind: Kind) -> st.SearchStrategy[Any]:
 def atoms(draw: st.DrawFn) -> Atom:
     name = draw(st.sampled_from(sorted(KINDS)))
     kind = KINDS[name]
-    signs = ["=", "!=", "in", "missing"] + (["<", "<=", ">", ">=", "between"] if kind is not Kind.TEXT else [])
+    signs: list[Sign] = ["=", "!=", "in", "missing"]
+    if kind is not Kind.TEXT:
+        signs += ["<", "<=", ">", ">=", "between"]
     sign = draw(st.sampled_from(signs))
     number = {"missing": (0, 0), "between": (2, 2), "in": (1, 4)}.get(sign, (1, 1))
     return Atom(name, sign, tuple(draw(st.lists(texts(kind), min_size=number[0], max_size=number[1]))))
@@ -223,16 +227,14 @@ def test_a_condition_means_what_it_says_of_every_row(asked: Condition) -> None:
     assert list(members(people(asked, PUBLIC, EVERYONE))) == [i for i, row in enumerate(ROWS) if holds(asked, row)]
 
 
-@given(
-    st.text(max_size=60)
-    | st.lists(st.sampled_from([*"()=<>*,'\"", "and", "or", "not", "age", "dept", "1", "'X'", " "])).map("".join)
-)
+PIECES = st.sampled_from([*"()=<>*,'\"", "and", "or", "not", "age", "dept", "1", "'X'", " ", "max(salary) where "])
+
+
+@given(st.text(max_size=60) | st.lists(PIECES).map("".join))
 def test_any_text_is_a_condition_or_refused(text: str) -> None:
     for read in (condition, parse):
-        try:
+        with suppress(QueryError):
             read(text, KINDS, ["salary"])
-        except QueryError as refused:
-            assert str(refused)
 
 
 def test_a_list_of_people_is_a_condition_on_the_column_that_names_them() -> None:

@@ -22,7 +22,7 @@ from shoal.audit.expressions import Public, Query
 from shoal.audit.model import STRATEGIES, Auditor, Entry, Number, Strategy
 from shoal.audit.store import Key, Link, Store
 from shoal.chance import Chance
-from shoal.errors import ColumnError, FileError, ParameterError, QueryError, listed, plural
+from shoal.errors import ColumnError, FileError, ParameterError, QueryError, TooLargeError, listed, plural
 from shoal.kinds import Kind
 from shoal.privacy.exact import Exact, fraction, printed
 
@@ -81,17 +81,11 @@ class Secret:
         if family != "sum":
             kind = Maxima if family == "max" else Minima
             return kind(people, low, high, width, bool(self.integers), self.distinct, self.strategy)
-        if self.integers or self.distinct:
-            what = "whole numbers" if self.integers else "values that are all different"
-            raise ParameterError(
-                f"sums of {what} would tell more than an audit over all numbers knows; ask about max or min, or, if that is not "
-                "public, declare the column's type as float and leave `distinct` out"
-            )
-        if low is None or high is None:
-            raise ParameterError("sums and means need public bounds; give `low` and `high`")
+        if self.distinct:
+            raise ParameterError("sums are audited for values that may be equal; leave `distinct` out, or ask about max or min")
         from shoal.audit.sums import Sums
 
-        return Sums(people, low, high, width, self.strategy)
+        return Sums(people, low, high, width, integers=bool(self.integers), strategy=self.strategy)
 
     def to_dict(self) -> dict[str, Any]:
         """For the log: exact numbers are texts."""
@@ -316,7 +310,7 @@ class Audit:
         if query.column not in self._auditors:
             try:
                 standing.secret.auditor(wanted, self.people)
-            except ParameterError as error:
+            except (ParameterError, TooLargeError) as error:
                 raise QueryError(f"column {query.column!r}: {error}") from None
 
     def _decided(self, query: Query, people: int) -> Entry:
