@@ -17,7 +17,7 @@ import numpy.typing as npt
 from shoal.audit.model import Number
 from shoal.errors import ParameterError
 
-__all__ = ["Box", "Row", "combination", "free", "linked", "safe"]
+__all__ = ["Box", "Row", "combination", "extremes", "free", "linked", "safe"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,15 +25,16 @@ NARROWEST = Fraction(1, 2**20)
 """The least width, of the widest bounds, that floats can still tell from nothing."""
 STEPS = 60  # of Newton's method; it takes about five from a centre nearby, and fifteen from anywhere
 CHORDS = 3  # times that an end of the safe interval is moved outwards
-LARGEST = 4_000
-"""Numbers other than 0 in the rows up to which linear programs settle what is left open."""
-PROGRAMS = 400  # linear programs at most for one question
+FAR = 3
+"""An interval that reaches from the centre as many times the sum's spread is wide enough."""
+LARGEST = 10_000
+"""Numbers other than 0 in the rows up to which linear programs settle what is open and widen intervals that are not."""
+WORK = 5_000_000  # pivots of these programs times such numbers, at most for one question
 SETTINGS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
     "presolve": "off",  # so that each program starts where the last one ended
     "solver": "simplex",
-    "simplex_iteration_limit": 5_000,  # a limit of time would make decisions depend on the machine
     "primal_feasibility_tolerance": 1e-10,
 }
 STEP = 1000  # ends of intervals are multiples of a width by this
@@ -43,10 +44,10 @@ DENOMINATOR = 1000  # of coefficients of such a combination
 
 @dataclass(frozen=True)
 class Row:
-    """That the sum of some people's values is, or is at most, a value."""
+    """That the sum of some people's values is, or is at most or at least, a value."""
 
     people: int
-    relation: Literal["=", "<="]
+    relation: Literal["=", "<=", ">="]
     value: Number
 
 
@@ -82,12 +83,11 @@ class Box:
 
 def linked(rows: Sequence[Row], people: int) -> tuple[tuple[Row, ...], int]:
     """The rows that some people have to do with, and everyone in them: of others, a new row tells nothing."""
-    rest, found = list(rows), True
-    while found:
-        found = any(row.people & people for row in rest)
-        for row in rest:
+    before = 0
+    while before != people:
+        before = people
+        for row in rows:
             people |= row.people if row.people & people else 0
-        rest = [row for row in rest if not row.people & people]
     return tuple(row for row in rows if row.people & people), people
 
 
@@ -150,6 +150,36 @@ def safe(box: Box, rows: tuple[Row, ...], people: int) -> tuple[Fraction, Fracti
     return (low, high) if low < high else None
 
 
+def extremes(
+    low: Sequence[float], high: Sequence[float], rows: Sequence[Row], sums: Iterable[int]
+) -> list[tuple[float, float]] | None:
+    """The least and the largest that sums of some people's values can be, as a solver finds them; None if nothing is possible.
+
+    For adversaries and demonstrations: what is safe is decided by `safe`, which trusts no solver.
+    """
+    ends = [(row.relation, float(row.value)) for row in rows]
+    least = np.array([-inf if relation == "<=" else value for relation, value in ends])
+    most = np.array([inf if relation == ">=" else value for relation, value in ends])
+    a = _matrix([row.people for row in rows], range(len(low)))
+    solver, optimal = _program(a, least, most, np.array(low, float), np.array(high, float))
+    unbounded = type(optimal).kUnbounded
+    found = []
+    for people in sums:
+        pair = []
+        for sign in (1.0, -1.0):
+            for person in _people(people):
+                solver.changeColCost(person, sign)
+            solver.run()
+            status = solver.getModelStatus()
+            if status not in (optimal, unbounded):
+                return None
+            pair.append(sign * (solver.getInfo().objective_function_value if status == optimal else -inf))
+        for person in _people(people):
+            solver.changeColCost(person, 0.0)
+        found.append((pair[0], pair[1]))
+    return found
+
+
 # Rows as matrices
 
 
@@ -168,10 +198,10 @@ class _System:
     @classmethod
     def of(cls, box: Box, rows: Sequence[Row], everyone: int) -> "_System":
         who = _people(everyone)
-        slack = [place for place, row in enumerate(rows) if row.relation == "<="]
+        slack = [place for place, row in enumerate(rows) if row.relation != "="]
         a = np.zeros((len(rows), len(who) + len(slack)))
         a[:, : len(who)] = _matrix([row.people for row in rows], who)
-        a[slack, len(who) + np.arange(len(slack))] = 1
+        a[slack, len(who) + np.arange(len(slack))] = [1 if rows[place].relation == "<=" else -1 for place in slack]
         unit = _unit(a.shape[1])
         right = _on(np.array([float(box.inside(row.people, row.value)) for row in rows]), unit)
         top = np.concatenate([box.span[who], np.full(len(slack), inf)])
@@ -277,6 +307,7 @@ class _Slices:
     a: Floats  # the rows and the sum
     reach: float  # how far a point may have to be moved for each unit that it is off the equations
     middle: float  # the sum at the centre
+    spread: float  # how far the sum goes to where the barrier rises by about one
     along: Floats  # direction in which the sum grows by 1
     ways: Floats  # a direction for everyone, along the slices
     own: Floats  # how far everyone goes in theirs
@@ -303,7 +334,7 @@ class _Slices:
         ways = shape.z - np.outer(zq, zq[:n] / s)
         ways /= np.abs(ways).max(0)
         ways = _on(ways, system.unit)
-        return cls(shape, a, reach, float(q @ shape.centre), zq / s, ways, ways.diagonal().copy(), _norms(a @ ways))
+        return cls(shape, a, reach, float(q @ shape.centre), sqrt(s), zq / s, ways, ways.diagonal().copy(), _norms(a @ ways))
 
     def widths(self, value: float) -> Floats | None:
         """Widths that people have at least where the sum is `value`; None if it is not sure that this can be."""
@@ -332,7 +363,9 @@ class _Slices:
         if inner is None:
             return None
         low, high = (self._outwards(middle, inner, _rounded(middle + sign * self._room(sign), unit)) for sign in (-1, 1))
-        if np.count_nonzero(self.a) <= LARGEST:
+        far = FAR * self.spread
+        narrow = not (low.max() < middle - far and high.min() > middle + far)
+        if narrow and np.count_nonzero(self.a) <= LARGEST:
             self._widen(middle, inner, low, high)
         return None if np.isnan(low + high).any() else (float(low.max()), float(high.min()))
 
@@ -363,16 +396,16 @@ class _Slices:
         return np.where(wide | (outer >= need), reached, np.nan)
 
     def _widen(self, middle: float, inner: Floats, low: Floats, high: Floats) -> None:
-        """Linear programs move the ends of those outwards who hold the interval back, until they cannot be moved."""
-        need, pairs, left = self.shape.system.need, _Pairs(self), PROGRAMS
+        """Linear programs for those whose width is open or who hold the interval back, as long as they do."""
+        need, pairs = self.shape.system.need, _Pairs(self)
         for ends, sign in ((low, 1), (high, -1)):
             tried: set[int] = set()
-            while left:
-                who = int(np.where(np.isnan(ends), inf, sign * ends).argmax())
+            while pairs.pivots > 0:
+                open_ = np.isnan(ends)
+                who = int(np.where(open_, -inner / need, -inf).argmax() if open_.any() else (sign * ends).argmax())
                 if who in tried:
                     break
                 tried.add(who)
-                left -= 1
                 found = pairs.furthest(who, sign)
                 if found is None:
                     continue
@@ -383,38 +416,24 @@ class _Slices:
                     value += (need[who] - width) / (inner[who] - width) * (1 + 2.0**-30) * (middle - value)
                 if not sign * value >= sign * ends[who]:
                     ends[who] = value
+            if np.isnan(ends).any():
+                break
 
 
 class _Pairs:
     """The linear programs: two points where the sum is the same, as small (or large) as can be, with someone's width between."""
 
     def __init__(self, slices: _Slices) -> None:
-        import highspy
-
         system, self.slices = slices.shape.system, slices
         self.deep = 2 * system.slip / float(np.minimum(slices.shape.centre, system.top - slices.shape.centre).min())
         self.ask = (system.need + 3 * system.slip) / (1 - min(self.deep, 0.5))
         self.columns = system.a.shape[1]
         zero, q = np.zeros_like(system.a), slices.a[-1:]
-        dense = np.vstack(
-            [np.hstack([system.a, zero]), np.hstack([zero, system.a]), np.hstack([q, -q]), np.hstack([0 * q, 0 * q])]
-        )
-        where = np.nonzero(dense)
-        sides = np.concatenate([system.right, system.right, [0.0, 0.0]])
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = 2 * self.columns, len(dense)
-        model.col_cost_ = np.zeros(2 * self.columns)
-        model.col_lower_, model.col_upper_ = np.zeros(2 * self.columns), np.concatenate([system.top, system.top])
-        model.row_lower_, model.row_upper_ = sides, sides
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(np.count_nonzero(dense, axis=1))]).astype(np.int32)
-        model.a_matrix_.index_, model.a_matrix_.value_ = where[1].astype(np.int32), dense[where]
-        self.optimal = highspy.HighsModelStatus.kOptimal
-        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, setting in SETTINGS.items():
-            self.solver.setOptionValue(option, setting)
-        self.solver.passModel(model)
+        both = [np.hstack([system.a, zero]), np.hstack([zero, system.a]), np.hstack([q, -q]), np.hstack([0 * q, 0 * q])]
+        sides, tops = np.concatenate([system.right, system.right, [0.0, 0.0]]), np.concatenate([system.top, system.top])
+        self.solver, self.optimal = _program(np.vstack(both), sides, sides, np.zeros_like(tops), tops)
         self.sign, self.who = 0, -1
+        self.pivots = WORK // int(np.count_nonzero(slices.a))
 
     def furthest(self, who: int, sign: int) -> tuple[float, float] | None:
         """The sum and the width at two points that were checked; None if the solver found none."""
@@ -430,7 +449,9 @@ class _Pairs:
         self.solver.changeCoeff(last - 1, who, 1.0)
         self.solver.changeCoeff(last - 1, self.columns + who, -1.0)
         self.solver.changeRowBounds(last - 1, float(self.ask[who]), inf)
+        self.solver.setOptionValue("simplex_iteration_limit", self.pivots)  # a limit of time would depend on the machine
         self.solver.run()
+        self.pivots -= max(1, self.solver.getInfo().simplex_iteration_count)
         if self.solver.getModelStatus() != self.optimal or self.deep > 0.5:
             return None
         return self._checked(np.array(self.solver.getSolution().col_value), who)
@@ -446,6 +467,24 @@ class _Pairs:
             if not (self.slices.slip(point, value) <= slip and point.min() >= slip and np.all(point <= system.top - slip)):
                 return None
         return value, float(one[who] - other[who]) - 2 * slip
+
+
+def _program(a: Floats, least: Floats, most: Floats, low: Floats, high: Floats) -> tuple[Any, Any]:
+    """A linear program without costs yet, and what the solver says when it is solved."""
+    import highspy
+
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = a.shape
+    model.col_cost_ = np.zeros(len(low))
+    model.col_lower_, model.col_upper_, model.row_lower_, model.row_upper_ = low, high, least, most
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(np.count_nonzero(a, axis=1))]).astype(np.int32)
+    model.a_matrix_.index_, model.a_matrix_.value_ = np.nonzero(a)[1].astype(np.int32), a[np.nonzero(a)]
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    for option, setting in SETTINGS.items():
+        solver.setOptionValue(option, setting)
+    solver.passModel(model)
+    return solver, highspy.HighsModelStatus.kOptimal
 
 
 # Numbers

@@ -87,14 +87,14 @@ class Sums:
             raise ParameterError(
                 "bounds are given on both sides or on none; one that is narrower than what is public is safe, and costs answers"
             )
-        widths = self._widths
+        widths = self.widths
         if min(widths) <= 0:
             raise ParameterError("width is above 0")
         if self.low is None:
             if self.integers:
                 raise ParameterError("sums of whole numbers are audited one by one; give `low` and `high`")
             return
-        if any(high - low < width for low, high, width in zip(self._lows, self._highs, widths, strict=True)):
+        if any(high - low < width for low, high, width in zip(self.lows, self.highs, widths, strict=True)):
             raise ParameterError("the bounds alone tell someone's value more closely than `width`; give a smaller width")
         _ = self._tables if self.integers else self._box
 
@@ -146,7 +146,7 @@ class Sums:
         low, high = ends
         if self.strategy == "simple":
             return Rule(low, high)
-        return Rule(low, high, min(low + min(self._widths[person] for person in members(people)), (low + high) / 2))
+        return Rule(low, high, min(low + min(self.widths[person] for person in members(people)), (low + high) / 2))
 
     def _each(self, numbers: Number | Sequence[Number] | None, option: str) -> tuple[Fraction, ...]:
         """One number for everyone."""
@@ -157,29 +157,29 @@ class Sums:
         return tuple(map(Fraction, numbers))
 
     @cached_property
-    def _lows(self) -> tuple[Fraction, ...]:
+    def lows(self) -> tuple[Fraction, ...]:
         return self._each(self.low, "low")
 
     @cached_property
-    def _highs(self) -> tuple[Fraction, ...]:
+    def highs(self) -> tuple[Fraction, ...]:
         return self._each(self.high, "high")
 
     @cached_property
-    def _widths(self) -> tuple[Fraction, ...]:
+    def widths(self) -> tuple[Fraction, ...]:
         return self._each(self.width, "width")
 
     @cached_property
     def _box(self) -> Box:
-        return Box(self._lows, self._highs, self._widths)
+        return Box(self.lows, self.highs, self.widths)
 
     # Whole numbers
 
     @cached_property
     def _tables(self) -> Ints:
         """Every table of whole numbers within the bounds."""
-        if any(end.denominator != 1 for end in (*self._lows, *self._highs, *self._widths)):
+        if any(end.denominator != 1 for end in (*self.lows, *self.highs, *self.widths)):
             raise ParameterError("bounds and widths of whole numbers are whole")
-        values = [range(int(low), int(high) + 1) for low, high in zip(self._lows, self._highs, strict=True)]
+        values = [range(int(low), int(high) + 1) for low, high in zip(self.lows, self.highs, strict=True)]
         if prod(map(len, values)) > LARGEST:
             raise ParameterError(
                 f"sums of whole numbers are audited by trying all tables, up to {LARGEST:,}, and the bounds allow more; "
@@ -204,7 +204,7 @@ class Sums:
 
     def _wide(self, tables: Bools) -> bool:
         some = self._tables[tables]
-        return bool(np.all(np.ptp(some, axis=0) >= np.array(list(map(int, self._widths)))))
+        return bool(np.all(np.ptp(some, axis=0) >= np.array(list(map(int, self.widths)))))
 
 
 def _told(state: SumState, people: int) -> Number | None:
