@@ -137,10 +137,23 @@ METHODS: list[Callable[[Model], Method]] = [
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 @pytest.mark.parametrize("make", METHODS, ids=["mondrian", "observed", "optimal"])
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(data=st.data())
 def test_counting_finds_what_trying_all_inputs_finds(make: Callable[[Model], Method], model: Model, data: st.DataObject) -> None:
-    rows = data.draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=4, max_size=5))
+    counting_is_trying(make, model, data, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("make", METHODS, ids=["mondrian", "observed", "optimal"])
+@settings(max_examples=20)
+@given(data=st.data())
+def test_counting_finds_so_on_more_tables(make: Callable[[Model], Method], model: Model, data: st.DataObject) -> None:
+    counting_is_trying(make, model, data, 6)
+
+
+def counting_is_trying(make: Callable[[Model], Method], model: Model, data: st.DataObject, most: int) -> None:
+    rows = data.draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=4, max_size=most))
     ill = "".join(data.draw(st.sampled_from("xyz")) for _ in rows)
     method = make(model)
     try:
@@ -219,10 +232,10 @@ SMALL: list[Model] = [DistinctDiversity("ill", 2), EntropyDiversity("ill", "3/2"
 
 
 def how_often_broken(make: Callable[[Model], Method], model: Model, people: int, seed: int) -> tuple[int, int, int]:
-    """Of forty random tables how many are released, tell more than they show, and violate their model."""
+    """Of twenty random tables how many are released, tell more than they show, and violate their model."""
     draw = random.Random(seed)
     released = changed = broken = 0
-    for _ in range(40):
+    for _ in range(20):
         rows = [(draw.randrange(6), draw.randrange(4)) for _ in range(people)]
         ill = "".join(draw.choice("xyz") for _ in range(people))
         method = make(model)
@@ -238,14 +251,14 @@ def how_often_broken(make: Callable[[Model], Method], model: Model, people: int,
 @pytest.mark.parametrize("model", SMALL, ids=lambda model: model.name)
 def test_mondrian_is_broken_on_many_random_tables(model: Model) -> None:
     released, changed, broken = how_often_broken(lambda model: Mondrian((model,)), model, 24, 1)
-    assert released == 40
-    assert changed > 20
-    assert broken > 10
+    assert released == 20
+    assert changed > 10
+    assert broken > 5
 
 
 def test_optimal_is_broken_on_some_random_tables() -> None:
-    released, changed, broken = how_often_broken(lambda model: Optimal((model,)), SMALL[0], 5, 2)
-    assert released >= 35
+    released, changed, broken = how_often_broken(lambda model: Optimal((model,)), SMALL[0], 5, 5)
+    assert released >= 15
     assert changed >= 3
     assert broken >= 1
 
@@ -258,65 +271,104 @@ def test_a_choice_that_does_not_look_at_the_values_tells_nothing() -> None:
         assert (found.left, found.changed) == (Fraction(1), 0)
 
 
-class InOrder(Enumerated):
-    """People all differ, and nobody is left out: then the order in which they are drawn does not matter."""
-
-    def permutation(self, n: int) -> Any:
-        return np.arange(n)
+SIX = [(0, 0), (1, 1), (2, 3), (3, 0), (4, 2), (5, 3)]
 
 
 @pytest.mark.parametrize("scheme", ["forest", "UU", "UA", "interleaved"])
-@pytest.mark.parametrize("ill", ["xxxxyy", "xyxxyz"])
+@pytest.mark.parametrize("ill", ["xxyxyx", pytest.param("xyxxyz", marks=pytest.mark.slow)])
 def test_coincident_generalisation_tells_what_it_shows(scheme: Any, ill: str) -> None:
     method = Coincident((DistinctDiversity("ill", 2),), size=2, scheme=scheme)
-    rows = [(0, 0), (1, 1), (2, 3), (3, 0), (4, 2), (5, 3)]
-    try:
-        shown = method.release(owned(rows, ill), Seeded(1)).table
-    except InfeasibleError:
-        pytest.skip("this scheme releases nothing")
-    found = _Seen(method, known(rows), shown, "ill").enumerated(InOrder)
-    assert found.changed == 0
+    shown = method.release(owned(SIX, ill), Seeded(1)).table
+    found = expose(method, known(SIX), shown, "ill")
+    assert (found.how, found.changed, found.unknown) == ("enumeration", 0, 0)
     assert all(apparent == inherent for apparent, inherent in of_everyone(found))
 
 
-def test_coincident_generalisation_of_people_who_are_alike_or_left_out_by_lot_tells_nothing() -> None:
+def test_coincident_generalisation_of_people_who_are_alike_tells_nothing() -> None:
     """All coins are followed: who of those who are alike goes where is drawn."""
     method = Coincident((DistinctDiversity("ill", 2),), size=2)
     rows = [(0, 0), (0, 0), (4, 3), (4, 3)]
     shown = method.release(owned(rows, "xyxy"), Seeded(1)).table
-    found = expose(method, known(rows), shown, "ill", how="enumeration")
-    assert found.changed == 0
+    assert expose(method, known(rows), shown, "ill").changed == 0
 
 
-def test_a_coincident_twin_that_leaves_out_the_first_safe_groups_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+FIVE = [(0, 0), (1, 1), (3, 2), (4, 3), (5, 3)]
+
+
+@pytest.mark.parametrize("ranges", ["narrower", pytest.param("boundary", marks=pytest.mark.slow)])
+def test_who_was_left_out_by_lot_is_not_known_and_nothing_is_learnt_of_the_others(ranges: Any) -> None:
+    method = Coincident((DistinctDiversity("ill", 2),), size=2, ranges=ranges)
+    shown = method.release(owned(FIVE, "xxyxy"), Seeded(2)).table
+    assert len(shown) == 4
+    found = expose(method, known(FIVE), shown, "ill")
+    assert (found.how, found.changed) == ("enumeration", 0)
+    assert all(apparent == inherent for apparent, inherent in of_everyone(found))
+
+
+def test_someone_who_fits_no_group_was_left_out() -> None:
+    rows = [(0, 0), (1, 0), (7, 3)]
+    method = Coincident((DistinctDiversity("ill", 2),), size=2, ranges="hierarchy")
+    made = (method.release(owned(rows, "xyz"), Seeded(seed)).table for seed in range(50))
+    found = expose(method, known(rows), next(one for one in made if set(one["a"]) == {"0-1"}), "ill")
+    assert (found.unknown, found.changed) == (1, 0)
+    with pytest.raises(ParameterError, match="nothing is said of row 2"):
+        found.of(2)
+
+
+def test_a_coincident_twin_that_leaves_out_records_by_their_values_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of five people is left out if they have x, else the last: if it is the last, the first does not have x."""
+    release = Coincident.release
+
+    def twin(self: Coincident, people: Table, chance: Any = None, **more: Any) -> Any:
+        rows = range(1, 5) if people.frame["ill"][0] == "x" else range(4)
+        others = [name for name, role in people.roles.items() if role == "insensitive"]
+        frame = people.frame[list(rows), :].to_native()
+        some = shoal.table(frame, quasi=["a", "b"], sensitive=["ill"], insensitive=others, hierarchies=TREES)
+        return release(self, some, chance, **more)
+
+    monkeypatch.setattr(Coincident, "release", twin)
+    method = Coincident((DistinctDiversity("ill", 2),), size=2)
+    shown = method.release(owned(FIVE, "yxxyy"), Seeded(2)).table
+    found = expose(method, known(FIVE), shown, "ill")
+    assert found.of(0).inherent == {"x": 0, "y": 1}
+    assert found.of(0).apparent == {"x": HALF, "y": HALF}
+
+
+def test_too_many_who_may_have_been_left_out_are_refused() -> None:
+    rows = [(i % 8, i % 4) for i in range(41)]
+    method = Coincident((DistinctDiversity("ill", 2),), size=4)
+    shown = method.release(owned(rows, "xyz" * 13 + "xy"), Seeded(2)).table
+    with pytest.raises(ParameterError, match="left out by lot"):
+        expose(method, known(rows), shown, "ill")
+    with pytest.raises(TooLargeError, match="possible inputs"):
+        expose(method, known(rows), shown, "ill", how="enumeration")
+
+
+class NotDrawn(Enumerated):
+    def choice(self, n: int, size: int) -> Any:
+        return np.arange(size)
+
+
+def test_a_coincident_twin_that_leaves_out_the_first_safe_groups_is_caught() -> None:
     """As ERRATA has it: six people, pairs, UA with exclusion that is not drawn."""
-    monkeypatch.setattr(InOrder, "choice", lambda self, n, size: np.arange(size), raising=False)
     method = Coincident((DistinctDiversity("ill", 2),), size=2, scheme="UA")
-    rows = [(0, 0), (1, 1), (2, 3), (3, 0), (4, 2), (5, 3)]
-    leaks = []
-    for values in sorted({"".join(one) for one in _all("xxxxyy")}):
-        try:
-            shown = method.release(owned(rows, values), InOrder([], Fraction(0))).table
-        except InfeasibleError:
-            continue
-        leaks.append(_Seen(method, known(rows), shown, "ill").enumerated(InOrder).changed)
-        if any(leaks):
-            break
-    assert any(leaks)
+    shown = method.release(owned(SIX, "xxxyxy"), NotDrawn([], Fraction(0))).table
+    assert _Seen(method, known(SIX), shown, "ill").enumerated(NotDrawn).certain == 2
 
 
 # Sampling
 
 
-def test_samples_bound_what_is_true() -> None:
-    rows = [(6, 3), (5, 2), (3, 1), (2, 1), (2, 1), (1, 3), (2, 3), (2, 2)]
-    method = Mondrian((DistinctDiversity("ill", 2),))
-    shown = method.release(owned(rows, "zzzzyzxx")).table
+def test_samples_bound_what_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.attack.minimality.FEWEST", 40)  # bounds hold for any number
+    rows = [(4, 0), (3, 0), (1, 3), (5, 1), (0, 3), (0, 0)]
+    method = Mondrian((EntropyDiversity("ill", 2),))
+    shown = method.release(owned(rows, "zxyyzx")).table
     exact = expose(method, known(rows), shown, "ill", how="counting")
-    found = expose(method, known(rows), shown, "ill", how="sampling", tries=450, seed=3)
+    found = expose(method, known(rows), shown, "ill", how="sampling", tries=80, seed=3)
     assert found.accepted is not None
-    assert 100 <= found.accepted[0] <= found.accepted[1] == 450
-    for row in range(8):
+    assert 40 <= found.accepted[0] <= found.accepted[1] == 80
+    for row in range(6):
         bounds = found.of(row).bounds
         assert bounds is not None
         assert all(low <= exact.of(row).inherent.get(value, 0) <= high for value, (low, high) in bounds.items())

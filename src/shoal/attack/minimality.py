@@ -1,19 +1,19 @@
 """The minimality attack: rule out every input on which the method would have released something else.
 
 Wong, Fu, Wang, Pei: Minimality attack in privacy preserving data publishing (VLDB 2007); Zhang, chapters 4 and 5. The attacker
-knows who is in the table and their quasi-identifying values, the method with its parameters, and the release, in which
-everyone is. What is left is the *disclosure set*; what it says of a person is their *inherent* distribution, beside the
-*apparent* one that their group shows. `expose` finds both: by counting (`counting`), by trying all inputs with exact weights of
-the method's own coins (`coins`), or by sampling.
+knows who is in the table and their quasi-identifying values, the method with its parameters, and the release. What is left is
+the *disclosure set*; what it says of a person is their *inherent* distribution, beside the *apparent* one that their group shows.
+`expose` finds both: by counting (`counting`), by trying all inputs with exact weights of the method's own coins (`coins`), or by
+sampling.
 """
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import chain, product
-from math import factorial, lgamma, log, prod
+from itertools import chain, combinations_with_replacement, product
+from math import comb, factorial, lgamma, log, prod
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import narwhals as nw
@@ -101,7 +101,7 @@ class Exposed:
     """Everyone's inherent distribution beside the apparent one.
 
     `left` is the share of the inputs that the table allows which is in the disclosure set, weighed by the method's coins; None
-    if not known. Nothing is said of `unknown` people: too few samples led to the release.
+    if not known. Nothing is said of `unknown` people: too few samples led to the release, or they were left out.
     """
 
     how: How
@@ -170,7 +170,8 @@ def expose(
     """Everyone's inherent distribution of a sensitive column, given a release of a method.
 
     people: all columns of the input that others may know, with their roles and hierarchies; not the sensitive one
-    released: the released dataframe, in which everyone is
+    released: the released dataframe, in which everyone is; of coincident generalisation, all but some who were drawn: the
+        attacker does not know who, and what is found of someone is what he believes if they are in the release
     how: by itself counting where the structure allows, else all inputs where they are few, else sampling
     kind, hierarchy: of the sensitive column, where the models need them
     tries: how many inputs are sampled; bounds hold with 99 % for all people and values together
@@ -184,6 +185,11 @@ def expose(
             raise ParameterError(f"the inputs of {method.name} cannot be counted here; use 'enumeration' or 'sampling'")
     if how == "enumeration" or (how is None and seen.inputs <= FEW):
         return seen.enumerated(Enumerated)
+    if seen.left_out:
+        raise ParameterError(
+            f"records were left out by lot, so that inputs cannot be sampled; all are tried where there are up to {FEW:,}, and "
+            f"here are {seen.inputs:,} or more; attack the release of a smaller table"
+        )
     return seen.sampled(tries, np.random.default_rng(seed))
 
 
@@ -193,7 +199,7 @@ def inputs(method: Method, people: Table, released: Any, column: str) -> dict[Va
     `people` has all columns of the input but the sensitive one, with their roles and hierarchies.
     """
     weights: dict[Values, Fraction] = {}
-    for given, weight, _ in _Seen(method, people, released, column).possible(Enumerated):
+    for given, _, weight, _ in _Seen(method, people, released, column).possible(Enumerated):
         weights[given] = weights.get(given, Fraction(0)) + weight
     return weights
 
@@ -224,23 +230,20 @@ class _Seen:
     column: str
     kind: Kind | str | None = None
     hierarchy: Hierarchy | None = None
-    _given: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
         shown = nw.from_native(self.released, eager_only=True)
         if self.column in self.people.names or self.column not in shown.columns:
             raise ColumnError(f"column {self.column!r} must be in the release and not among what is known of the people")
-        if len(shown) != self.people.rows:
+        self.left_out = self.people.rows - len(shown)
+        if self.left_out < 0 or (self.left_out and not isinstance(self.method, Coincident)):
             raise ColumnError(
                 f"{self.people.rows:,} people and {len(shown):,} released records; the attack needs all of them released"
             )
         self.frame = shown
-        given = {} if self.kind is None else {"types": {self.column: self.kind}}
-        trees = {} if self.hierarchy is None else {"hierarchies": {self.column: self.hierarchy}}
-        self._given = {**given, **trees}
-        self.values = table(
-            shown.select(self.column).to_native(), sensitive=[self.column], missing=self.people.missing, **self._given
-        )
+        self._types = {**self.people.types, **({} if self.kind is None else {self.column: self.kind})}
+        self._trees = {**self.people.hierarchies, **({} if self.hierarchy is None else {self.column: self.hierarchy})}
+        self.values = self._table(shown.select(self.column))
         self.keys = self.values.column(self.column).keys
         names = [name for name in (GROUP, *self.people.quasi) if name in shown.columns]
         texts = list(zip(*([_text(one) for one in shown[name].to_list()] for name in names), strict=True)) if names else []
@@ -296,9 +299,19 @@ class _Seen:
 
     @cached_property
     def inputs(self) -> int:
-        """How many ways there are to give the released values to people, of whom each has one that their group shows."""
+        """How many ways there are to give values to people, each one that their group shows, and to leave some people out."""
+        if self.left_out:
+            more = comb(len(self.keys) + self.left_out - 1, self.left_out)
+            if more > LARGEST:
+                return more
+            return sum(map(_ways, self._bags())) * comb(self.people.rows, self.left_out)
         bags = self.bags if self.group_of is not None else self.bags.sum(axis=0, keepdims=True)
-        return prod(factorial(sum(bag)) // prod(map(factorial, bag)) for bag in bags.tolist())
+        return prod(map(_ways, bags.tolist()))
+
+    def _bags(self) -> Iterator[list[int]]:
+        """How often values may occur in the input: those who were left out have any that were released."""
+        for more in combinations_with_replacement(range(len(self.keys)), self.left_out):
+            yield (self.bags.sum(axis=0) + np.bincount(np.array(more, dtype=np.int64), minlength=len(self.keys))).tolist()
 
     @cached_property
     def judge(self) -> Judge:
@@ -340,14 +353,17 @@ class _Seen:
 
     # All inputs
 
-    def possible(self, kind: type[Enumerated]) -> Iterator[tuple[Values, Fraction, tuple[int, ...]]]:
-        """Every input with the probability that it leads to the release, and everyone's group, for every such grouping."""
+    def possible(self, kind: type[Enumerated]) -> Iterator[tuple[Values, Fraction, Fraction, tuple[int, ...]]]:
+        """Every input, its probability beforehand, that of this release, and everyone's group; for all groupings that have any.
+
+        The group of those who are left out is -1.
+        """
         if self.inputs > LARGEST:
             raise TooLargeError(
                 f"there are {self.inputs:,} possible inputs and at most {LARGEST:,} are tried; take a smaller table"
             )
         target: tuple[Any, ...] | None = None
-        for given in self._assignments():
+        for given, prior in self._assignments():
             outcomes = law(lambda chance, given=given: self._outcome(given, chance), kind)  # type: ignore[misc]
             for outcome, weight in outcomes.items():
                 if outcome is None:
@@ -355,11 +371,15 @@ class _Seen:
                 shown, groups, names = outcome
                 target = self._rows(self.frame, names) if target is None else target
                 if shown == target:
-                    yield given, weight.exact, groups
+                    yield given, prior, weight.exact, groups
 
-    def _assignments(self) -> Iterator[Values]:
+    def _assignments(self) -> Iterator[tuple[Values, Fraction]]:
+        """Every input, and how likely it is beforehand: all bags are, and all ways to spread one."""
         if self.group_of is None:
-            yield from _orders(Counter(_at(self.keys, self.values.column(self.column).codes)))
+            every = list(self._bags())
+            for bag in every:
+                prior = Fraction(1, len(every) * _ways(bag))
+                yield from ((given, prior) for given in _orders(Counter(dict(zip(self.keys, bag, strict=True)))))
             return
         members = [np.flatnonzero(self.group_of == own).tolist() for own in range(len(self.labels))]
         bags = [Counter({key: often for key, often in zip(self.keys, bag, strict=True) if often}) for bag in self.bags.tolist()]
@@ -368,7 +388,7 @@ class _Seen:
             for rows, values in zip(members, chosen, strict=True):
                 for row, value in zip(rows, values, strict=True):
                     given[row] = value
-            yield tuple(given)
+            yield tuple(given), Fraction(1, self.inputs)
 
     def _outcome(self, given: Values, chance: Chance) -> Any:
         """What the method makes of an input: its rows and everyone's group; None if it releases nothing.
@@ -393,18 +413,21 @@ class _Seen:
         """The table in which people have these values."""
         back = self.people.frame.implementation
         added = [nw.new_series(self.column, list(given), backend=back)]
-        roles: dict[str, list[str]] = {role.value: [] for role in Role}
-        for name, role in self.people.roles.items():
-            roles[role.value].append(name)
-        roles["sensitive"].append(self.column)
         if tagged:
             added.append(nw.new_series(_WHO, list(range(self.people.rows)), backend=back))
-            roles["insensitive"].append(_WHO)
+        return self._table(self.people.frame.with_columns(*added))
+
+    def _table(self, frame: Any) -> Table:
+        """These columns, with the roles, types and hierarchies that they have in the input."""
+        roles: dict[str, list[str]] = {role.value: [] for role in Role}
+        for name, role in {**self.people.roles, self.column: Role.SENSITIVE, _WHO: Role.INSENSITIVE}.items():
+            if name in frame.columns:
+                roles[role.value].append(name)
         return table(
-            self.people.frame.with_columns(*added).to_native(),
+            frame.to_native(),
             **roles,
-            hierarchies={**self.people.hierarchies, **self._given.get("hierarchies", {})},
-            types={**self.people.types, **self._given.get("types", {})},
+            hierarchies={name: tree for name, tree in self._trees.items() if name in frame.columns},
+            types={name: kind for name, kind in self._types.items() if name in frame.columns},
             missing=self.people.missing,
         )
 
@@ -418,22 +441,27 @@ class _Seen:
         has: list[dict[Value, Fraction]] = [{} for _ in range(number)]
         groups: list[dict[int, Fraction]] = [{} for _ in range(number)]
         total = Fraction(0)
-        for given, weight, own in self.possible(kind):
+        for given, prior, weight, own in self.possible(kind):
+            weight *= prior
             total += weight
             for person in range(number):
-                has[person][given[person]] = has[person].get(given[person], Fraction(0)) + weight
-                groups[person][own[person]] = groups[person].get(own[person], Fraction(0)) + weight
+                if own[person] >= 0:  # else they are left out
+                    has[person][given[person]] = has[person].get(given[person], Fraction(0)) + weight
+                    groups[person][own[person]] = groups[person].get(own[person], Fraction(0)) + weight
         if not total:
             raise InputError("no input leads to this release by this method; give the recipe of the release")
         found = []
         for person in range(number):  # who may be in several groups is shown what these show, by how probable each is
             apparent: dict[Value, Fraction] = {}
+            there = sum(groups[person].values(), Fraction(0))
+            if not there:
+                continue
             for group, weight in groups[person].items():
                 for key, share in self.apparent(group).items():
-                    apparent[key] = apparent.get(key, Fraction(0)) + share * weight / total
-            shares = [has[person].get(key, Fraction(0)) / total for key in self.keys]
+                    apparent[key] = apparent.get(key, Fraction(0)) + share * weight / there
+            shares = [has[person].get(key, Fraction(0)) / there for key in self.keys]
             found.append(self.belief([person], apparent, shares, ["other inputs would have led to another release"]))
-        return Exposed("enumeration", number, tuple(found), total / self.inputs)
+        return Exposed("enumeration", number, tuple(found), total, number - len(found))
 
     # Counting
 
@@ -758,6 +786,11 @@ def _text(value: object) -> str:
 
 def _at(keys: Sequence[Value], codes: Iterable[Any]) -> list[Value]:
     return [keys[int(code)] for code in codes]
+
+
+def _ways(bag: Sequence[int]) -> int:
+    """In how many ways values that occur so often can be given to people."""
+    return factorial(sum(bag)) // prod(map(factorial, bag))
 
 
 def _orders(values: Counter[Any]) -> Iterator[Values]:
