@@ -16,6 +16,8 @@ import numpy as np
 
 from shoal.audit.maxima import Known
 from shoal.audit.model import Entry, Number
+from shoal.audit.polytope import extremes, free
+from shoal.audit.sums import Sums, SumState
 from shoal.chance import Chance
 from shoal.engine import Embedded
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
@@ -24,7 +26,7 @@ from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weigh
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.tables import Table
 
-__all__ = ["PrintedMaxima", "frequent_exponential"]
+__all__ = ["PrintedMaxima", "PrintedSums", "frequent_exponential"]
 
 LARGEST = 1_000_000
 """Nodes times distinct rows that are scored at most."""
@@ -154,3 +156,25 @@ class PrintedMaxima:
 
 def _fits(known: Known) -> bool:
     return all(who for who, _ in known.witnesses)
+
+
+class PrintedSums(Sums):
+    """Algorithm 3.2 of Zhang's chapter 3, as printed: looks at how far the sum can go, never at anyone's value.
+
+    What it answers alone gives values away; and what a denial is bound to depends on the true answer. docs/proofs/audit-sums.md
+    """
+
+    def decide(self, state: SumState, people: int, answer: Number) -> Entry:
+        """Answer if the sum could be less and more by 2; a denial is bound to a sum that could be less and more by 1."""
+        if not free(state.rows, people):
+            return Entry(people, False, None, None)
+        found = extremes([float(low) for low in self.lows], [float(high) for high in self.highs], state.rows, [people])
+        least, most = found[0] if found else (inf, -inf)
+
+        def passes(value: Number) -> bool:  # test 2; what is off by less than the solver may be counts as equal
+            return least - 1e-6 <= value - 1 and value + 1 <= most + 1e-6
+
+        if passes(answer) and passes(answer - 1) and passes(answer + 1):
+            return Entry(people, True, "=", answer)
+        bound = next((value for value in (answer, answer - 1, answer + 1) if passes(value)), None)
+        return Entry(people, False, None if bound is None else "=", bound)
