@@ -400,7 +400,7 @@ def started(kind: str, place: str, seed: object, queries: int = 10_000) -> "subp
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
-def killed(place: str, seed: int, kind: str = "right", clients: int = 3) -> dict[str, str]:
+def killed(place: str, seed: int, kind: str = "right", clients: int = 2) -> dict[str, str]:
     """What clients were told who ask as fast as they can, and are killed in the midst of it."""
     draws = random.Random(seed)
     running = [started(kind, place, f"{seed}/{i}") for i in range(clients)]
@@ -441,7 +441,7 @@ def killing(place: str, rounds: int) -> None:
 
 
 def test_every_reply_of_clients_that_were_killed_is_in_the_log(place: str) -> None:
-    killing(place, 3)
+    killing(place, 2)
 
 
 @pytest.mark.slow

@@ -94,6 +94,15 @@ class Replied(BaseModel):
         return cls(denied=reply.denied, answer=None if reply.denied else str(reply))
 
 
+class Page(BaseModel):
+    """Which lines of the transcript to give."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    after: Annotated[int, Field(ge=0, le=1 << 53, description="Lines to pass over.")] = 0
+    limit: Annotated[int, Field(ge=1, le=_PAGE, description="Lines to give at most.")] = _PAGE
+
+
 class TranscriptLine(Replied):
     """A query that was asked, and what was replied."""
 
@@ -206,15 +215,11 @@ def application(audit: Audit, limits: Limits | None = None, log: Log | None = No
         return _Padded(await door.on_the_grid(lambda: door.ask(asked, key)))
 
     @app.get("/transcript", responses=_problems(401, 422))
-    async def transcript(
-        key: analyst,
-        after: Annotated[int, Query(ge=0, le=1 << 53, description="Lines to pass over.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=_PAGE, description="Lines to give at most.")] = _PAGE,
-    ) -> Transcript:
+    async def transcript(key: analyst, page: Annotated[Page, Query()]) -> Transcript:
         """All that was ever asked and replied, by whomever: every analyst may know it, and the audit takes it as known."""
-        lines = await to_thread.run_sync(lambda: audit.transcript(after, limit))
+        lines = await to_thread.run_sync(lambda: audit.transcript(page.after, page.limit))
         told = [TranscriptLine(number=one.number, query=one.query, **Replied.of(one.reply).model_dump()) for one in lines]
-        return Transcript(lines=told, next=after + len(told) if len(told) == limit else None)
+        return Transcript(lines=told, next=page.after + len(told) if len(told) == page.limit else None)
 
     @app.get("/columns", responses=_problems(401))
     async def columns(key: analyst) -> Columns:
