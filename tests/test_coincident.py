@@ -17,7 +17,7 @@ from shoal.errors import InfeasibleError, ParameterError, ShoalError
 from shoal.hierarchy import Hierarchy
 from shoal.methods import Schema
 from shoal.methods.coincident import Coincident
-from shoal.methods.coincident.grouping import ORDERS, ordered
+from shoal.methods.coincident.grouping import by_curve, by_splits
 from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged
 from shoal.privacy.promises import Coincidence
 from shoal.tables import Table
@@ -46,23 +46,63 @@ def rows_of(draw: np.random.Generator, rows: int, sizes: list[int]) -> Counts:
     return Counts(tuple(map(str, range(len(sizes)))), codes, tuple(sizes), draw.integers(0, 9, rows))
 
 
+def tree_of(draw: np.random.Generator, size: int) -> Hierarchy:
+    """Leaves in tens at most, these in values of any length, below one root."""
+    ends = [np.sort(draw.integers(0, size // width + 1, size)).astype(str).tolist() for width in (4, 2)]
+    lines = [[str(leaf), f"{high}.{low}", high, "*"] for leaf, (low, high) in enumerate(zip(*ends, strict=True))]
+    return Hierarchy.from_lines(lines)
+
+
 @settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**6), st.sampled_from(ORDERS))
-def test_an_order_has_everybody_once_and_parts_reach_over_those_in_them(seed: int, order: Any) -> None:
+@given(st.integers(0, 10**6))
+def test_parts_have_everybody_once_and_reach_over_those_in_them(seed: int) -> None:
     draw = np.random.default_rng(seed)
     sizes = draw.integers(1, 30, draw.integers(1, 4)).tolist()
     rows = rows_of(draw, int(draw.integers(1, 40)), sizes)
-    runs = ordered(rows, sizes, int(draw.integers(2, 6)), order)
+    runs = by_splits(rows, int(draw.integers(2, 6)))
     assert (np.bincount(runs.rows, runs.counts, rows.distinct) == rows.count).all()
-    if runs.part is not None and runs.low is not None and runs.high is not None:
-        places = np.array(rows.codes)[:, runs.rows]
-        assert ((runs.low[:, runs.part] <= places) & (places <= runs.high[:, runs.part])).all()
-        assert (runs.high < np.array(sizes)[:, None]).all()
+    assert runs.part is not None and runs.low is not None and runs.high is not None  # noqa: PT018
+    places = np.array(rows.codes)[:, runs.rows]
+    assert ((runs.low[:, runs.part] <= places) & (places <= runs.high[:, runs.part])).all()
+    assert (runs.high < np.array(sizes)[:, None]).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6))
+def test_a_curve_has_everybody_once_and_leaves_a_value_after_all_of_it(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(1, 30, draw.integers(1, 4)).tolist()
+    rows, trees = rows_of(draw, int(draw.integers(1, 40)), sizes), [tree_of(draw, size) for size in sizes]
+    runs = by_curve(rows, trees)
+    assert (np.bincount(runs.rows, runs.counts, rows.distinct) == rows.count).all()
+    first = by_curve(Counts(("0",), (np.arange(sizes[0]),), (sizes[0],), np.ones(sizes[0], dtype=np.int64)), trees[:1])
+    for codes in trees[0].maps:
+        visited = codes[first.rows]
+        assert (visited[1:] != visited[:-1]).sum() + 1 == len(set(visited.tolist()))
+
+
+def test_a_curve_through_more_columns_than_a_number_has_bits_for_takes_the_widest_values() -> None:
+    draw = np.random.default_rng(1)
+    rows, trees = rows_of(draw, 50, [20] * 40), [tree_of(draw, 20)] * 40
+    runs = by_curve(rows, trees)
+    assert sorted(runs.rows.tolist()) == list(range(50))
+
+
+def test_a_part_at_the_end_of_a_column_of_256_places_begins_there() -> None:
+    rows = Counts(
+        ("a", "b"),
+        (np.array([0, 255, 255, 255], dtype=np.uint8), np.arange(4, dtype=np.uint8)),
+        (256, 4),
+        np.ones(4, dtype=np.int64),
+    )
+    runs = by_splits(rows, 2)
+    assert runs.low is not None
+    assert runs.low[0].tolist() == [0, 255]
 
 
 def test_splits_fall_between_groups() -> None:
     rows = Counts(("age",), (np.arange(12, dtype=np.uint8),), (12,), np.full(12, 2))
-    runs = ordered(rows, [12], 3, "splits")
+    runs = by_splits(rows, 3)
     assert runs.rows.tolist() == sorted(runs.rows.tolist())
     assert runs.part is not None
     ends = np.cumsum(runs.counts)[np.flatnonzero(np.diff(runs.part, append=-1))]
@@ -90,7 +130,9 @@ def test_groups_are_whole_leaves_or_interleaved_halves_and_all_safe(seed: int, s
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize(("order", "ranges"), [("splits", None), ("splits", "boundary"), ("splits", "hierarchy"), ("curve", None)])
+@pytest.mark.parametrize(
+    ("order", "ranges"), [("splits", None), ("splits", "boundary"), ("splits", "hierarchy"), ("curve", None)]
+)
 def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(scheme: Any, order: Any, ranges: Any) -> None:
     method = Coincident(("2-diversity of ill",), 4, scheme, 3, order, ranges)  # type: ignore[arg-type]
     release = method.release(people(), Seeded(1))

@@ -1,31 +1,28 @@
 """Who may share a group, by quasi-identifying values alone: an order of people in which neighbours are alike.
 
 Works on the distinct rows and how many people have each. People with equal values are alike, so a cut may part them: who of
-them goes where is drawn by the method. Two orders: along a *curve* that visits the cells of ever finer grids one after the
-other, or by balanced *splits* of what is widest, which also say how far each part reaches.
+them goes where is drawn by the method. Two orders: along a *curve* that visits the values of hierarchies one after the other,
+the widest first, or by balanced *splits* of what is widest, which also say how far each part reaches.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Literal, TypeVar
+from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.counts import Counts
-from shoal.hierarchy.tree import Codes, smallest
+from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 
-__all__ = ["Order", "Runs", "ordered"]
+__all__ = ["ORDERS", "Order", "Runs", "by_curve", "by_splits", "in_order"]
 
 Ints = npt.NDArray[np.int64]
-T = TypeVar("T")
 Order = Literal["splits", "curve"]
 ORDERS: tuple[Order, ...] = ("splits", "curve")
 
-_BITS = 62  # of a place on the curve
-_SIDE_BY_SIDE = 20_000  # rows from which on starting threads costs less than it saves
+_BITS = 62  # of a place on the curve, and of where a part comes in the order
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +40,38 @@ class Runs:
     high: Codes | None = None
 
 
-def side_by_side(work: Callable[[int], T], numbers: Iterable[int], rows: int) -> list[T]:
-    """What work gives for every number, by threads where there are many rows; it does not matter how many threads."""
-    if rows < _SIDE_BY_SIDE:
-        return list(map(work, numbers))
-    with ThreadPoolExecutor() as threads:
-        return list(threads.map(work, numbers))
+def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
+    """The people of some rows (their leaves in every column) along a curve that leaves a value of a hierarchy after all of it.
+
+    The bits that tell leaves apart are taken by how much of its column each still has to tell apart, and read as a Gray code, in
+    which neighbours differ by one bit.
+    """
+    bits = [(share, column, bit) for column, tree in enumerate(trees) for share, bit in _bits(tree)]
+    bits.sort(key=lambda one: (-one[0], one[1]))  # bits of one column stay in their order
+    apart = [np.zeros(len(tree.maps[0]), dtype=np.int64) for tree in trees]
+    for place, (_, column, bit) in enumerate(bits[:_BITS]):
+        apart[column] |= bit << (_BITS - 1 - place)
+    key = np.zeros(rows.distinct, dtype=np.int64)
+    for own, leaves in zip(apart, rows.codes, strict=True):
+        key |= own.take(leaves)
+    for shift in (1, 2, 4, 8, 16, 32):
+        key ^= key >> shift
+    along = np.argsort(key, kind="stable")
+    return Runs(along, rows.count.take(along))
 
 
-def ordered(rows: Counts, sizes: Sequence[int], group: int, order: Order) -> Runs:
-    """The people of some rows (their places in every column, of so many) in an order that keeps like together in groups."""
-    if order == "curve":
-        along = in_order(_curve(rows.codes, sizes))
-        return Runs(along, rows.count.take(along))
-    places = np.array([codes.astype(smallest(max(sizes, default=1))) for codes in rows.codes])
-    return _split(places, np.array(sizes), rows.count, group)
+def _bits(tree: Hierarchy) -> Iterator[tuple[Fraction, Ints]]:
+    """For every bit of a leaf, those of the widest values first: the mean share of leaves that it tells apart, and the bit."""
+    levels = [*tree.maps, np.zeros_like(tree.maps[0])]
+    least = Fraction(1)
+    for wide, fine in zip(levels[:0:-1], levels[-2::-1], strict=True):
+        fine = fine.astype(np.int64)
+        child = fine - fine[np.searchsorted(wide, wide)]  # leaves are in tree order
+        share = Fraction(int((np.bincount(wide) ** 2).sum()), len(wide) ** 2)
+        for place in range(int(child.max()).bit_length() - 1, -1, -1):
+            least = min(least, share)
+            yield least, (child >> place) & 1
+            share /= 2
 
 
 def in_order(values: npt.NDArray[np.integer]) -> Ints:
@@ -68,20 +82,6 @@ def in_order(values: npt.NDArray[np.integer]) -> Ints:
     key = (values.astype(np.int64) << bits) | np.arange(len(values))  # sorting numbers is faster than sorting places by them
     key.sort()
     return key & ((1 << bits) - 1)
-
-
-def _curve(places: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
-    """The place of every row on a curve: the bits of all columns, most significant ones first, each as a share of its column."""
-    key = np.zeros(len(places[0]) if places else 0, dtype=np.uint64)
-    several = [(place, size) for place, size in zip(places, sizes, strict=True) if size > 1]
-    bits = min(_BITS // max(len(several), 1), 20)
-    for number, (place, size) in enumerate(several):
-        share = (np.arange(size) << bits) // size
-        apart = np.zeros(size, dtype=np.uint64)  # the bits of every place, with those of the other columns in between
-        for bit in range(bits):
-            apart |= (((share >> bit) & 1) << (bit * len(several) + len(several) - 1 - number)).astype(np.uint64)
-        key |= apart[place]
-    return key
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,25 +120,23 @@ class _Parts:
         return _Parts(row, runs, places, np.cumsum(lengths) - lengths, *own)
 
 
-def _split(places: Codes, sizes: Ints, count: Ints, group: int) -> Runs:
-    """Halve parts along the column in which they are widest, at a multiple of the group size, until they are alike or a group."""
-    row = np.flatnonzero(count)
+def by_splits(rows: Counts, group: int) -> Runs:
+    """The people of some rows (their places in every column), in parts that are alike or a group.
+
+    Parts are halved along the column in which they are widest, at a multiple of the group size.
+    """
+    sizes, row = np.array(rows.cards), np.flatnonzero(rows.count)
+    places = np.array([codes.astype(smallest(max(rows.cards, default=1))) for codes in rows.codes])
     one = np.zeros(min(len(row), 1), dtype=np.int64)
     ends = np.zeros_like(sizes), sizes - 1
     low, high = (np.repeat(end[:, None], len(one), axis=1).astype(places.dtype) for end in ends)
-    closed, parts = _halved(_Parts(row, count.take(row), places.take(row, axis=1), one, one, low, high), sizes, group, _BITS)
-
-    def finished(part: int) -> list[_Parts]:
-        found, left = [], parts.some(np.array([part]))
-        for bit in range(_BITS - 1, -1, -1):
-            done, left = _halved(left, sizes, group, bit)
-            found.append(done)
-            if not len(left.starts):
-                break
-        return found
-
-    halves = side_by_side(finished, range(len(parts.starts)), len(row))
-    found = _Parts.joined([closed, *chain.from_iterable(halves)])
+    parts, done = _Parts(row, rows.count.take(row), places.take(row, axis=1), one, one, low, high), []
+    for bit in range(_BITS, -1, -1):
+        closed, parts = _halved(parts, sizes, group, bit)
+        done.append(closed)
+        if not len(parts.starts):
+            break
+    found = _Parts.joined(done)
     found = found.some(np.argsort(found.number))
     return Runs(found.row, found.runs, np.repeat(np.arange(len(found.starts)), found.lengths), found.low, found.high)
 
@@ -175,8 +173,8 @@ def _halved(parts: _Parts, sizes: Ints, group: int, bit: int) -> tuple[_Parts, _
     lengths = np.stack([lefts, lengths - lefts + cut], axis=1).ravel()
     # Up to the last place of the left half, and from the next one on; or from the same one, if it is cut in two.
     lower, upper = parts.high.copy(), parts.low.copy()
-    lower[axis, number] = along[last]
-    upper[axis, number] = np.minimum(along[last + 1 - cut], along[last] + 1)
+    end, begin = along[last].astype(np.int64), along[last + 1 - cut]
+    lower[axis, number], upper[axis, number] = end, np.minimum(begin, end + 1)
     low, high = (np.stack(ends, axis=2).reshape(len(sizes), -1) for ends in ([parts.low, upper], [lower, parts.high]))
     halves = np.stack([parts.number, parts.number | (1 << bit)], axis=1).ravel()
     rows = parts.row.take(order), runs, parts.places.take(order, axis=1)
