@@ -24,13 +24,16 @@ STEPS = 3_000_000
 
 _WRITING = 5  # steps that it takes to find an option
 _STARTS = 12  # orders that are compared before counting
+_MANY = 200  # views from which on only one order is made
+_SMALL = 4  # people of a cell from which on it may be left to the end
+_SIZES = (2, 4, 8, 16)  # people above which cells may be left to the end
 _PATIENCE = 1e7  # steps with small numbers that those with long ones may amount to, before they are rounded
 _LARGEST = 600.0  # logarithm of the ways in which a cell's people can have values, where counts are floats
 _FAINTEST = 1e-200  # what a state may weigh beside the heaviest one of its layer, where counts are floats
 
 
 class _Option(NamedTuple):
-    """What the people of a cell may have: what that takes from the state, in how many ways, and its place in `_Step.choices`."""
+    """What may be chosen in a step: what that takes from the state, in how many ways, and its place in `_Step.choices`."""
 
     taken: int
     ways: int
@@ -38,69 +41,91 @@ class _Option(NamedTuple):
 
 
 class _Step:
-    """One cell: what it does to a state.
+    """One choice, and what it does to a state: for a cell how often it has each value, or how often it has one.
 
-    A state is one integer. Every open view has a slot in it, with a field for every value: how often it is left. Fields are wide
-    enough never to meet, so that the bags of all views of a cell lose the same values by one subtraction.
+    A state is one integer, with a field for everything that is left: of each value in the bag of an open view, and of people in
+    a cell that is taken value by value. Fields are wide enough never to meet, and what is chosen leaves all of them at once.
     """
 
-    def __init__(
-        self,
-        size: int,
-        slots: Sequence[int],
-        closing: Sequence[int],
-        opening: int,
-        later: Sequence[Sequence[int]],
-        values: int,
-        width: int,
-    ) -> None:
-        self.size = size
+    def __init__(self, cell: int, values: Sequence[int], opening: int, fields: Sequence[int], width: int) -> None:
+        self.cell, self.values = cell, values
         self.opening = opening
-        self.slots = [slot * values * width for slot in slots]
-        self.closing = [slot * values * width for slot in closing]
-        self.later = later
-        self.width, self.values = width, values
-        self.spread = sum(1 << slot for slot in self.slots)
-        self.mask = self.spread * ((1 << values * width) - 1)
+        """What is added to a state first: the bags of views that open."""
+
+        self.fields, self.width = fields, width
+        self.ones = (1 << width) - 1
+        self.spread = sum(1 << field for field in fields)
+        self.mask = self.spread * ((1 << width * len(values)) - 1)
         self.choices: list[tuple[int, ...]] = []
+        """How often each of `values` is chosen."""
+
+        self.written = 0
+        """The work of finding all options so far, in steps."""
+
         self._place: dict[tuple[int, ...], int] = {}
         self._options: dict[int, list[_Option]] = {}
-        self.written = 0
-        """How many options were written down, for all states."""
 
     def options(self, state: int) -> list[_Option]:
-        """What its people may have, given what is left."""
+        """What may be chosen, given what is left."""
         seen = state & self.mask
         found = self._options.get(seen)
         if found is None:
-            found = self._options[seen] = [self._option(given) for given in self._possible(seen)]
+            found = self._options[seen] = [self._option(*each) for each in self._possible(seen)]
             self.written += _WRITING * len(found)
         return found
 
-    def _option(self, given: tuple[int, ...]) -> _Option:
+    def _option(self, given: tuple[int, ...], number: int) -> _Option:
         if given not in self._place:
             self._place[given] = len(self.choices)
             self.choices.append(given)
         packed = 0
         for v, often in enumerate(given):
             packed |= often << v * self.width
-        return _Option(packed * self.spread, ways(given), self._place[given])
+        return _Option(packed * self.spread, number, self._place[given])
 
-    def _possible(self, state: int) -> Iterator[tuple[int, ...]]:
-        ones = (1 << self.width) - 1
-        left = [[(state >> slot + v * self.width) & ones for v in range(self.values)] for slot in self.slots]
+    def _possible(self, state: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        raise NotImplementedError
+
+
+class _Whole(_Step):
+    """A cell with all its values. `fields` are where the bags of its views begin, `closing` those of them that it ends."""
+
+    def __init__(self, size: int, closing: Sequence[int], later: Sequence[Sequence[int]], *given: Any) -> None:
+        super().__init__(*given)
+        self.size, self.closing, self.later = size, closing, later
+
+    def _possible(self, state: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        left = [[(state >> field + v * self.width) & self.ones for v in range(len(self.values))] for field in self.fields]
         most = [min(column) for column in zip(*left, strict=True)]
+        if self.closing:
+            ends = [left[self.fields.index(field)] for field in self.closing]
+            if all(end == ends[0] for end in ends) and all(end <= may for end, may in zip(ends[0], most, strict=True)):
+                yield tuple(ends[0]), ways(ends[0])
+            return
         # What no later cell of a view can take has to be taken here.
         least = [
             max(0, *(have - may for have, may in zip(column, later, strict=True)))
             for column, later in zip(zip(*left, strict=True), zip(*self.later, strict=True), strict=True)
         ]
-        if self.closing:
-            ends = [left[self.slots.index(slot)] for slot in self.closing]
-            if all(end == ends[0] for end in ends) and all(end <= may for end, may in zip(ends[0], most, strict=True)):
-                yield tuple(ends[0])
-            return
-        yield from _between(least, most, self.size)
+        for given in _between(least, most, self.size):
+            yield given, ways(given)
+
+
+class _Share(_Step):
+    """A cell with one value. The first of `fields` says how many of its people are left, the others how often the value is."""
+
+    def __init__(self, closing: Sequence[int], later: Sequence[int], *given: Any) -> None:
+        super().__init__(*given)
+        self.closing, self.later = closing, later
+
+    def _possible(self, state: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        left = [(state >> field) & self.ones for field in self.fields]
+        ends = {have for have, field in zip(left, self.fields, strict=True) if field in self.closing}
+        least = max(have - may for have, may in zip(left, self.later, strict=True))
+        if len(ends) < 2:
+            for often in ends or range(max(least, 0), min(left) + 1):
+                if max(least, 0) <= often <= min(left):
+                    yield (often,), comb(left[0], often)
 
 
 def _between(least: Sequence[int], most: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
@@ -140,9 +165,6 @@ class Counted:
     """
 
     puzzle: Puzzle
-    order: tuple[int, ...]
-    """The cells in the order in which they were taken."""
-
     steps: tuple[_Step, ...]
     layers: tuple[dict[int, Any], ...]
     """Before every cell the states, and in how many ways they are reached."""
@@ -156,23 +178,20 @@ class Counted:
     @classmethod
     def of(cls, puzzle: Puzzle, most: int | None = None, *, rounded: bool | None = None) -> "Counted":
         """Count forwards, at most so many steps. By itself it finds out whether counts are `rounded`."""
-        cells = order(puzzle)
-        steps = tuple(_steps(puzzle, cells))
+        steps = tuple(_steps(puzzle, *order(puzzle)))
         if rounded is None:
             try:
-                found = cls._forwards(puzzle, cells, steps, STEPS if most is None else most, rounded=False)
+                found = cls._forwards(puzzle, steps, STEPS if most is None else most, rounded=False)
             except _TooLong:
                 pass
             else:
                 if found.taken * _product(found.tables.bit_length()) <= _PATIENCE:
                     return found
             rounded = True
-        return cls._forwards(puzzle, cells, steps, STEPS if most is None else most, rounded=rounded, patient=True)
+        return cls._forwards(puzzle, steps, STEPS if most is None else most, rounded=rounded, patient=True)
 
     @classmethod
-    def _forwards(
-        cls, puzzle: Puzzle, cells: list[int], steps: tuple[_Step, ...], most: int, *, rounded: bool, patient: bool = False
-    ) -> "Counted":
+    def _forwards(cls, puzzle: Puzzle, steps: tuple[_Step, ...], most: int, *, rounded: bool, patient: bool = False) -> "Counted":
         if rounded and max(size * log(max(puzzle.values, 2)) for size, _ in puzzle.cells) > _LARGEST:
             raise TooLargeError("a cell has more people than floats can count tables for")
         layers: list[dict[int, Any]] = [{0: 1.0 if rounded else 1}]
@@ -202,7 +221,7 @@ class Counted:
                 if waited > _PATIENCE:
                     raise _TooLong
             layers.append(after)
-        return cls(puzzle, tuple(cells), steps, tuple(layers), taken, exponent, rounded)
+        return cls(puzzle, steps, tuple(layers), taken, exponent, rounded)
 
     @property
     def tables(self) -> int:
@@ -219,10 +238,20 @@ class Counted:
         return Fraction(3 * roundings, 1 << 53)
 
     @cached_property
+    def shares(self) -> list[list[Fraction]]:
+        """For every cell, how probable each value is for each of its people."""
+        if self.rounded:
+            return self.sums
+        return [
+            [Fraction(one, size * self.tables) for one in own]
+            for (size, _), own in zip(self.puzzle.cells, self.sums, strict=True)
+        ]
+
+    @cached_property
     def sums(self) -> list[list[Any]]:
-        """For every cell and value how many people of the cell have it, over all tables; up to a factor for every cell."""
+        """For every cell and value how many people have it, in all tables together; where counts are rounded, the share."""
         finish: dict[int, Any] = {0: 1.0 if self.rounded else 1}
-        found: list[list[Any]] = [[] for _ in self.order]
+        found: list[list[Any]] = [[0] * self.puzzle.values for _ in self.puzzle.cells]
         for at in range(len(self.steps) - 1, -1, -1):
             step, before = self.steps[at], {}
             often: list[Any] = [0] * len(step.choices)
@@ -241,27 +270,14 @@ class Counted:
             if self.rounded:
                 scale = _scale(before)
                 before = {state: ldexp(number, scale) for state, number in before.items()}
+                often = [Fraction(number) for number in often]
             finish = before
-            found[self.order[at]] = [
-                sum(number * given[v] for number, given in zip(often, step.choices, strict=True))
-                for v in range(self.puzzle.values)
-            ]
+            for i, v in enumerate(step.values):
+                have = sum(number * given[i] for number, given in zip(often, step.choices, strict=True))
+                found[step.cell][v] = have / (sum(often) * self.puzzle.cells[step.cell][0]) if self.rounded else have
         return found
 
-    @cached_property
-    def shares(self) -> list[list[Fraction]]:
-        """For every cell, how probable each value is for each of its people."""
-        found = []
-        for sums in self.sums:
-            if self.rounded:
-                total = sum(map(Fraction, sums))
-                found.append([Fraction(one) / total for one in sums])
-            else:
-                total = sum(sums)
-                found.append([Fraction(one, total) for one in sums])
-        return found
-
-    def drawn(self, source: Random) -> list[tuple[int, ...]]:
+    def drawn(self, source: Random) -> list[list[int]]:
         """For every cell how often each value occurs in it, in one table that is drawn uniformly.
 
         Backwards: a state is reached from those before it, and from each in so many ways. Whole numbers decide, so the draw is
@@ -269,14 +285,16 @@ class Counted:
         """
         if self.rounded:
             raise TooLargeError("there are too many people in one component to draw tables exactly")
-        found: list[tuple[int, ...]] = [()] * len(self.order)
+        found = [[0] * self.puzzle.values for _ in self.puzzle.cells]
         state = 0
         for at in range(len(self.steps) - 1, -1, -1):
             place = source.randrange(self.layers[at + 1][state])
             for before, number, choice in self._arrivals[at][state]:
                 place -= number
                 if place < 0:
-                    found[self.order[at]] = self.steps[at].choices[choice]
+                    step = self.steps[at]
+                    for v, often in zip(step.values, step.choices[choice], strict=True):
+                        found[step.cell][v] = often
                     state = before
                     break
         return found
@@ -315,51 +333,94 @@ def _scale(layer: dict[int, float]) -> int:
 # The order of cells
 
 
-def _steps(puzzle: Puzzle, cells: Sequence[int]) -> Iterator[_Step]:
-    """What every cell does to a state, in an order; a view has a slot from its first cell to its last."""
-    last = {k: at for at, c in enumerate(cells) for k in puzzle.cells[c][1]}
-    width = max(max(bag) for bag in puzzle.bags).bit_length()
-    values = puzzle.values
-    may = {c: [min(puzzle.cells[c][0], *(puzzle.bags[k][v] for k in puzzle.cells[c][1])) for v in range(values)] for c in cells}
-    later = [[0] * values for _ in puzzle.bags]  # how much of a value the cells to come of a view could take
-    for c in cells:
-        for k in puzzle.cells[c][1]:
-            later[k] = [one + more for one, more in zip(later[k], may[c], strict=True)]
+def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterator[_Step]:
+    """The steps: cells one by one, and then the `last` ones together, value by value.
+
+    A view has a slot in the state from its first cell to its last, with a field for every value. Each of the last cells has a
+    field too, for how many of its people are left.
+    """
+    values = range(puzzle.values)
+    width = max([size for size, _ in puzzle.cells] + [max(bag) for bag in puzzle.bags]).bit_length()
     slot: dict[int, int] = {}
     free: list[int] = []
     used = 0
-    for at, c in enumerate(cells):
-        size, own = puzzle.cells[c]
+    left = _degrees(puzzle)
+    may = [[min(size, *(puzzle.bags[k][v] for k in own)) for v in values] for size, own in puzzle.cells]
+    later = [[0] * len(values) for _ in puzzle.bags]  # how much of a value the cells to come of a view could take
+    for (_, own), able in zip(puzzle.cells, may, strict=True):
+        for k in own:
+            later[k] = [one + more for one, more in zip(later[k], able, strict=True)]
+
+    def opened(own: Sequence[int]) -> int:
+        """What opens the views that are not open; they get slots."""
+        nonlocal used
         opening = 0
         for k in own:
             if k not in slot:
                 if not free:
                     free.append(used)
-                    used += 1
+                    used += len(values) * width
                 slot[k] = free.pop()
                 for v, often in enumerate(puzzle.bags[k]):
-                    opening |= often << (slot[k] * values + v) * width
+                    opening |= often << slot[k] + v * width
+        return opening
+
+    for c in first:
+        size, own = puzzle.cells[c]
+        opening = opened(own)
+        for k in own:
+            left[k] -= 1
             later[k] = [one - less for one, less in zip(later[k], may[c], strict=True)]
-        closing = [k for k in own if last[k] == at]
-        yield _Step(size, [slot[k] for k in own], [slot[k] for k in closing], opening, [later[k] for k in own], values, width)
-        free += [slot[k] for k in closing]
+        closing = [slot[k] for k in own if not left[k]]
+        yield _Whole(size, closing, [later[k] for k in own], c, values, opening, [slot[k] for k in own], width)
+        free += closing
+    opening = opened(sorted({k for c in last for k in puzzle.cells[c][1]}))
+    room = {c: used + i * width for i, c in enumerate(last)}
+    opening += sum(puzzle.cells[c][0] << room[c] for c in last)
+    ends = {k: c for c in last for k in puzzle.cells[c][1]}
+    common = sorted(values, key=lambda v: sum(bag[v] for bag in puzzle.bags))  # the most frequent takes what is left
+    ahead = {c: sum(may[c]) for c in last}
+    for v in common:
+        for c in last:
+            own = puzzle.cells[c][1]
+            ahead[c] -= may[c][v]
+            for k in own:
+                later[k][v] -= may[c][v]
+            closing = [slot[k] + v * width for k in own if ends[k] == c] + [room[c]] * (v == common[-1])
+            fields = [room[c], *(slot[k] + v * width for k in own)]
+            yield _Share(closing, [ahead[c], *(later[k][v] for k in own)], c, [v], opening, fields, width)
+            opening = 0
 
 
-def order(puzzle: Puzzle) -> list[int]:
-    """The cells in an order that keeps states few: a greedy one, the best of some that start elsewhere."""
-    plans = _Plans(puzzle)
+def _degrees(puzzle: Puzzle) -> list[int]:
+    """How many cells every view has."""
+    found = [0] * len(puzzle.bags)
+    for _, own in puzzle.cells:
+        for k in own:
+            found[k] += 1
+    return found
+
+
+def order(puzzle: Puzzle) -> tuple[list[int], list[int]]:
+    """The cells in an order that keeps states few, and those that are left to the end, to be taken together, value by value.
+
+    Greedy, and the best of some that start with other views, or leave large cells to the end.
+    """
     if len(puzzle.bags) == 1:
-        return list(range(len(puzzle.cells)))
-    best, least = [], inf
-    for start in plans.starts():
-        cells, cost = plans.greedy(start, least)
-        if cost < least:
-            best, least = cells, cost
+        return list(range(len(puzzle.cells))), []
+    plans = _Plans(puzzle)
+    best: tuple[list[int], list[int]] = [], []
+    least = inf
+    for last in plans.lasts():
+        for start in plans.starts():
+            cells, cost = plans.greedy(start, last, least)
+            if cost < least:
+                best, least = (cells, last), cost
     return best
 
 
 class _Plans:
-    """Orders of cells, with an estimate of how many states they lead to.
+    """Orders of cells, with an estimate of the steps that they lead to, as powers of two.
 
     A view of which p people are done has as many states as its bag has parts of that size. Their product bounds the number of
     states; so does the number of ways in which people done so far can have values, those in the same open views together.
@@ -379,50 +440,81 @@ class _Plans:
         views = range(len(self.of))
         if len(self.of) <= _STARTS:
             return list(views)
-        near = self._distances(0)
-        far = max(views, key=lambda k: near[k])
+        far = self._far(self._far(0))
+        if len(self.of) > _MANY:
+            return [far]
         small = sorted(views, key=lambda k: sum(len(self.cells[c][1]) - 1 for c in self.of[k]))
-        return [far, *small[: _STARTS - 1]] if len(self.of) <= 200 else [far]
+        return [far, *small[: _STARTS - 1]]
 
-    def _distances(self, start: int) -> dict[int, int]:
-        found, edge = {start: 0}, [start]
+    def _far(self, start: int) -> int:
+        """A view as far from another as any, by way of views that share people."""
+        seen, edge = {start}, [start]
+        last = start
         while edge:
-            edge = [k for j in edge for k in self._met(j) if found.setdefault(k, found[j] + 1) == found[j] + 1 and k not in edge]
-            edge = list(dict.fromkeys(edge))
-            if edge and all(found[k] < max(found.values()) for k in edge):
-                break
-        return found
+            last = edge[-1]
+            edge = [j for k in edge for c in self.of[k] for j in self.cells[c][1]]
+            edge = [k for k in dict.fromkeys(edge) if k not in seen]
+            seen.update(edge)
+        return last
 
-    def _met(self, k: int) -> set[int]:
-        return {j for c in self.of[k] for j in self.cells[c][1]} - {k}
+    def lasts(self) -> list[list[int]]:
+        """Cells that may be left to the end: none, or all from some size on, with those that are in one view only."""
+        sizes = sorted({size for size, own in self.cells if len(own) > 1})
+        if len(self.of) > _STARTS or sizes[-1] < _SMALL:
+            return [[]]
+        found: list[list[int]] = [[]]
+        for size in (0, *_SIZES):
+            some = [c for c, (people, own) in enumerate(self.cells) if people > size or len(own) == 1]
+            found += [some] if some not in found else []
+        return [self._in_turn(some) for some in found]
 
-    def greedy(self, start: int, least: float) -> tuple[list[int], float]:
+    def _in_turn(self, some: Sequence[int]) -> list[int]:
+        """Those in one view only come last: they take what is left."""
+        return sorted(some, key=lambda c: (len(self.cells[c][1]) == 1, -len(self.cells[c][1]), self.cells[c][0]))
+
+    def greedy(self, start: int, last: Sequence[int], least: float) -> tuple[list[int], float]:
         """View by view, always the one whose cells leave the fewest states; stops once an order is dearer than the `least`."""
-        done: set[int] = set()
+        waiting = set(range(len(self.cells))) - set(last)
         people = dict.fromkeys(range(len(self.of)), 0)
         left = [len(own) for own in self.of]
         open_: set[int] = set()
         cells: list[int] = []
-        cost = 0.0
-        chosen: int | None = start
-        while chosen is not None:
-            for c in self._cells(chosen, done, open_, left):
+        cost, states = 0.0, 0.0
+        chosen = start
+        while waiting:
+            for c in self._cells(chosen, waiting, open_, left):
                 size, own = self.cells[c]
+                ends = any(left[k] == 1 for k in own)
+                cost += 2.0 ** min(states + (0 if ends else _two(comb(size + self.values - 1, size))), 900)
                 cells.append(c)
-                done.add(c)
+                waiting.discard(c)
                 for k in own:
                     people[k] += size
                     left[k] -= 1
                     (open_.add if left[k] else open_.discard)(k)
-                cost += 2.0 ** min(self._states(open_, people, done), 900)
+                states = self._states(open_, people, waiting, last)
                 if cost > least:
                     return cells, inf
-            chosen = min(open_, key=lambda k: (self._after(k, done, open_, left, people), k), default=None)
-        return cells, cost
+            if waiting:
+                able = [k for k in open_ if any(c in waiting for c in self.of[k])]
+                able = able or sorted({k for c in waiting for k in self.cells[c][1]})
+                chosen = min(able, key=lambda k: (self._after(k, waiting, open_, left, people), k))
+        return cells, cost + (2.0 ** min(states + self._together(last), 900) if last else 0)
 
-    def _cells(self, view: int, done: set[int], open_: set[int], left: list[int]) -> list[int]:
-        """The cells of a view that are not done: those that end some view first; last the one with the most to choose."""
-        own = [c for c in self.of[view] if c not in done]
+    def _together(self, last: Sequence[int]) -> float:
+        """The steps for cells that are taken value by value, from one state: by how many of each are left.
+
+        Of as many cells as there are views the numbers follow from those of the others; so the largest ones do not count.
+        """
+        views = {k for c in last for k in self.cells[c][1]}
+        sizes = sorted(self.cells[c][0] for c in last)
+        free = sizes[: max(len(last) - len(views), 0)]
+        branches = max([1, *free]) + 1
+        return _two(self.values * len(last) * branches) + sum(_two(size + 1) for size in free)
+
+    def _cells(self, view: int, waiting: set[int], open_: set[int], left: list[int]) -> list[int]:
+        """The cells of a view that are waiting: those that end some view first; last the one with the most to choose."""
+        own = [c for c in self.of[view] if c in waiting]
         return sorted(
             own,
             key=lambda c: (
@@ -433,21 +525,21 @@ class _Plans:
             ),
         )
 
-    def _after(self, view: int, done: set[int], open_: set[int], left: list[int], people: dict[int, int]) -> float:
-        """The states, as a power of two, once all cells of a view are done."""
+    def _after(self, view: int, waiting: set[int], open_: set[int], left: list[int], people: dict[int, int]) -> float:
+        """The states, once all cells of a view are done."""
         more: dict[int, int] = {}
         less: dict[int, int] = {}
         for c in self.of[view]:
-            if c not in done:
+            if c in waiting:
                 for k in self.cells[c][1]:
                     more[k] = more.get(k, 0) + self.cells[c][0]
                     less[k] = less.get(k, 0) + 1
         return sum(self.parts[k][people[k] + more.get(k, 0)] for k in open_ | more.keys() if left[k] > less.get(k, 0))
 
-    def _states(self, open_: set[int], people: dict[int, int], done: set[int]) -> float:
+    def _states(self, open_: set[int], people: dict[int, int], waiting: set[int], last: Sequence[int]) -> float:
         by_views = sum(self.parts[k][people[k]] for k in open_)
         behind: dict[tuple[int, ...], int] = {}
-        for c in {c for k in open_ for c in self.of[k] if c in done}:
+        for c in {c for k in open_ for c in self.of[k]} - waiting - set(last):
             trace = tuple(k for k in self.cells[c][1] if k in open_)
             behind[trace] = behind.get(trace, 0) + self.cells[c][0]
         by_people = sum(_two(comb(number + self.values - 1, number)) for number in behind.values())

@@ -47,7 +47,8 @@ def estimate(puzzle: Puzzle, tries: int, source: np.random.Generator) -> Estimat
     held = np.zeros((tries, number, values), dtype=np.int64)
     rows = np.arange(tries)
     alone = [len(own) == 1 for _, own in puzzle.cells]
-    for c in sorted(order(puzzle), key=lambda c: alone[c]):
+    first, last = order(puzzle)
+    for c in sorted([*first, *last], key=lambda c: alone[c]):
         size, own = puzzle.cells[c]
         if alone[c]:
             held[:, c] = left[:, own[0]]
