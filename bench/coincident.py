@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 

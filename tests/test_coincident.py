@@ -16,7 +16,7 @@ from shoal.counts import Counts
 from shoal.errors import InfeasibleError, ParameterError, ShoalError
 from shoal.hierarchy import Hierarchy
 from shoal.methods import Schema
-from shoal.methods.coincident import Coincident
+from shoal.methods.coincident import RANGES, Coincident
 from shoal.methods.coincident.grouping import by_curve, by_splits
 from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged
 from shoal.privacy.promises import Coincidence
@@ -144,6 +144,32 @@ def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(s
     assert release.table["group"].n_unique() == release.facts["groups"]
 
 
+def test_the_narrower_range_of_every_group_covers_fewer_leaves_than_either() -> None:
+    """The groups are the same, as the draws are, so losses are of one group after the other."""
+    table = people(400)
+    made = {ranges: Coincident(("2-diversity of ill",), 4, ranges=ranges).release(table, Seeded(1)) for ranges in RANGES}  # type: ignore[arg-type]
+    narrow, boundary, hierarchy = (shoal.judge(table, made[ranges]).losses["granularity"].normalised for ranges in RANGES)
+    assert narrow < min(boundary, hierarchy)
+    texts = {text for labels in AGES.labels for text in labels}
+    shown = set(made["narrower"].table["age"].to_list())
+    assert shown & texts
+    assert shown - texts
+
+
+def test_many_people_are_put_along_a_curve_and_the_certificate_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.methods.coincident.MANY", 200)
+
+    def used(rows: int, **options: Any) -> tuple[str, str]:
+        given = Coincident(("2-diversity of ill",), 4, **options).release(people(rows), Seeded(1)).certificate.parameters  # type: ignore[arg-type]
+        return given["order"], given["ranges"]
+
+    assert used(200) == ("splits", "narrower")
+    assert used(201) == ("curve", "hierarchy")
+    assert used(201, ranges="boundary") == ("splits", "boundary")
+    assert used(201, order="splits") == ("splits", "narrower")
+    assert used(200, order="curve") == ("curve", "hierarchy")
+
+
 def test_records_may_be_left_out_instead_of_groups_that_are_safe() -> None:
     table = people(60, 1, "u" * 9 + "v")  # few groups to start with have both values
     method = Coincident(("2-diversity of ill",), 4, depth=3)  # type: ignore[arg-type]
@@ -250,6 +276,8 @@ def test_a_recipe_makes_it_and_judging_leaves_the_numbers_of_groups_aside(tmp_pa
         name = "coincident"
         models = ["2-diversity of ill"]
         size = 4
+        order = "splits"
+        ranges = "narrower"
     """)
     recipe = shoal.Recipe.load(tmp_path / "recipe.toml")
     release = recipe.run()
