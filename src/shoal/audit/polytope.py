@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.audit.model import Number
-from shoal.errors import ParameterError
+from shoal.errors import ParameterError, ShoalError
 
 __all__ = ["Box", "Row", "combination", "extremes", "free", "linked", "safe"]
 
@@ -139,11 +139,10 @@ def safe(box: Box, rows: tuple[Row, ...], people: int) -> tuple[Fraction, Fracti
     The widths are known to be kept by the rows as they are. None if no such value was found.
     """
     rows, everyone = linked(rows, people)
-    shape = _shape(box, rows, everyone)
-    if shape is None:
-        return None
-    slices = _Slices.of(shape, people)
-    found = slices.interval() if slices else None
+    with np.errstate(all="ignore"):  # no comparison with what is no number holds
+        shape = _shape(box, rows, everyone)
+        slices = _Slices.of(shape, people) if shape else None
+        found = slices.interval() if slices else None
     if found is None:
         return None
     low, high = box.outside(people, found[0], True), box.outside(people, found[1], False)
@@ -471,8 +470,10 @@ class _Pairs:
 
 def _program(a: Floats, least: Floats, most: Floats, low: Floats, high: Floats) -> tuple[Any, Any]:
     """A linear program without costs yet, and what the solver says when it is solved."""
-    import highspy
-
+    try:
+        import highspy
+    except ModuleNotFoundError:
+        raise ShoalError("auditing sums needs HiGHS; install it with: pip install 'shoal[audit]'") from None
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = a.shape
     model.col_cost_ = np.zeros(len(low))
