@@ -15,7 +15,7 @@ from scipy.stats import beta, chi2
 from shoal.errors import InfeasibleError, InputError, ParameterError, TooLargeError
 from shoal.views import OUTSIDE, View, Views, check, possible
 from shoal.views.cells import Puzzle, components
-from shoal.views.counting import Counted
+from shoal.views.counting import Counted, _steps
 from shoal.views.importance import estimate
 from shoal.views.intervals import clopper_pearson
 
@@ -111,7 +111,7 @@ def worlds(draw: st.DrawFn, outside: bool = False) -> Views:
 def agrees(views: Views) -> None:
     number, has = brute(views)
     for how in ("exact", "enclosed"):
-        found = check(views, how=how)  # type: ignore[arg-type]
+        found = check(views, how=how)
         seen = set()
         for belief in found.beliefs:
             for person in belief.people:
@@ -134,6 +134,22 @@ def test_counting_agrees_with_trying_all_tables(views: Views) -> None:
 @given(worlds(outside=True))
 def test_counting_agrees_where_some_of_the_register_are_not_in_the_table(views: Views) -> None:
     agrees(views)
+
+
+@settings(max_examples=100)
+@given(worlds(), st.randoms(use_true_random=False))
+def test_every_order_of_cells_counts_the_same_and_so_does_value_by_value(views: Views, source: Random) -> None:
+    for part in components(views):
+        cells = list(range(len(part.puzzle.cells)))
+        expected = Counted.of(part.puzzle)
+        for _ in range(3):
+            source.shuffle(cells)
+            cut = source.randrange(len(cells) + 1)
+            steps = tuple(_steps(part.puzzle, cells[:cut], cells[cut:]))
+            found = Counted._forwards(part.puzzle, steps, 10**6, rounded=False)
+            assert (found.tables, found.sums) == (expected.tables, expected.sums)
+            drawn = found.drawn(source)
+            assert [sum(own) for own in drawn] == [size for size, _ in part.puzzle.cells]
 
 
 @settings(max_examples=100)
@@ -440,4 +456,16 @@ def test_what_cannot_be_meant_is_refused_in_words(make: object, words: str) -> N
 
 def test_no_views_leave_one_table_and_nobody_exposed() -> None:
     found = check(Views(3, []))
-    assert (found.tables, found.private, len(found.exposed), found.largest) == (1, True, 0, 0)
+    assert (found.tables, found.private, found.largest) == (1, True, Fraction(0))
+    assert not found.exposed
+
+
+def test_a_share_that_is_exactly_its_limit_is_told_from_one_that_is_not_where_counts_are_rounded() -> None:
+    views = chain(60)
+    belief = check(views, how="exact").beliefs[7]
+    value, share = next((value, share) for value, share in belief.shares.items() if 0 < share < 1)
+    for limit in (share, share - Fraction(1, 10**25)):
+        found = check(views.within(limit), how="enclosed")
+        low, high = found.of(belief.people[0]).between(value)
+        assert (low == high == limit) is (limit == share)
+        assert ((belief.people[0], value) in {(one.person, one.value) for one in found.undecided}) is (limit != share)

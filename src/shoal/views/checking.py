@@ -253,7 +253,7 @@ def check(
             beliefs += _sampled(views, part, counted, tries, chance, error)
         else:
             by.append("enclosed" if counted.rounded else "exact")
-            beliefs += _exact(views, part, counted)
+            beliefs += _exact(views, part, counted, chance)
     known = "importance" not in by and not any(one.rounded for one in solved.values() if one is not None)
     return Checked(
         views,
@@ -334,14 +334,26 @@ def _claims(puzzle: Puzzle) -> int:
     return sum(len(_able(puzzle, cell)) for cell in range(len(puzzle.cells)))
 
 
-def _exact(views: Views, part: Component, counted: Counted) -> Iterator[Belief]:
-    for people, shares in zip(part.people, counted.shares, strict=True):
-        told = {views.values[v]: share for v, share in zip(part.values, shares, strict=True) if share}
-        off = counted.error
-        bounds = (
-            {value: (share * (1 - off), min(share * (1 + off), Fraction(1))) for value, share in told.items()} if off else None
-        )
-        yield Belief(people, told, bounds)
+def _exact(views: Views, part: Component, counted: Counted, source: Random) -> Iterator[Belief]:
+    """What was counted; where that was rounded and a limit lies within the bounds, whether the share is exactly the limit."""
+    off = counted.error
+    limits = [views.limit(views.values[v]) for v in part.values]
+    close = [
+        (cell, v, limit)
+        for cell, shares in enumerate(counted.shares)
+        for v, (share, limit) in enumerate(zip(shares, limits, strict=True))
+        if share * (1 - off) <= limit < share * (1 + off) and limit < 1
+    ]
+    same = {at[:2] for at, equal in zip(close, counted.equal(close, source) if close and off else [], strict=False) if equal}
+    for cell, (people, shares) in enumerate(zip(part.people, counted.shares, strict=True)):
+        told, bounds = {}, {}
+        for v, share in enumerate(shares):
+            if share:
+                value = views.values[part.values[v]]
+                exactly = (cell, v) in same
+                told[value] = limits[v] if exactly else share
+                bounds[value] = (limits[v], limits[v]) if exactly else (share * (1 - off), min(share * (1 + off), Fraction(1)))
+        yield Belief(people, told, bounds if off else None)
 
 
 def _sampled(views: Views, part: Component, counted: Counted, tries: int, source: Random, error: float) -> Iterator[Belief]:

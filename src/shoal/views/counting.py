@@ -5,7 +5,8 @@ some cells are done and some are not: that is a state. A forward pass says in ho
 pass in how many ways it can be finished; both are whole numbers. docs/proofs/views.md has the proof.
 """
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -28,6 +29,7 @@ _MANY = 200  # views from which on only one order is made
 _SMALL = 4  # people of a cell from which on it may be left to the end
 _SIZES = (2, 4, 8, 16)  # people above which cells may be left to the end
 _PATIENCE = 1e7  # steps with small numbers that those with long ones may amount to, before they are rounded
+_WITNESSES = 30  # each lets a number that is no prime pass with a chance of a quarter at most
 _LARGEST = 600.0  # logarithm of the ways in which a cell's people can have values, where counts are floats
 _FAINTEST = 1e-200  # what a state may weigh beside the heaviest one of its layer, where counts are floats
 
@@ -174,6 +176,8 @@ class Counted:
 
     exponent: int = 0
     rounded: bool = False
+    modulus: int | None = None
+    """A prime, where only remainders are known."""
 
     @classmethod
     def of(cls, puzzle: Puzzle, most: int | None = None, *, rounded: bool | None = None) -> "Counted":
@@ -191,7 +195,16 @@ class Counted:
         return cls._forwards(puzzle, steps, STEPS if most is None else most, rounded=rounded, patient=True)
 
     @classmethod
-    def _forwards(cls, puzzle: Puzzle, steps: tuple[_Step, ...], most: int, *, rounded: bool, patient: bool = False) -> "Counted":
+    def _forwards(
+        cls,
+        puzzle: Puzzle,
+        steps: tuple[_Step, ...],
+        most: int,
+        *,
+        rounded: bool,
+        patient: bool = False,
+        modulus: int | None = None,
+    ) -> "Counted":
         if rounded and max(size * log(max(puzzle.values, 2)) for size, _ in puzzle.cells) > _LARGEST:
             raise TooLargeError("a cell has more people than floats can count tables for")
         layers: list[dict[int, Any]] = [{0: 1.0 if rounded else 1}]
@@ -216,12 +229,14 @@ class Counted:
                 scale = _scale(after)
                 exponent -= scale
                 after = {state: ldexp(reached, scale) for state, reached in after.items()}
+            elif modulus is not None:
+                after = {state: reached % modulus for state, reached in after.items()}
             elif not patient:
                 waited += (taken - before) * next(iter(after.values())).bit_length()
                 if waited > _PATIENCE:
                     raise _TooLong
             layers.append(after)
-        return cls(puzzle, steps, tuple(layers), taken, exponent, rounded)
+        return cls(puzzle, steps, tuple(layers), taken, exponent, rounded, modulus)
 
     @property
     def tables(self) -> int:
@@ -270,12 +285,28 @@ class Counted:
             if self.rounded:
                 scale = _scale(before)
                 before = {state: ldexp(number, scale) for state, number in before.items()}
-                often = [Fraction(number) for number in often]
+            elif self.modulus is not None:
+                before = {state: number % self.modulus for state, number in before.items()}
             finish = before
+            people = Fraction(sum(often)) * self.puzzle.cells[step.cell][0]
             for i, v in enumerate(step.values):
                 have = sum(number * given[i] for number, given in zip(often, step.choices, strict=True))
-                found[step.cell][v] = have / (sum(often) * self.puzzle.cells[step.cell][0]) if self.rounded else have
+                found[step.cell][v] = min(Fraction(have) / people, Fraction(1)) if self.rounded else have
         return found
+
+    def equal(self, asked: Iterable[tuple[int, int, Fraction]], source: Random) -> list[bool]:
+        """Whether the share of a cell's people with a value is exactly so large; for counts that are rounded.
+
+        By remainders after division by a prime that is drawn: equal numbers have the same, and others have it with a chance of
+        less than 10^-12, whatever they are, as long as there are fewer than 10^12 bits in them.
+        """
+        prime = _prime(source)
+        other = self._forwards(self.puzzle, self.steps, sys.maxsize, rounded=False, patient=True, modulus=prime)
+        tables, sums = other.layers[-1][0], other.sums
+        return [
+            (sums[cell][v] * share.denominator - share.numerator * self.puzzle.cells[cell][0] * tables) % prime == 0
+            for cell, v, share in asked
+        ]
 
     def drawn(self, source: Random) -> list[list[int]]:
         """For every cell how often each value occurs in it, in one table that is drawn uniformly.
@@ -310,6 +341,21 @@ class Counted:
                     into.setdefault(state + step.opening - used, []).append((state, reached * number, choice))
             found.append(into)
         return found
+
+
+def _prime(source: Random) -> int:
+    """A prime of 80 bits, drawn uniformly; by Miller and Rabin's test."""
+    while True:
+        number = source.randrange(1 << 79, 1 << 80) | 1
+        odd, twos = number - 1, 0
+        while odd % 2 == 0:
+            odd, twos = odd // 2, twos + 1
+        for _ in range(_WITNESSES):
+            power = pow(source.randrange(2, number - 1), odd, number)
+            if power not in (1, number - 1) and all((power := power * power % number) != number - 1 for _ in range(twos - 1)):
+                break
+        else:
+            return number
 
 
 class _TooLong(Exception):
