@@ -426,6 +426,7 @@ def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterato
     ends = {k: c for c in last for k in puzzle.cells[c][1]}
     common = sorted(values, key=lambda v: sum(bag[v] for bag in puzzle.bags))  # the most frequent takes what is left
     ahead = {c: sum(may[c]) for c in last}
+    later = [list(own) for own in later]  # the steps above keep theirs
     for v in common:
         for c in last:
             own = puzzle.cells[c][1]
