@@ -62,9 +62,8 @@ def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
 
 def _bits(tree: Hierarchy) -> Iterator[tuple[Fraction, Ints]]:
     """For every bit of a leaf, those of the widest values first: the mean share of leaves that it tells apart, and the bit."""
-    levels = [*tree.maps, np.zeros_like(tree.maps[0])]
     least = Fraction(1)
-    for wide, fine in zip(levels[:0:-1], levels[-2::-1], strict=True):
+    for wide, fine in zip(tree.maps[:0:-1], tree.maps[-2::-1], strict=True):
         fine = fine.astype(np.int64)
         child = fine - fine[np.searchsorted(wide, wide)]  # leaves are in tree order
         share = Fraction(int((np.bincount(wide) ** 2).sum()), len(wide) ** 2)
