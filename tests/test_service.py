@@ -109,7 +109,12 @@ def test_a_key_that_is_removed_is_refused(service: Service, monkeypatch: pytest.
 
 def test_all_keys_are_compared_whichever_is_given(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[str] = []
-    monkeypatch.setattr("shoal.service.app.compare_digest", lambda one, other: compared.append(one) or one == other)
+
+    def compare(one: str, other: str) -> bool:
+        compared.append(one)
+        return one == other
+
+    monkeypatch.setattr("shoal.service.app.compare_digest", compare)
     keys = service.audit.keys()
     for key in (*service.keys.values(), "shoal-0"):
         compared.clear()
@@ -247,7 +252,7 @@ def test_a_bug_and_a_broken_store_tell_nothing(service: Service, monkeypatch: py
 def test_limits_have_a_range() -> None:
     for wrong in ({"body": 0}, {"rate": 0}, {"burst": 0}, {"quantum": -1}, {"quantum": float("nan")}, {"rate": float("inf")}):
         with pytest.raises(ParameterError):
-            Limits(**wrong)  # type: ignore[arg-type]
+            Limits(**wrong)
 
 
 # By schemathesis
@@ -266,7 +271,6 @@ def test_the_service_does_what_its_description_says(tmp_path: Path, operation: s
     service = Service(made(str(tmp_path / "a")))
     schema = schemathesis.openapi.from_asgi("/openapi.json", service.app)
     method, path = operation.split()
-    assert {found.ok().label for found in schema.get_all_operations()} >= {operation}
 
     @settings(max_examples=40, suppress_health_check=list(HealthCheck))
     @given(schema[path][method].as_strategy(generation_mode=mode, headers=service.headers("Bea")))

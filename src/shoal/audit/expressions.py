@@ -299,7 +299,9 @@ class _Reader:
         if self.values > MOST:
             raise self.wrong(token, f"a query compares with {MOST} values at most; ask for a list of people instead")
         if ordered and kind is Kind.TEXT:
-            raise self.wrong(token, f"column {column!r} is text, which has no order here; use =, != or in")
+            raise self.wrong(
+                token, f"column {column!r} is text, which has no order; use =, != or in, or have its type declared in a new audit"
+            )
         if kind in (Kind.TEXT, Kind.DATE):
             if token.kind != "text" or not token.text:
                 example = "'X'" if kind is Kind.TEXT else "'2024-12-31'"

@@ -15,6 +15,7 @@ from shoal import __version__
 from shoal.cli import (
     assess,
     attack,
+    audit,
     buckets,
     compare,
     demo,
@@ -116,7 +117,9 @@ app.command("tradeoff", cls=options.Command)(tradeoff.tradeoff)
 app.command("count", cls=options.Command)(buckets.count)
 app.command("attack", cls=options.Command)(attack.attack)
 app.command("explain", cls=options.Command)(explain.explain)
+app.command("serve", cls=options.Command)(audit.serve)
 app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(audit.app, name="audit")
 app.add_typer(views.app, name="views")

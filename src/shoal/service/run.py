@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,22 +34,25 @@ def serve(
     logger = logging.getLogger("uvicorn.error")
     logger.handlers, logger.propagate = [_Lines()], False
     logger.setLevel(logging.WARNING)
-    uvicorn.run(
-        application(audit, limits),
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
+    app = application(audit, limits)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, server_header=False, ssl_certfile=certificate, ssl_keyfile=key, lifespan="off"
     )
+    try:
+        place = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048)
+    except OSError as error:
+        raise ParameterError(f"cannot listen on {host}, port {port}: {error.strerror}; give another host or port") from None
+    with place:
+        _say({"event": "started", "host": host, "port": place.getsockname()[1]})
+        uvicorn.Server(config).run(sockets=[place])
 
 
 class _Lines(logging.Handler):
     """What the server itself has to say, a JSON object a line. Only fixed texts: arguments and tracebacks could hold a value."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        event = {"time": now, "event": "server", "level": record.levelname.lower(), "text": str(record.msg).strip()}
-        print(json.dumps(event), file=sys.stderr, flush=True)
+        _say({"event": "server", "level": record.levelname.lower(), "text": str(record.msg).strip()})
+
+
+def _say(event: dict[str, object]) -> None:
+    print(json.dumps({"time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"), **event}), file=sys.stderr, flush=True)

@@ -1,0 +1,282 @@
+"""`shoal audit` and `shoal serve`: answer queries about a table exactly, or deny them."""
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.terminal import complain, figures, listing, print_json, show, title
+from shoal.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from shoal.audit import Audit, Standing
+
+__all__ = ["app", "serve"]
+
+SUFFIX = ".audit"
+
+app = typer.Typer(
+    cls=options.Group, no_args_is_help=True, help="Put a table under audit, ask, look at what was asked, give keys."
+)
+keys = typer.Typer(cls=options.Group, no_args_is_help=True, help="Keys for those who may ask the service.")
+app.add_typer(keys, name="key")
+
+Place = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="FILE|URL",
+        help="The audit; else the only *.audit here.",
+        envvar="SHOAL_AUDIT",
+        show_envvar=False,
+        show_default=False,
+    ),
+]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Of the analyst.", show_default=False)]
+
+
+@app.command(cls=options.Command)
+def new(
+    file: options.File,
+    column: Annotated[
+        list[str], typer.Option("--column", "-c", metavar="A,B,…", help="What is secret and asked about.", show_default=False)
+    ],
+    bounds: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--bounds", metavar="LOW HIGH", help="Public bounds of all its values.", show_default=False),
+    ] = None,
+    public: Annotated[
+        list[str] | None,
+        typer.Option("--public", "-p", metavar="A,B,…", help="Columns for conditions; else all others.", show_default=False),
+    ] = None,
+    named: Annotated[
+        str | None, typer.Option("--people", metavar="NAME", help="The public column that names people.", show_default=False)
+    ] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="The order of rows is public: people have numbers.")] = False,
+    family: Annotated[
+        Literal["max", "min", "sum"] | None,
+        typer.Option("--aggregate", help="What is answered; else the first query decides.", show_default=False),
+    ] = None,
+    width: Annotated[str, typer.Option(metavar="NUMBER", help="How uncertain every value stays at least.")] = "1",
+    distinct: Annotated[bool, typer.Option("--distinct", help="It is public that no value occurs twice.")] = False,
+    strategy: Annotated[
+        Literal["binding", "simulatable", "simple"], typer.Option(help="How it is decided; simple is unsafe.")
+    ] = "binding",
+    store: Annotated[
+        str | None,
+        typer.Option("--store", metavar="FILE|URL", help="Where it goes; else beside the table.", show_default=False),
+    ] = None,
+    types: options.Types = [],  # noqa: B006
+    separator: options.Separator = None,
+    quote: options.Quote = None,
+    encoding: options.Encoding = None,
+) -> None:
+    """Put a table under audit.
+
+    A copy of its public and secret columns goes into a store that only you may read; nothing can be asked about the rest.
+    """
+    from shoal.audit import Audit, Secret
+
+    table = options.read(file, separator, encoding, "category", types, quote=quote)
+    secret = options.names(column)
+    shown = options.names(public) if public else [name for name in table.names if name not in secret]
+    place = store or str(file.with_suffix(SUFFIX))
+    low, high = bounds or (None, None)
+    made = Audit.new(
+        place,
+        table,
+        [Secret(name, family, low, high, width, None, distinct, strategy) for name in secret],
+        public=shown,
+        named=named,
+        rows=rows,
+    )
+    complain(f"made {made.place} for {made.people:,} people; it holds the data, so keep it as you keep that")
+    show(_about(made))
+    complain(
+        "Whoever may ask can count people by the public columns as they like. If that is too much, delete the audit before "
+        "anyone has asked, and make it anew with --public."
+    )
+    if strategy == "simple":
+        complain("warning: the strategy simple is unsafe: its denials tell values. Use it to see how, on made-up data only")
+    where = "" if store is None and Path.cwd() == file.resolve().parent else f" --store {made.place}"
+    complain(f'Next: shoal audit ask "{family or "max"}({secret[0]})"{where}')
+
+
+@app.command(cls=options.Command)
+def ask(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="As max(salary) where dept = 'X'.", show_default=False)],
+    store: Place = None,
+    json: options.Json = False,
+) -> None:
+    """Ask a query, and get the exact answer or a denial.
+
+    The log takes it as known to everyone from then on, so ask what you would tell everyone.
+    """
+    reply = _opened(store).ask(query)
+    if json:
+        print_json({"denied": reply.denied, "answer": None if reply.denied else str(reply)})
+    else:
+        show(str(reply))
+
+
+@app.command(cls=options.Command)
+def transcript(store: Place = None, json: options.Json = False) -> None:
+    """Show what was asked and replied: what all analysts may know."""
+    lines = _opened(store).transcript()
+    if json:
+        told = [
+            {"number": one.number, "query": one.query, "denied": one.reply.denied, "answer": _answer(one.reply)} for one in lines
+        ]
+        print_json({"lines": told})
+    elif lines:
+        show(figures(*((f"{one.number}  {one.reply}", one.query) for one in lines)))
+    else:
+        complain("nothing was asked yet")
+
+
+@app.command(cls=options.Command)
+def state(store: Place = None, json: options.Json = False) -> None:
+    """Show how it stands with the audit: for the owner."""
+    audit = _opened(store)
+    standings = audit.state()
+    if json:
+        columns = [
+            {
+                **one.secret.to_dict(),
+                "family": one.secret.family or one.family,
+                "answered": one.answered,
+                "denied": one.denied,
+            }
+            for one in standings
+        ]
+        print_json({"people": audit.people, "columns": columns, "head": audit.head()})
+        return
+    _warn(audit)
+    show(_about(audit), title("Queries"), _counts(standings), figures(("head", audit.head())))
+
+
+@keys.command("add", cls=options.Command)
+def add(
+    name: Name,
+    role: Annotated[Literal["analyst", "owner"], typer.Option(help="An owner may also see the state.")] = "analyst",
+    store: Place = None,
+) -> None:
+    """Make a key for someone who may ask the service.
+
+    It is printed now, and never again.
+    """
+    key = _opened(store).add_key(name, role)
+    print(key)
+    complain(f"this is the key of {name}, as {role}; it cannot be shown again")
+
+
+@keys.command("list", cls=options.Command)
+def list_(store: Place = None, json: options.Json = False) -> None:
+    """Show who has a key."""
+    there = _opened(store).keys()
+    if json:
+        print_json({"keys": [{"name": one.name, "role": one.role, "made": one.made} for one in there]})
+    elif there:
+        show(listing(("name", "role", "made"), *((one.name, one.role, one.made) for one in there)))
+    else:
+        complain("nobody has a key yet; shoal audit key add makes one")
+
+
+@keys.command("remove", cls=options.Command)
+def remove(name: Name, store: Place = None) -> None:
+    """Take someone's key back."""
+    _opened(store).remove_key(name)
+    complain(f"the key of {name} is refused from now on")
+
+
+def serve(
+    store: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE|URL]",
+            help="The audit; else the only *.audit here.",
+            envvar="SHOAL_AUDIT",
+            show_envvar=False,
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(metavar="HOST", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="PORT", help="The port to listen on.", min=0, max=65535)] = 8000,
+    quantum: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Replies leave a multiple of it after a query.", min=0)
+    ] = 0.25,
+    rate: Annotated[float, typer.Option(metavar="N", help="Queries a second and key.", min=0.001)] = 10,
+    burst: Annotated[int, typer.Option(metavar="N", help="Queries of a key at once.", min=1)] = 20,
+    body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request.", min=100)] = 1_000_000,
+    tls_certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For TLS: a certificate.", show_default=False)
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="For TLS: its key.", show_default=False)] = None,
+) -> None:
+    """Let those who have a key ask an audit over HTTP.
+
+    Log lines go to stderr, a JSON object each, without data, queries or keys.
+    """
+    try:
+        from shoal.service import Limits
+        from shoal.service import serve as run
+    except ImportError:
+        raise ParameterError("serving needs more libraries; install them with pip install 'shoal[service]'") from None
+    audit = _opened(store)
+    _warn(audit)
+    if not audit.keys():
+        complain("note: nobody has a key yet; shoal audit key add makes one")
+    if tls_certificate is None and host not in ("127.0.0.1", "::1", "localhost"):
+        complain("warning: without TLS, keys and answers can be read on the way; give --tls-certificate, or use a proxy with TLS")
+    limits = Limits(body=body, rate=rate, burst=burst, quantum=quantum)
+    complain(f"serving {audit.place} on {host}, port {port}; Ctrl-C ends it")
+    run(audit, host=host, port=port, limits=limits, certificate=tls_certificate, key=tls_key)
+
+
+def _opened(store: str | None) -> "Audit":
+    from shoal.audit import Audit
+
+    if store is None:
+        found = sorted(str(path) for path in Path().glob(f"*{SUFFIX}"))
+        if len(found) != 1:
+            there = "there is none here" if not found else f"here are {len(found)}"
+            raise FileError(f"which audit? {there}; name it with --store, or make one with shoal audit new")
+        store = found[0]
+    return Audit.open(store)
+
+
+def _warn(audit: "Audit") -> None:
+    place = audit.place
+    if os.name == "posix" and "://" not in place and stat.S_IMODE(os.stat(place).st_mode) & 0o077:
+        complain(f"warning: others than the owner may read {place}; chmod 600 takes that away")
+
+
+def _about(audit: "Audit") -> Any:
+    pairs = []
+    for one in audit.secrets:
+        ends = [str(end) for end in (one.low, one.high) if end is not None]
+        facts = [
+            one.family or "max, min or sum by the first query",
+            f"from {ends[0]} to {ends[1]}" if len(ends) == 2 else "no bounds",
+            "whole numbers" if one.integers else "any numbers",
+            *(["all different"] if one.distinct else []),
+            f"every value stays uncertain by {one.width}",
+            one.strategy,
+        ]
+        pairs.append((f"secret {one.column}", ", ".join(facts)))
+    pairs.append(("public", ", ".join(f"{name} ({kind.value})" for name, kind in audit.public.items()) or "nothing"))
+    if audit.named:
+        pairs.append(("people by", audit.named))
+    return figures(*pairs)
+
+
+def _counts(standings: "tuple[Standing, ...]") -> Any:
+    rows = [(one.secret.column, one.secret.family or one.family or "", str(one.answered), str(one.denied)) for one in standings]
+    return listing(("column", "aggregate", "answered", "denied"), *rows)
+
+
+def _answer(reply: Any) -> str | None:
+    return None if reply.denied else str(reply)

@@ -1,0 +1,179 @@
+"""`shoal audit` and `shoal serve` at the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from shoal.cli.app import app
+
+PEOPLE = """name,dept,age,salary
+Ann,X,31,52000
+Bea,X,40,61000
+Cid,Y,35,48000
+Dov,Y,29,75000
+Eve,Y,52,66000
+Fay,X,58,58000
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("SHOAL_AUDIT", raising=False)
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    return tmp_path
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def said(*arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return str(result.stdout).strip()
+
+
+def new(*options: str) -> Any:
+    return run("audit", "new", "people.csv", "--column", "salary", "--bounds", "0", "200000", *options)
+
+
+def test_the_quick_start_works(folder: Path) -> None:
+    result = new()
+    assert result.exit_code == 0
+    assert "made people.audit for 6 people" in result.stderr
+    assert 'Next: shoal audit ask "max(salary)"\n' in result.stderr
+    assert said("audit", "ask", "max(salary) where dept = 'X'") == "61000"
+    assert said("audit", "ask", "max(salary) where name = 'Ann'") == "denied"
+    assert said("audit", "ask", "count(*) where dept = 'X'", "--json") == '{\n  "denied": false,\n  "answer": "3"\n}'
+    assert said("audit", "transcript").splitlines()[0].rstrip() == "1  61000   max(salary) where dept = 'X'"
+    state = json.loads(said("audit", "state", "--json"))
+    assert (state["columns"][0]["answered"], state["columns"][0]["denied"]) == (1, 1)
+    assert state["head"] in said("audit", "state").replace("\n", "")
+    assert [line["denied"] for line in json.loads(said("audit", "transcript", "--json"))["lines"]] == [False, True]
+
+
+def test_nothing_is_shown_wider_than_eighty_columns(folder: Path) -> None:
+    made = new("--people", "name", "--type", "name=text,age=integer")
+    for age in range(30, 50):
+        said("audit", "ask", f"max(salary) where age > {age} and dept in ('X', 'Y') or name in ('Ann', 'Bea', 'Cid', 'Dov')")
+    for shown in (made.stdout, said("audit", "transcript"), said("audit", "state")):
+        assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_columns_that_are_not_public_are_not_in_the_store(folder: Path) -> None:
+    assert new("--public", "dept").exit_code == 0
+    assert b"Cid" not in (folder / "people.audit").read_bytes()
+    result = run("audit", "ask", "max(salary) where name = 'Ann'")
+    assert result.exit_code == 2
+    assert "no public column 'name'" in result.stderr
+
+
+def test_which_audit_is_meant_is_never_guessed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "there is none here" in run("audit", "ask", "max(salary)").stderr
+    new()
+    assert "exists already" in new().stderr
+    assert new("--store", "second.audit").exit_code == 0
+    result = run("audit", "ask", "max(salary)")
+    assert result.exit_code == 2
+    assert "here are 2" in result.stderr
+    assert said("audit", "ask", "max(salary)", "--store", "second.audit") == "75000"
+    monkeypatch.setenv("SHOAL_AUDIT", "people.audit")
+    assert run("audit", "transcript").stderr == "nothing was asked yet\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--bounds", "0", "60000"], "3 values of 6 are outside"),
+        (["--bounds", "0", "x"], "high"),
+        (["--width", "0"], "width"),
+        (["--width", "300000"], "width"),
+        (["--aggregate", "sum"], "whole"),
+        (["--people", "dept", "--type", "dept=text"], "a row is one person"),
+        (["--column", "name"], "no numbers"),
+        (["--column", "wage"], "no column 'wage'"),
+        (["--public", "salary"], "twice"),
+        (["--store", "mysql://here"], "mysql"),
+        (["--type", "salary=date"], "integer or float"),
+    ],
+)
+def test_what_an_audit_could_not_promise_is_refused(folder: Path, options: list[str], why: str) -> None:
+    result = new(*options)
+    assert result.exit_code == 2
+    assert why in result.stderr
+    for value in ("52000", "75000", "Ann"):
+        assert value not in result.stderr
+    assert not (folder / "people.audit").exists()
+
+
+def test_a_missing_secret_value_is_refused(folder: Path) -> None:
+    (folder / "people.csv").write_text(PEOPLE + "Gil,X,33,\n")
+    assert "1 value of 7 is missing" in new().stderr
+
+
+def test_an_unsafe_strategy_is_called_unsafe(folder: Path) -> None:
+    assert "unsafe" in new("--strategy", "simple").stderr
+
+
+def test_a_store_that_others_may_read_is_mentioned(folder: Path) -> None:
+    new()
+    os.chmod("people.audit", 0o644)
+    assert "chmod 600" in run("audit", "state").stderr
+
+
+def test_keys_are_made_listed_and_taken_back(folder: Path) -> None:
+    new()
+    assert "nobody has a key" in run("audit", "key", "list").stderr
+    key = said("audit", "key", "add", "ann")
+    assert key.startswith("shoal-")
+    assert len(key) == 70
+    assert said("audit", "key", "add", "bea", "--role", "owner") != key
+    assert [one["name"] for one in json.loads(said("audit", "key", "list", "--json"))["keys"]] == ["ann", "bea"]
+    assert key not in said("audit", "key", "list")
+    assert key.encode() not in (folder / "people.audit").read_bytes()
+    said("audit", "key", "remove", "ann")
+    assert run("audit", "key", "remove", "ann").exit_code == 2
+
+
+def test_the_service_runs_and_ends(folder: Path) -> None:
+    httpx = pytest.importorskip("httpx2")
+    pytest.importorskip("uvicorn")
+    new()
+    key = said("audit", "key", "add", "ann")
+    serving = [sys.executable, "-c", "from shoal.cli import main; main()", "serve", "--port", "0", "--quantum", "0.01"]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    server = subprocess.Popen(serving, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert server.stderr is not None
+        assert server.stderr.readline().startswith("serving people.audit on 127.0.0.1")
+        port = json.loads(server.stderr.readline())["port"]
+        headers = {"Authorization": f"Bearer {key}"}
+        asked = {"aggregate": "max", "column": "salary", "where": "dept = 'Y'"}
+        answer = httpx.post(f"http://127.0.0.1:{port}/query", json=asked, headers=headers, timeout=60)
+        assert answer.json() == {"denied": False, "answer": "75000"}
+        assert "server" not in answer.headers
+        line = json.loads(server.stderr.readline())
+        assert (line["event"], line["path"], line["status"], line["key"]) == ("request", "/query", 200, "ann")
+    finally:
+        server.send_signal(signal.SIGINT)
+        rest = server.communicate(timeout=60)[1]
+    assert server.returncode in (0, 130)
+    assert "Traceback" not in rest
+    assert said("audit", "transcript").split()[:2] == ["1", "75000"]
+
+
+def test_serving_refuses_half_of_tls(folder: Path) -> None:
+    pytest.importorskip("uvicorn")
+    new()
+    (folder / "cert.pem").write_text("")
+    assert "give both" in run("serve", "--tls-certificate", "cert.pem").stderr
+    assert "no file" in run("serve", "--tls-certificate", "cert.pem", "--tls-key", "key.pem").stderr
