@@ -1,0 +1,167 @@
+"""Views that could be shown in addition: who would be in them. Uses `model`, and `sources` for a register; `restoring` and
+`planning` choose among them.
+
+A candidate is a set of people, by a condition on what is public. What it would show is known to whoever has the table.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from shoal.errors import InputError, ParameterError
+from shoal.kinds import Key
+from shoal.privacy.exact import whole
+from shoal.views.model import OUTSIDE, Outside, Value, View, Views
+from shoal.views.sources import Register
+
+__all__ = ["Candidate", "free", "fresh", "public", "refinements", "subsets"]
+
+Columns = Mapping[str, Sequence[Key | None]]
+"""Public columns: of everybody in the register the value, None where it is missing."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """People of whom a view could be shown; its name says by which condition."""
+
+    name: str
+    people: frozenset[int]
+
+    def view(self, table: Sequence[Value]) -> View:
+        """What it shows of a table: everybody's value, `OUTSIDE` for who is not in it.
+
+        >>> Candidate("the first two", frozenset({0, 1})).view(["flu", "cold", "flu"]).bag
+        {'flu': 1, 'cold': 1}
+        """
+        values = (table[person] for person in sorted(self.people))
+        return View(self.name, self.people, [value for value in values if not isinstance(value, Outside)])
+
+
+def public(register: Register) -> dict[str, list[Key | None]]:
+    """The public columns of a register, without the one that names people."""
+    found: dict[str, list[Key | None]] = {}
+    for name in register.people.names:
+        if name != register.person:
+            column = register.people.column(name)
+            found[name] = [column.keys[code] for code in column.codes.tolist()]
+    return found
+
+
+def refinements(views: Views, columns: Columns, *, conditions: int = 1, same: Mapping[str, str] | None = None) -> list[Candidate]:
+    """Parts of earlier views: those of one view whose public values are in an interval, or are one text.
+
+    conditions: on how many columns at once
+    same: for some views the one column whose intervals are taken, as that of their own condition; else all columns are
+
+    >>> men = Views(4, [View("men", range(4), "heart SARS SARS virus".split())])
+    >>> [one.name for one in refinements(men, {"age": [23, 24, 25, 25]})]
+    ['men: age 23 to 24', 'men: age 24 to 25', 'men: age 25']
+    """
+    whole(conditions, "conditions", 1)
+    _fitting(views, columns)
+    found: dict[frozenset[int], str] = {}
+    for view in views.shown:
+        own = columns if same is None or view.name not in same else {same[view.name]: columns[same[view.name]]}
+        for people, text in _parts(view.members, list(own.items()), conditions):
+            found.setdefault(people, f"{view.name}: {text}")
+    return _useful(views, found)
+
+
+def free(views: Views, columns: Columns, *, conditions: int = 1, largest: int | None = None) -> list[Candidate]:
+    """Whom intervals and texts of public columns select of the whole register, up to `largest` people: by itself as many as
+    the largest view has."""
+    whole(conditions, "conditions", 1)
+    _fitting(views, columns)
+    most = max((len(view.members) for view in views.shown), default=0) if largest is None else largest
+    found: dict[frozenset[int], str] = {}
+    for people, text in _parts(frozenset(range(len(views.names))), list(columns.items()), conditions):
+        if len(people) <= most:
+            found.setdefault(people, text)
+    return _useful(views, found)
+
+
+def subsets(views: Views, size: int) -> list[Candidate]:
+    """Any so many people of an earlier view, by their names: for small views."""
+    found: dict[frozenset[int], str] = {}
+    for view in views.shown:
+        for people in combinations(sorted(view.members), whole(size, "size", 1)):
+            found.setdefault(frozenset(people), f"{view.name}: {', '.join(views.names[one] for one in people)}")
+    return _useful(views, found)
+
+
+def fresh(views: Views, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Candidates that can be shown beside the views: of people in the register, and called otherwise than views are."""
+    taken = {view.name for view in views.shown}
+    found = []
+    for one in candidates:
+        if not one.people or min(one.people) < 0 or max(one.people) >= len(views.names):
+            raise ParameterError(f"candidate {one.name!r} has nobody, or people who are not in the register")
+        name, number = one.name, 2
+        while name in taken:
+            name, number = f"{one.name} ({number})", number + 1
+        taken.add(name)
+        found.append(one if name == one.name else Candidate(name, one.people))
+    return found
+
+
+def fits(views: Views, table: Sequence[Value]) -> None:
+    """InputError if a table is not one that could have shown the views."""
+    if len(table) != len(views.names):
+        raise InputError(
+            f"the table has values for {len(table):,} people, the register has {len(views.names):,}; give everybody's"
+        )
+    if views.complete and any(value is OUTSIDE for value in table):
+        raise InputError("somebody of the register is not in the table; say that the register is not complete")
+    for view in views.shown:
+        if Candidate("", view.members).view(table).shown != view.shown:
+            raise InputError(f"view {view.name!r} was not shown of this table: it has other values. Give the table that it is of")
+
+
+def _fitting(views: Views, columns: Columns) -> None:
+    for name, values in columns.items():
+        if len(values) != len(views.names):
+            raise ParameterError(f"column {name!r} has {len(values):,} values for {len(views.names):,} people of the register")
+
+
+def _parts(
+    people: frozenset[int], columns: Sequence[tuple[str, Sequence[Key | None]]], conditions: int
+) -> Iterator[tuple[frozenset[int], str]]:
+    """Whom conditions on so many columns select of some people, those with fewer conditions first."""
+    for number in range(1, min(conditions, len(columns)) + 1):
+        for chosen in combinations(columns, number):
+            yield from _selected(people, chosen)
+
+
+def _selected(
+    people: frozenset[int], columns: Sequence[tuple[str, Sequence[Key | None]]]
+) -> Iterator[tuple[frozenset[int], str]]:
+    (name, values), *others = columns
+    for some, text in _runs(people, name, values):
+        if not others:
+            yield some, text
+            continue
+        for fewer, more in _selected(some, others):
+            yield fewer, f"{text}, {more}"
+
+
+def _runs(people: frozenset[int], name: str, values: Sequence[Key | None]) -> Iterator[tuple[frozenset[int], str]]:
+    """Whom intervals of a column select that end at values somebody has; of texts, single ones."""
+    having: dict[Key, list[int]] = {}
+    for person in sorted(people):
+        value = values[person]
+        if value is not None:
+            having.setdefault(value, []).append(person)
+    ordered = sorted(having)  # type: ignore[type-var]
+    for first, low in enumerate(ordered):
+        inside: set[int] = set()
+        for high in ordered[first:]:
+            inside.update(having[high])
+            yield frozenset(inside), f"{name} {low}" if low == high else f"{name} {low} to {high}"
+            if isinstance(high, str):
+                break
+
+
+def _useful(views: Views, found: Mapping[frozenset[int], str]) -> list[Candidate]:
+    """Without those that tell nothing new, or of one person all."""
+    known = {view.members for view in views.shown}
+    return [Candidate(text, people) for people, text in found.items() if len(people) > 1 and people not in known]

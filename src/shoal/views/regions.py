@@ -1,0 +1,313 @@
+"""Parts of views that have to do with each other, and how they would stand with more views. Uses `cells`, `counting` and
+`candidates`; `restoring` and `planning` search with it.
+
+A candidate within one earlier view changes nothing outside that view's region, so every region is restored by itself.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.errors import TooLargeError, plural
+from shoal.views.candidates import Candidate
+from shoal.views.cells import Component, Puzzle, components
+from shoal.views.counting import STEPS, Counted
+from shoal.views.model import Outside, Value, View, Views
+
+__all__ = ["LONGEST", "Obstacle", "Region", "Standing", "obstacle", "regions"]
+
+LONGEST = 300_000
+"""Steps that counting for one set of views may take in a search; more than that, and the set is left out."""
+
+_FINE = 10**6  # denominators of the weights that refute a linear program
+_NAMED = 6  # people whom a reason names
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why nothing that is shown in addition can restore some people: docs/proofs/restoring.md has the arguments."""
+
+    people: tuple[int, ...]
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """How a region stands with some more views.
+
+    excess: by how much the most probable value of anybody is above its limit; 0 or less, and every limit holds
+    amount: all that is above limits, summed over people
+    shares: for everybody and every value how probable it is, roughly
+    tables: how many are possible
+    """
+
+    excess: Fraction
+    amount: float
+    shares: Floats
+    tables: int
+    hopeless: bool = False
+    """Whatever is shown in addition, somebody stays exposed."""
+
+    @property
+    def private(self) -> bool:
+        return not self.hopeless and self.excess <= 0
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The lower, the better."""
+        return float(self.excess), self.amount
+
+
+_HOPELESS = Standing(Fraction(1), float("inf"), np.zeros((0, 0)), 0, hopeless=True)
+
+
+@dataclass(eq=False)
+class Region:
+    """Views that are connected by people, with the candidates that are about these; people are numbered anew."""
+
+    people: tuple[int, ...]
+    views: Views
+    candidates: tuple[Candidate, ...]
+    spent: int = 0
+    """Steps of counting so far."""
+
+    @cached_property
+    def start(self) -> Standing:
+        """How it stands without any more views; TooLargeError if that cannot be counted."""
+        for part in components(self.views):
+            self._count(part.puzzle, STEPS)
+        found = self.standing(())
+        if found is None:
+            raise TooLargeError(
+                f"{plural(len(self.views.shown), 'view')} of {plural(len(self.people), 'person')} are too entangled to be counted "
+                "exactly, which a search needs"
+            )
+        self.spent = 0
+        return found
+
+    @cached_property
+    def _counted(self) -> dict[Puzzle, tuple[int, list[list[int]]] | None]:
+        """What was counted: views that more views leave alone are not counted again."""
+        return {}
+
+    @cached_property
+    def _column(self) -> dict[Value, int]:
+        return {value: at for at, value in enumerate(self.views.values)}
+
+    def standing(self, more: Sequence[View]) -> Standing | None:
+        """How it would stand with more views; None if that takes too long to count. Views must not contradict each other."""
+        views = self.views.also(*more)
+        parts = components(views)
+        if any(True for _ in crowds(views, parts)):
+            return _HOPELESS
+        for value in views.values:
+            self._column.setdefault(value, len(self._column))
+        shares = np.zeros((len(self.people), len(self._column)))
+        limits = [(self._column[value], limit := views.limit(value), float(limit)) for value in views.values]
+        worst, near, amount, tables = Fraction(-1), -1.0, 0.0, 1
+        for part in parts:
+            counted = self._count(part.puzzle)
+            if counted is None:
+                return None
+            number, sums = counted
+            tables *= number
+            for people, own in zip(part.people, sums, strict=True):
+                total = sum(own)
+                for v, often in zip(part.values, own, strict=True):
+                    column, limit, about = limits[v]
+                    share = often / total
+                    shares[list(people), column] = share
+                    if share - about > near - 1e-9:  # else it is surely not the worst
+                        worst = max(worst, Fraction(often, total) - limit)
+                        near = float(worst)
+                    amount += len(people) * max(share - about, 0.0)
+        return Standing(worst, amount, shares, tables)
+
+    def _count(self, puzzle: Puzzle, most: int = LONGEST) -> tuple[int, list[list[int]]] | None:
+        if puzzle not in self._counted:
+            try:
+                counted = Counted.of(puzzle, most, rounded=False)
+            except TooLargeError:
+                self._counted[puzzle] = None
+                self.spent += most
+            else:
+                self._counted[puzzle] = counted.tables, counted.sums
+                self.spent += counted.taken
+        return self._counted[puzzle]
+
+    def bags(self, candidate: Candidate, views: Views, shares: Floats) -> Iterator[View]:
+        """All that a candidate might show: at least whatever some table has that fits the views; maybe more."""
+        own = sorted(candidate.people)
+        values = list(self._column)
+        low = [int((shares[own, at] >= 1).sum()) for at in range(len(values))]
+        high = [int((shares[own, at] > 0).sum()) for at in range(len(values))]
+        for view in views.shown:
+            if candidate.people <= view.members:
+                rest = len(view.members) - len(own)
+                bag = dict(zip(views.values, views.bag(view), strict=True))
+                low = [max(one, bag.get(value, 0) - rest) for one, value in zip(low, values, strict=True)]
+                high = [min(one, bag.get(value, 0)) for one, value in zip(high, values, strict=True)]
+        for often in _parted(low, high, len(own)):
+            shown = {value: n for value, n in zip(values, often, strict=True) if n and not isinstance(value, Outside)}
+            yield View(candidate.name, candidate.people, shown)
+
+    def whole(self, view: View) -> View:
+        """A view with the numbers that people have in the register."""
+        return View(view.name, [self.people[one] for one in view.members], view.shown)
+
+
+def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int]) -> list[Region]:
+    """The regions of people who are exposed, with the candidates that touch them."""
+    first = list(range(len(views.names)))
+
+    def find(one: int) -> int:
+        while first[one] != one:
+            first[one] = first[first[one]]
+            one = first[one]
+        return one
+
+    def join(people: Iterable[int]) -> None:
+        root = None
+        for person in people:
+            root = find(person) if root is None else root
+            first[find(person)] = root
+
+    for view in views.shown:
+        join(view.members)
+    chosen = list(candidates)
+    for candidate in chosen:
+        join(candidate.people)
+    roots = list(dict.fromkeys(find(person) for person in exposed))
+    people: dict[int, list[int]] = {root: [] for root in roots}
+    for person in range(len(first)):
+        if (root := find(person)) in people:
+            people[root].append(person)
+    found = []
+    for root in roots:
+        number = {person: at for at, person in enumerate(people[root])}
+        shown = [
+            View(view.name, [number[one] for one in view.members], view.shown)
+            for view in views.shown
+            if view.members and find(next(iter(view.members))) == root
+        ]
+        own = tuple(
+            Candidate(one.name, frozenset(number[person] for person in one.people))
+            for one in chosen
+            if find(next(iter(one.people))) == root
+        )
+        local = Views([views.names[one] for one in people[root]], shown, views.gamma, views.limits, views.complete)
+        found.append(Region(tuple(people[root]), local, own))
+    return found
+
+
+def crowds(views: Views, parts: Sequence[Component]) -> Iterator[tuple[tuple[int, ...], Value, int]]:
+    """People of whom everybody knows that so many have a value, which are more than its limit allows of them."""
+    for part in parts:
+        for k, bag in enumerate(part.puzzle.bags):
+            size = sum(bag)
+            for v, often in zip(part.values, bag, strict=True):
+                limit = views.limit(views.values[v])
+                if often * limit.denominator > limit.numerator * size:
+                    inside = [
+                        one for (_, own), people in zip(part.puzzle.cells, part.people, strict=True) if k in own for one in people
+                    ]
+                    yield tuple(sorted(inside)), views.values[v], often
+
+
+def obstacle(region: Region) -> Obstacle | None:
+    """A proof that no views in addition restore a region, if one is found."""
+    views = region.views
+    parts = components(views)
+    least = min(crowds(views, parts), key=lambda one: len(one[0]), default=None)
+    if least is not None:
+        people, value, often = least
+        who = _who(views, people)
+        return Obstacle(
+            tuple(region.people[one] for one in people),
+            f"{often} of {len(people)} people ({who}) are known to have {_said(value)}, whatever else is shown"
+            if len(people) > 1
+            else f"{who} is known to have {_said(value)}, whatever else is shown",
+        )
+    for part in parts:
+        counted = region._count(part.puzzle, STEPS)
+        for people, own in zip(part.people, counted[1] if counted else (), strict=False):
+            able = [views.values[v] for v, often in zip(part.values, own, strict=True) if often]
+            if len(able) == 1 and views.limit(able[0]) < 1:
+                who = "each of them is" if len(people) > 1 else "is"
+                return Obstacle(
+                    tuple(region.people[one] for one in people),
+                    f"{_who(views, people)} {who} known to have {_said(able[0])}, whatever else is shown",
+                )
+        weights = _refuted(views, part, None if counted is None else counted[1])
+        if weights is not None:
+            people = tuple(sorted(one for cell in weights for one in part.people[cell]))
+            return Obstacle(
+                tuple(region.people[one] for one in people),
+                f"no probabilities within all limits fit the views of {plural(len(people), 'person')} ({_who(views, people)})",
+            )
+    return None
+
+
+def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None) -> list[int] | None:
+    """The cells of a proof that probabilities within all limits do not fit a component's views; None if none was found.
+
+    A linear program in floats proposes weights of the views; what they prove is computed in whole numbers.
+    """
+    try:
+        from scipy.optimize import linprog
+    except ImportError:
+        return None
+    puzzle = part.puzzle
+    columns, upper = [], []  # every cell and value: the rows it is in, and how many people may have it at most, on average
+    for c, (size, own) in enumerate(puzzle.cells):
+        for v in range(puzzle.values):
+            if (sums is None and all(puzzle.bags[k][v] for k in own)) or (sums is not None and sums[c][v]):
+                columns.append((c, [k * puzzle.values + v for k in own]))
+                upper.append(views.limit(views.values[part.values[v]]) * size)
+    rows = len(puzzle.bags) * puzzle.values
+    matrix = np.zeros((rows + len(puzzle.cells), len(columns) + 1))
+    for at, (c, own) in enumerate(columns):
+        matrix[own, at] = 1
+        matrix[rows + c, at] = 1
+    right = [*(often for bag in puzzle.bags for often in bag), *(size for size, _ in puzzle.cells)]
+    # By how much all limits would have to be raised: x - t·size <= limit·size.
+    raised = np.hstack([np.eye(len(columns)), -np.array([[puzzle.cells[c][0]] for c, _ in columns], dtype=float)])
+    cost = np.zeros(len(columns) + 1)
+    cost[-1] = 1
+    done = linprog(cost, A_ub=raised, b_ub=[float(one) for one in upper], A_eq=matrix, b_eq=right, method="highs")
+    if done.status != 0 or done.fun < 1e-9:
+        return None
+    weights = [round(float(one) * _FINE) for one in done.eqlin.marginals]
+    have = sum(weight * number for weight, number in zip(weights, right, strict=True))
+    of = [sum(weights[row] for row in own) + weights[rows + c] for c, own in columns]
+    may = sum(max(one, 0) * most for one, most in zip(of, upper, strict=True))
+    if have <= may:
+        return None
+    return sorted({c for (c, _), one in zip(columns, of, strict=True) if one > 0})
+
+
+def _parted(low: Sequence[int], high: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
+    """All ways to part a size into numbers between bounds."""
+    if not low:
+        if size == 0:
+            yield ()
+        return
+    least, most = sum(low[1:]), sum(high[1:])
+    for own in range(max(low[0], size - most), min(high[0], size - least) + 1):
+        for others in _parted(low[1:], high[1:], size - own):
+            yield (own, *others)
+
+
+def _who(views: Views, people: Sequence[int]) -> str:
+    names = [views.names[one] for one in people]
+    return ", ".join(names) if len(names) <= _NAMED else f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
+
+
+def _said(value: Value) -> str:
+    return "no value" if value is None else str(value)
