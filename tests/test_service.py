@@ -2,26 +2,27 @@
 
 import asyncio
 import json
+import random
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
-
-from shoal.audit import Audit
-from shoal.errors import FileError, ParameterError
-from tests.test_audit_store import PEOPLE, VALUES, contradictions, made
-
-pytest.importorskip("fastapi")
 import schemathesis
+import uvicorn
+from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode, checks
 from starlette.testclient import TestClient
 
+from shoal.audit import Audit
+from shoal.errors import FileError, ParameterError
 from shoal.service import Limits, application
 from shoal.service.app import _Door
+from tests.test_audit_store import NAMES, PEOPLE, VALUES, _about, contradictions, made
 
 EAGER = Limits(rate=1e6, burst=1_000_000, quantum=0)
 
@@ -288,10 +289,52 @@ def test_the_description_has_all_routes_and_needs_no_key(service: Service) -> No
     assert described["paths"]["/query"]["post"]["security"]
 
 
-# As it is run
+# Over real connections
 
 
-def _free() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+@contextmanager
+def running(service: Service) -> Iterator[str]:
+    """The address of a service on a port of its own."""
+    place = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    server = uvicorn.Server(uvicorn.Config(service.app, log_config=None, access_log=False, lifespan="off", backlog=2048))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{place.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        place.close()
+
+
+def crowded(place: str, clients: int) -> None:
+    service = Service(made(place))
+    told: dict[str, str] = {}
+    draws = random.Random(8)
+    lists = [draws.sample(NAMES, draws.randint(2, PEOPLE - 2)) for _ in range(clients)]
+
+    async def main(address: str) -> None:
+        limits = httpx.Limits(max_connections=clients, max_keepalive_connections=0)
+        async with httpx.AsyncClient(base_url=address, headers=service.headers("Ann"), limits=limits, timeout=600) as client:
+
+            async def ask(names: list[str]) -> None:
+                reply = (await client.post("/query", json={"aggregate": "max", "column": "salary", "people": names})).json()
+                query = str(service.audit.query("max", "salary", people=names))
+                told[_about(query)] = "denied" if reply["denied"] else reply["answer"]
+
+            await asyncio.gather(*map(ask, lists))
+
+    with running(service) as address:
+        asyncio.run(main(address))
+    print(f"{len(told)} queries of {clients} clients")
+    assert len(told) == len(service.audit.transcript())
+    assert not contradictions(place, told)
+
+
+def test_concurrent_clients_are_served(tmp_path: Path) -> None:
+    crowded(str(tmp_path / "a"), 30)
+
+
+@pytest.mark.slow
+def test_a_thousand_concurrent_clients_are_served(tmp_path: Path) -> None:
+    crowded(str(tmp_path / "a"), 1000)

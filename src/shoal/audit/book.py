@@ -257,8 +257,7 @@ class Audit:
             raise QueryError(f"a list of people has from 1 to {self.people:,} of them")
         column = self._public[self.named]
         atom = expressions.naming(self.named, column.kind, people)
-        there = {column.kind.text(key) for key in column.keys}
-        if absent := sum(str(value) not in there for value in set(atom.values)):
+        if absent := len(set(atom.values)) - column.those(atom).bit_count():  # a name is one person's
             raise QueryError(
                 f"{plural(absent, 'name')} of the list {'is' if absent == 1 else 'are'} not in column {self.named!r}"
             )
