@@ -50,7 +50,7 @@ _ROOMS = {
     "Recipe": "recipe",
     "ShoalError": "errors",
 }
-_WHOLE = ("hierarchy", "demo", "research")  # rooms used by their own name, as in shoal.hierarchy.intervals and shoal.demo.table
+_WHOLE = ("hierarchy", "demo", "research", "views")  # rooms used by their own name, as in shoal.demo.table
 
 __all__ = ["__version__", *_ROOMS, *_WHOLE]
 
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from shoal import demo as demo
     from shoal import hierarchy as hierarchy
     from shoal import research as research
+    from shoal import views as views
     from shoal.audit import Audit as Audit
     from shoal.counts import Counts as Counts
     from shoal.counts import Groups as Groups

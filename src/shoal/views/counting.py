@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import comb, frexp, inf, ldexp, log
+from operator import sub
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from shoal.errors import TooLargeError
 from shoal.views.cells import Puzzle, ways
@@ -29,6 +30,7 @@ _MANY = 200  # views from which on only one order is made
 _SMALL = 4  # people of a cell from which on it may be left to the end
 _SIZES = (2, 4, 8, 16)  # people above which cells may be left to the end
 _PATIENCE = 1e7  # steps with small numbers that those with long ones may amount to, before they are rounded
+_LONG = 2000  # bits of a number at which a step takes twice as long
 _WITNESSES = 30  # each lets a number that is no prime pass with a chance of a quarter at most
 _LARGEST = 600.0  # logarithm of the ways in which a cell's people can have values, where counts are floats
 _FAINTEST = 1e-200  # what a state may weigh beside the heaviest one of its layer, where counts are floats
@@ -49,32 +51,39 @@ class _Step:
     a cell that is taken value by value. Fields are wide enough never to meet, and what is chosen leaves all of them at once.
     """
 
-    def __init__(self, cell: int, values: Sequence[int], opening: int, fields: Sequence[int], width: int) -> None:
+    def __init__(self, cell: int, values: Sequence[int], opening: int, fields: Sequence[int], width: "_Width") -> None:
         self.cell, self.values = cell, values
         self.opening = opening
         """What is added to a state first: the bags of views that open."""
 
         self.fields, self.width = fields, width
-        self.ones = (1 << width) - 1
-        self.spread = sum(1 << field for field in fields)
-        self.mask = self.spread * ((1 << width * len(values)) - 1)
+        """Where what it takes from begins, each time with a field for every value."""
+
+        self.spread = sum(1 << width.bits * field for field in fields)
+        self.mask = self.spread * ((1 << width.bits * len(values)) - 1)
         self.choices: list[tuple[int, ...]] = []
         """How often each of `values` is chosen."""
 
         self.written = 0
         """The work of finding all options so far, in steps."""
 
-        self._place: dict[tuple[int, ...], int] = {}
+        self._end = max(fields) + len(values)
+        self._found: dict[object, list[_Option]] = {}
         self._options: dict[int, list[_Option]] = {}
+        self._place: dict[tuple[int, ...], int] = {}
 
     def options(self, state: int) -> list[_Option]:
         """What may be chosen, given what is left."""
         seen = state & self.mask
         found = self._options.get(seen)
         if found is None:
-            found = self._options[seen] = [self._option(*each) for each in self._possible(seen)]
-            self.written += _WRITING * len(found)
+            found = self._options[seen] = self._possible(self.width.read(seen, self._end))
+            self.written += _WRITING
         return found
+
+    def _possible(self, left: Sequence[int]) -> list[_Option]:
+        """The options, given all fields."""
+        raise NotImplementedError
 
     def _option(self, given: tuple[int, ...], number: int) -> _Option:
         if given not in self._place:
@@ -82,52 +91,68 @@ class _Step:
             self.choices.append(given)
         packed = 0
         for v, often in enumerate(given):
-            packed |= often << v * self.width
+            packed |= often << v * self.width.bits
+        self.written += _WRITING
         return _Option(packed * self.spread, number, self._place[given])
-
-    def _possible(self, state: int) -> Iterator[tuple[tuple[int, ...], int]]:
-        raise NotImplementedError
 
 
 class _Whole(_Step):
-    """A cell with all its values. `fields` are where the bags of its views begin, `closing` those of them that it ends."""
+    """A cell with all its values. `closing` says which of its views it ends."""
 
-    def __init__(self, size: int, closing: Sequence[int], later: Sequence[Sequence[int]], *given: Any) -> None:
+    def __init__(self, size: int, closing: Sequence[bool], later: Sequence[Sequence[int]], *given: Any) -> None:
         super().__init__(*given)
-        self.size, self.closing, self.later = size, closing, later
+        self.size, self.later = size, later
+        self.ends = [field for field, ends in zip(self.fields, closing, strict=True) if ends]
 
-    def _possible(self, state: int) -> Iterator[tuple[tuple[int, ...], int]]:
-        left = [[(state >> field + v * self.width) & self.ones for v in range(len(self.values))] for field in self.fields]
-        most = [min(column) for column in zip(*left, strict=True)]
-        if self.closing:
-            ends = [left[self.fields.index(field)] for field in self.closing]
-            if all(end == ends[0] for end in ends) and all(end <= may for end, may in zip(ends[0], most, strict=True)):
-                yield tuple(ends[0]), ways(ends[0])
-            return
+    def _possible(self, left: Sequence[int]) -> list[_Option]:
+        number = len(self.values)
+        bags = [left[field : field + number] for field in self.fields]
+        most = tuple(map(min, *bags)) if len(bags) > 1 else tuple(bags[0])
+        if self.ends:
+            end = tuple(left[self.ends[0] : self.ends[0] + number])
+            fits = end == most and all(tuple(left[field : field + number]) == end for field in self.ends[1:])
+            return [self._option(end, ways(end))] if fits else []
         # What no later cell of a view can take has to be taken here.
-        least = [
-            max(0, *(have - may for have, may in zip(column, later, strict=True)))
-            for column, later in zip(zip(*left, strict=True), zip(*self.later, strict=True), strict=True)
-        ]
-        for given in _between(least, most, self.size):
-            yield given, ways(given)
+        least = tuple(map(max, *(map(sub, bag, later) for bag, later in zip(bags, self.later, strict=True)), [0] * number))
+        found = self._found.get((least, most))
+        if found is None:
+            found = self._found[least, most] = [self._option(each, ways(each)) for each in _between(least, most, self.size)]
+        return found
 
 
 class _Share(_Step):
     """A cell with one value. The first of `fields` says how many of its people are left, the others how often the value is."""
 
-    def __init__(self, closing: Sequence[int], later: Sequence[int], *given: Any) -> None:
+    def __init__(self, closing: Sequence[bool], later: Sequence[int], *given: Any) -> None:
         super().__init__(*given)
         self.closing, self.later = closing, later
 
-    def _possible(self, state: int) -> Iterator[tuple[tuple[int, ...], int]]:
-        left = [(state >> field) & self.ones for field in self.fields]
-        ends = {have for have, field in zip(left, self.fields, strict=True) if field in self.closing}
-        least = max(have - may for have, may in zip(left, self.later, strict=True))
-        if len(ends) < 2:
-            for often in ends or range(max(least, 0), min(left) + 1):
-                if max(least, 0) <= often <= min(left):
-                    yield (often,), comb(left[0], often)
+    def _possible(self, left: Sequence[int]) -> list[_Option]:
+        own = [left[field] for field in self.fields]
+        ends = {have for have, end in zip(own, self.closing, strict=True) if end}
+        least, most = max(0, *(have - may for have, may in zip(own, self.later, strict=True))), min(own)
+        if len(ends) > 1:
+            return []
+        return [self._option((often,), comb(own[0], often)) for often in ends or range(least, most + 1) if least <= often <= most]
+
+
+class _Width(NamedTuple):
+    """How many bits a field has, as a type of `memoryview`."""
+
+    bits: int
+    code: Literal["B", "H", "I", "Q"]
+
+    @classmethod
+    def of(cls, largest: int) -> "_Width":
+        """Wide enough for a number."""
+        return next(width for width in (cls(8, "B"), cls(16, "H"), cls(32, "I"), cls(64, "Q")) if largest < 1 << width.bits)
+
+    def read(self, state: int, end: int) -> Sequence[int]:
+        """The fields of a state up to an end."""
+        found = state.to_bytes(end * self.bits // 8, sys.byteorder)
+        if sys.byteorder == "big":  # then the first field is the last one
+            return memoryview(found).cast(self.code)[::-1].tolist()
+        return found if self.bits == 8 else memoryview(found).cast(self.code).tolist()
 
 
 def _between(least: Sequence[int], most: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
@@ -232,7 +257,7 @@ class Counted:
             elif modulus is not None:
                 after = {state: reached % modulus for state, reached in after.items()}
             elif not patient:
-                waited += (taken - before) * next(iter(after.values())).bit_length()
+                waited += (taken - before) * (1 + next(iter(after.values())).bit_length() / _LONG)
                 if waited > _PATIENCE:
                     raise _TooLong
             layers.append(after)
@@ -298,7 +323,7 @@ class Counted:
         """Whether the share of a cell's people with a value is exactly so large; for counts that are rounded.
 
         By remainders after division by a prime that is drawn: equal numbers have the same, and others have it with a chance of
-        less than 10^-12, whatever they are, as long as there are fewer than 10^12 bits in them.
+        less than 10^-12, whatever they are, as long as they have fewer than 10^11 bits.
         """
         prime = _prime(source)
         other = self._forwards(self.puzzle, self.steps, sys.maxsize, rounded=False, patient=True, modulus=prime)
@@ -386,7 +411,7 @@ def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterato
     field too, for how many of its people are left.
     """
     values = range(puzzle.values)
-    width = max([size for size, _ in puzzle.cells] + [max(bag) for bag in puzzle.bags]).bit_length()
+    width = _Width.of(max(max(size for size, _ in puzzle.cells), max(max(bag) for bag in puzzle.bags)))
     slot: dict[int, int] = {}
     free: list[int] = []
     used = 0
@@ -405,10 +430,10 @@ def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterato
             if k not in slot:
                 if not free:
                     free.append(used)
-                    used += len(values) * width
+                    used += len(values)
                 slot[k] = free.pop()
                 for v, often in enumerate(puzzle.bags[k]):
-                    opening |= often << slot[k] + v * width
+                    opening |= often << (slot[k] + v) * width.bits
         return opening
 
     for c in first:
@@ -417,12 +442,12 @@ def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterato
         for k in own:
             left[k] -= 1
             later[k] = [one - less for one, less in zip(later[k], may[c], strict=True)]
-        closing = [slot[k] for k in own if not left[k]]
+        closing = [not left[k] for k in own]
         yield _Whole(size, closing, [later[k] for k in own], c, values, opening, [slot[k] for k in own], width)
-        free += closing
+        free += [slot[k] for k in own if not left[k]]
     opening = opened(sorted({k for c in last for k in puzzle.cells[c][1]}))
-    room = {c: used + i * width for i, c in enumerate(last)}
-    opening += sum(puzzle.cells[c][0] << room[c] for c in last)
+    room = {c: used + i for i, c in enumerate(last)}
+    opening += sum(puzzle.cells[c][0] << room[c] * width.bits for c in last)
     ends = {k: c for c in last for k in puzzle.cells[c][1]}
     common = sorted(values, key=lambda v: sum(bag[v] for bag in puzzle.bags))  # the most frequent takes what is left
     ahead = {c: sum(may[c]) for c in last}
@@ -433,8 +458,8 @@ def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterato
             ahead[c] -= may[c][v]
             for k in own:
                 later[k][v] -= may[c][v]
-            closing = [slot[k] + v * width for k in own if ends[k] == c] + [room[c]] * (v == common[-1])
-            fields = [room[c], *(slot[k] + v * width for k in own)]
+            closing = [v == common[-1], *(ends[k] == c for k in own)]
+            fields = [room[c], *(slot[k] + v for k in own)]
             yield _Share(closing, [ahead[c], *(later[k][v] for k in own)], c, [v], opening, fields, width)
             opening = 0
 
