@@ -82,18 +82,21 @@ def independent(random: Random, count: int, questions: int) -> list[int]:
             return found
 
 
-def utility(count: int, questions: int, runs: int) -> Iterator[Cells]:
-    said: dict[Strategy, list[tuple[int, int]]] = {"simple": [], "binding": [], "simulatable": []}
+def utility(count: int, questions: int, runs: int, first: int) -> Iterator[Cells]:
+    """Answers of each strategy; the first questions are taken as answered without deciding them, as with `decisions`."""
+    said: dict[Strategy, list[tuple[int, int]]] = {"simple": [], "binding": []}
     for run in range(runs):
         random = Random(run)
         values, asked = people(random, count), independent(random, count, questions)
         for strategy, found in said.items():
-            auditor, state, answers = Sums(count, *BOUNDS, strategy=strategy), SumState(), []
-            for each in asked:
+            auditor, answers = Sums(count, *BOUNDS, strategy=strategy), [True] * first
+            state = SumState(tuple(Row(each, "=", total(values, each)) for each in asked[:first]))
+            for each in asked[first:]:
                 entry = auditor.decide(state, each, total(values, each))
                 state = auditor.after(state, entry)
                 answers.append(entry.answered)
             found.append((sum(answers), answers.index(False) if False in answers else questions))
+    said["simulatable"] = [(0, 0)]  # with bounds it denies everything
     for strategy, found in said.items():
         yield count, questions, runs, strategy, mean(each[0] for each in found), mean(each[1] for each in found)
 
@@ -106,6 +109,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, nargs="*", default=[1000], help="for utility")
     parser.add_argument("--questions", type=int, help="for utility; by itself one fewer than people")
     parser.add_argument("--runs", type=int, default=1, help="for utility")
+    parser.add_argument("--skip", type=float, default=0.0, help="share of people: so many first questions count as answered")
     parser.add_argument("--sizes", type=int, nargs="*", help="for speed: people and answers, in turns")
     options = parser.parse_args()
     if not options.utility:
@@ -114,7 +118,11 @@ def main() -> None:
         print(Printed("Decisions about sums", head, list(speed(sizes))).text(options.markdown))
     if not options.speed:
         head = "people", "questions", "runs", "strategy", "answered", "before the first denial"
-        rows = [row for count in options.people for row in utility(count, options.questions or count - 1, options.runs)]
+        rows = [
+            row
+            for count in options.people
+            for row in utility(count, options.questions or count - 1, options.runs, int(count * options.skip))
+        ]
         print(Printed("Sums answered", head, rows).text(options.markdown))
 
 

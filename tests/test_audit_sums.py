@@ -24,12 +24,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal.audit.polytope as polytope
+from bench import audit_sums
 from shoal.attack.transcript import Heard
 from shoal.attack.transcript_sums import ranges
 from shoal.audit.model import Auditor, Entry, Number, Strategy, crowd, members
 from shoal.audit.polytope import Box, Row, combination, extremes, linked
 from shoal.audit.sums import Rule, Sums, SumState
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InputError, ParameterError, TooLargeError
 from shoal.research import PrintedSums
 
 pytest.importorskip("highspy")
@@ -482,6 +483,20 @@ def test_a_truth_outside_what_is_taken_as_known_does_no_harm() -> None:
     assert not holds(state.rows, values)
     assert wide(auditor, state.rows)
     assert all(each.width >= 1 for each in ranges(auditor, said))
+
+
+def test_too_many_linked_people_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polytope, "LINKED", 3)
+    assert answers(Sums(5, 0, 10), table(4, 5, 6, 7, 8), [(0, 1), (1, 2), (3, 4)]) == [9, 11, 15]
+    with pytest.raises(TooLargeError, match="4 people"):
+        answers(Sums(5, 0, 10), table(4, 5, 6, 7, 8), [(0, 1), (1, 2), (2, 3)])
+
+
+def test_the_benchmarks_still_run() -> None:
+    assert [row[:2] for row in audit_sums.speed([(60, 50)])] == [(60, answers) for answers in (10, 20, 30, 40, 50)]
+    by = {row[3]: row[4] for row in audit_sums.utility(12, 11, 1, 4)}
+    assert by["simulatable"] == 0
+    assert by["binding"] == pytest.approx(by["simple"], abs=3)
 
 
 # Whole numbers

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.audit.model import Number
-from shoal.errors import ParameterError, ShoalError
+from shoal.errors import ParameterError, ShoalError, TooLargeError
 
 __all__ = ["Box", "Row", "combination", "extremes", "free", "linked", "safe"]
 
@@ -38,6 +38,9 @@ SETTINGS: dict[str, Any] = {
     "primal_feasibility_tolerance": 1e-10,
 }
 STEP = 1000  # ends of intervals are multiples of a width by this
+ROUNDING = Fraction(1, 2**20)  # of such a step, which is more than the rounding of what chords give
+LINKED = 10_000
+"""People at most whom questions link with one another: a matrix of so many by so many has 800 MB."""
 DEPENDENT = 1e-9  # a row this close to others, squared and relative to its length, may be a combination of them
 DENOMINATOR = 1000  # of coefficients of such a combination
 
@@ -78,7 +81,7 @@ class Box:
         lows = -self.inside(people, 0)
         step = min(self.width[i] for i in _people(people)) / STEP
         steps = (Fraction(value) + lows) * self.scale / step
-        return (ceil(steps) if up else floor(steps)) * step
+        return (ceil(steps + ROUNDING) if up else floor(steps - ROUNDING)) * step
 
 
 def linked(rows: Sequence[Row], people: int) -> tuple[tuple[Row, ...], int]:
@@ -88,6 +91,11 @@ def linked(rows: Sequence[Row], people: int) -> tuple[tuple[Row, ...], int]:
         before = people
         for row in rows:
             people |= row.people if row.people & people else 0
+    if people.bit_count() > LINKED:
+        raise TooLargeError(
+            f"this question is linked with others to {people.bit_count():,} people, and sums are audited for up to {LINKED:,}; "
+            "audit parts of the table apart, so that no question is about people of two parts"
+        )
     return tuple(row for row in rows if row.people & people), people
 
 
