@@ -65,7 +65,7 @@ class Sums:
 
     low, high: public bounds of all values, or of each person's; None, both, if nothing is public of how large values are
     width: how far apart the possible values of everyone stay at least, or of each person
-    integers: it is public that all values are whole numbers; only few people with few values can then be audited
+    integers: it is public that all values are whole numbers (of some unit); only few people with few values can then be audited
     strategy: "binding", "simulatable" (with bounds it denies everything), or "simple" (unsafe: denials tell)
 
     Bounds narrower than what is public cost answers, never privacy; bounds wider than that break the promise.
