@@ -29,7 +29,7 @@ QUASI, HIDDEN = ("age", "education", "workclass"), "occupation"
 VALUES = (14, 8, 5)
 PARAMETERS = (2, 3, 4, 5, 6, 8, 10)
 MILLION = 1_000_000
-TIMES = 20  # of which the best counts, as other work may run
+TIMES = 20  # at most, of which the best counts, as other work may run
 
 
 def table(values: int) -> shoal.Table:
