@@ -2,10 +2,44 @@
 
 `model` has views and registers, `cells` takes them apart, `counting` counts all tables that could have shown them, `importance`
 estimates where there are too many, `checking` says who is exposed, and `sources` reads views from files and releases.
+`candidates` are views that could be shown in addition; `restoring` and `planning` choose among them, by `regions`, and `judging`
+says what a choice tells.
 """
 
+from shoal.views.candidates import Candidate, free, public, refinements, subsets, truth
 from shoal.views.checking import Belief, Checked, Exposed, check, possible
+from shoal.views.judging import Posterior, posterior, worlds
 from shoal.views.model import OUTSIDE, View, Views
+from shoal.views.planning import Outcome, Outlook, Plan, plan
+from shoal.views.restoring import Restored, Row, Unrestored, restore
 from shoal.views.sources import Register, load
 
-__all__ = ["OUTSIDE", "Belief", "Checked", "Exposed", "Register", "View", "Views", "check", "load", "possible"]
+__all__ = [
+    "OUTSIDE",
+    "Belief",
+    "Candidate",
+    "Checked",
+    "Exposed",
+    "Outcome",
+    "Outlook",
+    "Plan",
+    "Posterior",
+    "Register",
+    "Restored",
+    "Row",
+    "Unrestored",
+    "View",
+    "Views",
+    "check",
+    "free",
+    "load",
+    "plan",
+    "possible",
+    "posterior",
+    "public",
+    "refinements",
+    "restore",
+    "subsets",
+    "truth",
+    "worlds",
+]

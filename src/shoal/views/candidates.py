@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from shoal.errors import InputError, ParameterError
+from shoal.errors import InputError, ParameterError, plural
 from shoal.kinds import Key
 from shoal.privacy.exact import whole
+from shoal.tables import Table
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
 from shoal.views.sources import Register
 
-__all__ = ["Candidate", "free", "fresh", "public", "refinements", "subsets"]
+__all__ = ["Candidate", "fits", "free", "fresh", "public", "refinements", "subsets", "truth"]
 
 Columns = Mapping[str, Sequence[Key | None]]
 """Public columns: of everybody in the register the value, None where it is missing."""
@@ -45,6 +46,33 @@ def public(register: Register) -> dict[str, list[Key | None]]:
             column = register.people.column(name)
             found[name] = [column.keys[code] for code in column.codes.tolist()]
     return found
+
+
+def truth(register: Register, data: Table, column: str, *, complete: bool = True) -> list[Value]:
+    """Everybody's value in a table: by the column that names people in the register, or else row by row."""
+    secret = data.column(column)
+    told = [register._value(key) for key in secret.keys]
+    values: list[Value] = [told[code] for code in secret.codes.tolist()]
+    if register.person is None:
+        if len(values) != len(register.names):
+            raise InputError(
+                f"the table has {len(values):,} rows and the register {len(register.names):,} people, whom no column names; "
+                "give the register a column `person`, or rows in the same order"
+            )
+        return values
+    named = data.column(register.person)
+    row: dict[str, int] = {}
+    for at, code in enumerate(named.codes.tolist()):
+        if row.setdefault(named.labels[code], at) != at:
+            raise InputError(f"column {register.person!r} of the table names somebody twice; give everybody one row")
+    if strangers := len(row.keys() - set(register.names)):
+        raise InputError(f"the table has {plural(strangers, 'person')} not in the register; add them there")
+    if complete and len(row) < len(register.names):
+        raise InputError(
+            f"{len(register.names) - len(row):,} of the register are not in the table; if that is so, say that the register is "
+            "not complete"
+        )
+    return [values[row[name]] if name in row else OUTSIDE for name in register.names]
 
 
 def refinements(views: Views, columns: Columns, *, conditions: int = 1, same: Mapping[str, str] | None = None) -> list[Candidate]:
@@ -151,7 +179,7 @@ def _runs(people: frozenset[int], name: str, values: Sequence[Key | None]) -> It
         value = values[person]
         if value is not None:
             having.setdefault(value, []).append(person)
-    ordered = sorted(having)  # type: ignore[type-var]
+    ordered = sorted(having)
     for first, low in enumerate(ordered):
         inside: set[int] = set()
         for high in ordered[first:]:

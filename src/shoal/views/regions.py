@@ -16,15 +16,17 @@ from shoal.errors import TooLargeError, plural
 from shoal.views.candidates import Candidate
 from shoal.views.cells import Component, Puzzle, components
 from shoal.views.counting import STEPS, Counted
-from shoal.views.model import Outside, Value, View, Views
+from shoal.views.model import OUTSIDE, Outside, Value, View, Views
 
-__all__ = ["LONGEST", "Obstacle", "Region", "Standing", "obstacle", "regions"]
+__all__ = ["LONGEST", "Guesses", "Obstacle", "Region", "Standing", "obstacle", "regions"]
 
 LONGEST = 300_000
 """Steps that counting for one set of views may take in a search; more than that, and the set is left out."""
 
 _FINE = 10**6  # denominators of the weights that refute a linear program
 _NAMED = 6  # people whom a reason names
+
+_FAINTEST, _FULLEST = 1e-300, 1 - 1e-15  # what rounds to 0 or 1 and is neither
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,12 +44,14 @@ class Standing:
     """How a region stands with some more views.
 
     excess: by how much the most probable value of anybody is above its limit; 0 or less, and every limit holds
+    largest: how probable the most probable value of anybody is
     amount: all that is above limits, summed over people
     shares: for everybody and every value how probable it is, roughly
     tables: how many are possible
     """
 
     excess: Fraction
+    largest: Fraction
     amount: float
     shares: Floats
     tables: int
@@ -64,7 +68,7 @@ class Standing:
         return float(self.excess), self.amount
 
 
-_HOPELESS = Standing(Fraction(1), float("inf"), np.zeros((0, 0)), 0, hopeless=True)
+_HOPELESS = Standing(Fraction(1), Fraction(1), float("inf"), np.zeros((0, 0)), 0, hopeless=True)
 
 
 @dataclass(eq=False)
@@ -85,8 +89,8 @@ class Region:
         found = self.standing(())
         if found is None:
             raise TooLargeError(
-                f"{plural(len(self.views.shown), 'view')} of {plural(len(self.people), 'person')} are too entangled to be counted "
-                "exactly, which a search needs"
+                f"{plural(len(self.views.shown), 'view')} of {plural(len(self.people), 'person')} are too entangled to be "
+                "counted exactly, which a search needs"
             )
         self.spent = 0
         return found
@@ -100,17 +104,22 @@ class Region:
     def _column(self) -> dict[Value, int]:
         return {value: at for at, value in enumerate(self.views.values)}
 
-    def standing(self, more: Sequence[View]) -> Standing | None:
-        """How it would stand with more views; None if that takes too long to count. Views must not contradict each other."""
+    def standing(self, more: Sequence[View], *, hopeful: bool = True) -> Standing | None:
+        """How it would stand with more views; None if that takes too long to count, InfeasibleError if no table shows them.
+
+        hopeful: do not count what is hopeless at first sight
+        """
         views = self.views.also(*more)
         parts = components(views)
-        if any(True for _ in crowds(views, parts)):
+        if hopeful and any(True for _ in crowds(views, parts)):
             return _HOPELESS
         for value in views.values:
             self._column.setdefault(value, len(self._column))
         shares = np.zeros((len(self.people), len(self._column)))
         limits = [(self._column[value], limit := views.limit(value), float(limit)) for value in views.values]
-        worst, near, amount, tables = Fraction(-1), -1.0, 0.0, 1
+        worst = largest = Fraction(-1)
+        near = top = -1.0
+        amount, tables = 0.0, 1
         for part in parts:
             counted = self._count(part.puzzle)
             if counted is None:
@@ -120,14 +129,21 @@ class Region:
             for people, own in zip(part.people, sums, strict=True):
                 total = sum(own)
                 for v, often in zip(part.values, own, strict=True):
+                    if not often:
+                        continue
                     column, limit, about = limits[v]
-                    share = often / total
+                    share = 1.0 if often == total else min(max(often / total, _FAINTEST), _FULLEST)
                     shares[list(people), column] = share
+                    if views.values[v] is OUTSIDE:
+                        continue
+                    amount += len(people) * max(share - about, 0.0)
                     if share - about > near - 1e-9:  # else it is surely not the worst
                         worst = max(worst, Fraction(often, total) - limit)
                         near = float(worst)
-                    amount += len(people) * max(share - about, 0.0)
-        return Standing(worst, amount, shares, tables)
+                    if share > top - 1e-9:
+                        largest = max(largest, Fraction(often, total))
+                        top = float(largest)
+        return Standing(worst, largest, amount, shares, tables)
 
     def _count(self, puzzle: Puzzle, most: int = LONGEST) -> tuple[int, list[list[int]]] | None:
         if puzzle not in self._counted:
@@ -144,7 +160,7 @@ class Region:
     def bags(self, candidate: Candidate, views: Views, shares: Floats) -> Iterator[View]:
         """All that a candidate might show: at least whatever some table has that fits the views; maybe more."""
         own = sorted(candidate.people)
-        values = list(self._column)
+        values = views.values
         low = [int((shares[own, at] >= 1).sum()) for at in range(len(values))]
         high = [int((shares[own, at] > 0).sum()) for at in range(len(values))]
         for view in views.shown:
@@ -160,6 +176,45 @@ class Region:
     def whole(self, view: View) -> View:
         """A view with the numbers that people have in the register."""
         return View(view.name, [self.people[one] for one in view.members], view.shown)
+
+
+class Guesses:
+    """How probable values would be with a candidate more, roughly: as if candidates told of people independently.
+
+    A candidate multiplies the odds of a value, for its people and for the others of a view that holds it, by how much more often
+    it shows the value than was to be expected; once it was counted, by what was found.
+    """
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.start = np.maximum(region.start.shares, 1e-12)
+        self.limits = np.array([float(region.views.limit(value)) for value in region.views.values])
+
+    def factor(self, view: View) -> Floats:
+        """By what a view multiplies probabilities, before they are made to add up to 1 again."""
+        views = self.region.views
+        holder = min((one for one in views.shown if view.members < one.members), key=lambda one: len(one.members), default=None)
+        bag = np.array([view.shown.get(value, 0) for value in views.values], dtype=float)
+        told = [(view.members, bag)]
+        if holder is not None:
+            told.append((holder.members - view.members, np.array(views.bag(holder), dtype=float) - bag))
+        found = np.ones_like(self.start)
+        for people, often in told:
+            own = sorted(people)
+            found[own] = often / np.maximum(self.start[own].sum(axis=0), 1e-9)
+        return found
+
+    def counted(self, standing: Standing) -> Floats:
+        """The factor of what was counted."""
+        found: Floats = standing.shares[:, : self.start.shape[1]] / self.start
+        return found
+
+    def score(self, shares: Floats, factor: Floats) -> tuple[float, float]:
+        """By how much a value would be above its limit for anybody, and all that would be."""
+        odds = shares[:, : self.start.shape[1]] * factor
+        total = odds.sum(axis=1, keepdims=True)
+        over = np.maximum(odds / np.where(total > 0, total, 1) - self.limits, 0)
+        return round(float(over.max(initial=0)), 9), round(float(over.sum()), 9)
 
 
 def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int]) -> list[Region]:
@@ -272,8 +327,8 @@ def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None
                 upper.append(views.limit(views.values[part.values[v]]) * size)
     rows = len(puzzle.bags) * puzzle.values
     matrix = np.zeros((rows + len(puzzle.cells), len(columns) + 1))
-    for at, (c, own) in enumerate(columns):
-        matrix[own, at] = 1
+    for at, (c, inside) in enumerate(columns):
+        matrix[inside, at] = 1
         matrix[rows + c, at] = 1
     right = [*(often for bag in puzzle.bags for often in bag), *(size for size, _ in puzzle.cells)]
     # By how much all limits would have to be raised: x - t·size <= limit·size.
@@ -285,7 +340,7 @@ def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None
         return None
     weights = [round(float(one) * _FINE) for one in done.eqlin.marginals]
     have = sum(weight * number for weight, number in zip(weights, right, strict=True))
-    of = [sum(weights[row] for row in own) + weights[rows + c] for c, own in columns]
+    of = [sum(weights[row] for row in inside) + weights[rows + c] for c, inside in columns]
     may = sum(max(one, 0) * most for one, most in zip(of, upper, strict=True))
     if have <= may:
         return None

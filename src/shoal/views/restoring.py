@@ -1,32 +1,39 @@
-"""`restore`: true views in addition, with which nobody is exposed any more. Uses `regions`, `candidates` and `checking`; the
-command line uses it.
+"""`restore`: true views in addition, with which nobody is exposed any more. Uses `regions`, `candidates`, `planning` and
+`checking`; the command line uses it.
 
 More that is true can make a value less probable for somebody: it excludes tables, and more of those in which they have it. What
 this promises holds against someone who sees all views and does not know that some of them were chosen to restore: the choice
-looks at the table, and so the choice itself tells something. `planning` is for someone who knows.
+looks at the table, and so the choice itself tells something. Against someone who knows, what `planning` chose is followed.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from io import BytesIO, StringIO
 from math import comb
-from typing import TYPE_CHECKING, Literal
+from os import PathLike
+from typing import TYPE_CHECKING, Literal, cast
 
-import numpy as np
-import numpy.typing as npt
-
-from shoal.errors import InternalError, ShoalError, TooLargeError, plural
-from shoal.privacy.exact import whole
+from shoal.disk import replacing
+from shoal.errors import InternalError, ParameterError, ShoalError, TooLargeError, listed, plural
+from shoal.judgement import NOTICE
+from shoal.privacy.exact import Exact, fraction, whole
 from shoal.views.candidates import Candidate, fits, fresh
 from shoal.views.checking import Checked, Exposed, check
 from shoal.views.model import Value, View, Views
-from shoal.views.regions import Region, Standing, obstacle, regions
+from shoal.views.planning import Plan, plan
+from shoal.views.regions import Guesses, Region, Standing, obstacle, regions
 
 if TYPE_CHECKING:
     import altair
     import polars as pl
 
-__all__ = ["Restored", "Row", "Unrestored", "restore", "rows"]
+__all__ = ["Adversary", "Restored", "Row", "Unrestored", "restore", "rows"]
+
+Adversary = Literal["unaware", "aware"]
+ADVERSARIES: tuple[Adversary, ...] = ("unaware", "aware")
+
+Proven = Literal["never", "candidates"] | None
 
 EFFORT = 400
 """Sets of views that are counted for a region and a number of views, by itself."""
@@ -36,8 +43,6 @@ BEAM = 12
 
 WORK = 2_000
 """Steps of counting that a set may take on average, before no more are tried."""
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Unrestored:
 
     exposed: Exposed
     reason: str
-    proven: Literal["never", "candidates"] | None
+    proven: Proven
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,10 @@ class Restored:
     added: tuple[View, ...]
     unrestored: tuple[Unrestored, ...]
     tried: int
-    """Sets of views that were counted."""
+    """Sets of views that were counted; outcomes, of a plan."""
+
+    plan: Plan | None = None
+    """What was chosen by, against someone who knows of restoring."""
 
     @property
     def private(self) -> bool | None:
@@ -93,44 +101,96 @@ class Restored:
         """The rows as a chart: a line for each from before to after, with its limit."""
         return chart(self.rows)
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix; not beside a release."""
+        from shoal.methods.personal.curves import FORMS, require_chart
+
+        form = require_chart(path)
+        drawn = BytesIO() if form == "png" else StringIO()
+        self.chart().save(drawn, format=form, **FORMS[form])  # type: ignore[arg-type]
+        content = drawn.getvalue()
+        with replacing(path) as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+
 
 def restore(
-    views: Views, table: Sequence[Value], candidates: Iterable[Candidate], *, most: int = 2, effort: int = EFFORT
+    views: Views,
+    table: Sequence[Value],
+    candidates: Iterable[Candidate],
+    *,
+    adversary: Adversary = "unaware",
+    most: int = 2,
+    effort: int | None = None,
+    least: Exact = 0,
+    ceiling: Exact = 1,
 ) -> Restored:
-    """Add up to `most` of the candidates so that every limit holds, against someone who does not know of restoring.
+    """Add up to `most` of the candidates so that every limit holds.
 
     table: everybody's value, as it is: `OUTSIDE` for who is not in the table
+    adversary: "unaware" sees all views and does not know that some were chosen to restore: the choice looks at the table.
+        "aware" knows the procedure and that it ran: views are those of `plan`, which does not look, and may not restore
     effort: how many sets of views are counted for each region and number of views. Where there are no more sets than that, all
         are, and what is not found is proven not to be among the candidates
+    least: follow a plan only if every limit will hold in at least this share of the possible tables
+    ceiling: follow a plan only if no value becomes more probable than this for anybody in any outcome
 
-    >>> TODO
+    >>> from shoal.views.candidates import subsets
+    >>> table = "heart SARS virus SARS virus SARS flu".split()
+    >>> both = Views(7, [View("men", range(4), table[:4]), View("old", range(3, 7), table[3:])])
+    >>> found = restore(both, table, subsets(both, 2))
+    >>> [view.name for view in found.added], found.before.largest, found.after.largest
+    (['men: 1, 2', 'old: 4, 5'], Fraction(4, 5), Fraction(1, 2))
     """
     whole(most, "most", 1)
-    whole(effort, "effort", 1)
+    if adversary not in ADVERSARIES:
+        raise ParameterError(f"adversary={adversary!r} is unknown; known are {listed(ADVERSARIES)}")
     fits(views, table)
+    if adversary == "aware":
+        options = {} if effort is None else {"effort": effort}
+        return _followed(plan(views, candidates, most=most, ceiling=ceiling, **options), table, fraction(least, "least", 0, 1))
     before = check(views)
     if before.private:
         return Restored(before, before, (), (), 0)
-    found: list[_Found] = []
     exposed = [*before.exposed, *before.undecided]
-    for region in regions(views, fresh(views, candidates), [one.person for one in exposed]):
-        found.append(_search(region, [table[one] for one in region.people], most, effort))
+    found = [
+        _search(region, [table[one] for one in region.people], most, whole(EFFORT if effort is None else effort, "effort", 1))
+        for region in regions(views, fresh(views, candidates), [one.person for one in exposed])
+    ]
     added: list[View] = []
-    failed: dict[int, tuple[str, Literal["never", "candidates"] | None]] = {}
+    failed: dict[int, tuple[str, Proven]] = {}
     for one in sorted(found, key=lambda one: len(one.chosen or ())):
-        if one.chosen is not None and len(added) + len(one.chosen) <= most:
-            added += map(one.region.whole, one.chosen)
-            continue
         reason = one.reason, one.proven
         if one.chosen is not None:
-            reason = f"this takes {plural(len(one.chosen), 'view')}; {len(added)} of {most} went to other people", None
+            if len(added) + len(one.chosen) <= most:
+                added += map(one.region.whole, one.chosen)
+                continue
+            reason = f"this takes {plural(len(one.chosen), 'view')}, and {len(added)} of {most} went to other people", None
         failed |= dict.fromkeys(one.region.people, reason)
     after = check(views.also(*added)) if added else before
-    unrestored = tuple(Unrestored(one, *failed[one.person]) for one in exposed if one.person in failed)
-    left = {one.person for one in (*after.exposed, *after.undecided)} - failed.keys()
-    if left:
+    open_ = [*after.exposed, *after.undecided]
+    if any(one.person not in failed for one in open_):
         raise InternalError("views were chosen that do not restore what they should; please report this")
+    unrestored = tuple(Unrestored(one, *failed[one.person]) for one in open_)
     return Restored(before, after, tuple(added), unrestored, sum(one.tried for one in found))
+
+
+def _followed(by: Plan, table: Sequence[Value], least: Fraction) -> Restored:
+    """What comes of a plan. Whether it is followed depends on the plan alone."""
+    follow = bool(by.candidates) and by.low >= least
+    added = by.shown(table) if follow else ()
+    after = check(by.views.also(*added)) if added else by.before
+    unrestored = []
+    for one in (*after.exposed, *after.undecided):
+        outlook = next(own for own in by.outlooks if one.person in own.people)
+        if not outlook.candidates:
+            reason = outlook.reason
+        elif not follow:
+            reason = f"every limit would hold in {by.low} of the possible tables, which is less than {least}"
+        else:
+            reason = f"every limit was to hold in {outlook.low} of the possible tables, and this is none of them"
+        unrestored.append(Unrestored(one, reason, "never" if outlook.never else None))
+    tried = sum(len(one.outcomes) for one in by.outlooks)
+    return Restored(by.before, after, added, tuple(unrestored), tried, by)
 
 
 # The report
@@ -180,11 +240,12 @@ def chart(told: Iterable[Row]) -> "altair.LayerChart":
     down = alt.Y("who:N", title=None, sort=None)
     lines = alt.Chart(alt.InlineData(data)).encode(down)
     dots = alt.Chart(alt.InlineData(points)).mark_circle(size=90, opacity=1)
-    return alt.layer(
+    drawn = alt.layer(
         lines.mark_rule(color="#999999").encode(alt.X("before:Q", title="probability", scale=across), alt.X2("after:Q")),
         lines.mark_tick(color="black", thickness=2).encode(alt.X("limit:Q", scale=across)),
         dots.encode(down, alt.X("at:Q", scale=across), alt.Color("when:N", title=None, sort=["before", "after"])),
-    ).properties(width=420)
+    )
+    return cast("altair.LayerChart", drawn.properties(width=420, title=NOTICE))
 
 
 def said(value: Value) -> str | None:
@@ -200,7 +261,7 @@ class _Found:
     region: Region
     chosen: tuple[View, ...] | None
     reason: str
-    proven: Literal["never", "candidates"] | None
+    proven: Proven
     tried: int
 
 
@@ -222,7 +283,8 @@ def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _
     except TooLargeError as error:
         return _Found(region, None, str(error), None, 0)
     shown = [one.view(table) for one in region.candidates]
-    known = _Bayes(region, start, shown)
+    guesses = Guesses(region)
+    factors = [guesses.factor(view) for view in shown]
     useful = [at for at, view in enumerate(shown) if not _crowded(region.views, view)]
     beam = [_Node((), start)]
     tried, complete = 0, True
@@ -232,7 +294,7 @@ def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _
         for node in beam:
             more = [at for at in useful if at not in node.chosen and frozenset((*node.chosen, at)) not in seen]
             seen |= {frozenset((*node.chosen, at)) for at in more}
-            promising += zip(known.scores(node.standing, more), [node] * len(more), more, strict=True)
+            promising += [(guesses.score(node.standing.shares, factors[at]), node, at) for at in more]
         promising.sort(key=lambda one: (one[0], one[1].chosen, one[2]))
         complete &= len(promising) <= effort
         reached = []
@@ -246,11 +308,11 @@ def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _
             if standing is None:
                 complete = False
                 continue
-            if size == 1:
-                known.learn(at, standing)
             if standing.private:
                 return _Found(region, tuple(shown[one] for one in chosen), "", None, tried)
             if not standing.hopeless:
+                if size == 1:
+                    factors[at] = guesses.counted(standing)
                 reached.append(_Node(chosen, standing))
         if size == most:
             break
@@ -271,46 +333,3 @@ def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _
 def _crowded(views: Views, view: View) -> bool:
     """Whether a view exposes people by itself."""
     return any(often > views.limit(value) * len(view.members) for value, often in view.shown.items())
-
-
-class _Bayes:
-    """How probable values would be with a candidate more, roughly: as if candidates told of people independently.
-
-    A candidate multiplies the odds of a value, for its people and for the others of a view that holds it, by how much more often
-    it shows the value than was to be expected; once it was counted, by what was found.
-    """
-
-    def __init__(self, region: Region, start: Standing, shown: Sequence[View]) -> None:
-        self.start = np.maximum(start.shares, 1e-12)
-        self.limits = np.array([float(region.views.limit(value)) for value in region.views.values])
-        self.factors = [self._factor(region, view) for view in shown]
-
-    def _factor(self, region: Region, view: View) -> Floats:
-        values = region.views.values
-        found = np.ones_like(self.start)
-        bag = np.array([view.shown.get(value, 0) for value in values], dtype=float)
-        holder = min(
-            (one for one in region.views.shown if view.members < one.members), key=lambda one: len(one.members), default=None
-        )
-        told = [(view.members, bag)]
-        if holder is not None:
-            told.append((holder.members - view.members, np.array(region.views.bag(holder), dtype=float) - bag))
-        for people, often in told:
-            own = sorted(people)
-            found[own] = often / np.maximum(self.start[own].sum(axis=0), 1e-9)
-        return found
-
-    def learn(self, at: int, standing: Standing) -> None:
-        """Put what was counted in place of the guess."""
-        if not standing.hopeless:
-            self.factors[at] = standing.shares[:, : self.start.shape[1]] / self.start
-
-    def scores(self, standing: Standing, more: Sequence[int]) -> list[tuple[float, float]]:
-        """For candidates in addition: by how much a value would be above its limit, and all that would be."""
-        found = []
-        for at in more:
-            odds = standing.shares[:, : self.start.shape[1]] * self.factors[at]
-            total = odds.sum(axis=1, keepdims=True)
-            over = np.maximum(odds / np.where(total > 0, total, 1) - self.limits, 0)
-            found.append((round(float(over.max(initial=0)), 9), round(float(over.sum()), 9)))
-        return found

@@ -341,6 +341,11 @@ def _members(people: int, number: int) -> list[int]:
 
 def load(path: str | PathLike[str]) -> Views:
     """The views of a TOML file (docs: several releases together); InputError says what does not belong there."""
+    return opened(path)[0]
+
+
+def opened(path: str | PathLike[str]) -> tuple[Views, Register, str | None]:
+    """The views of a TOML file, the register that they are of, and the sensitive column, if it is named."""
     where = Path(path)
     try:
         content = tomllib.loads(where.read_bytes().decode("utf-8"))
@@ -361,7 +366,7 @@ def load(path: str | PathLike[str]) -> Views:
     for number, section in enumerate(sections, 1):
         views += _views(register, section, number, where.parent, secret.get("column"))
     limits = _section(content, "limits", where)
-    return Views(
+    found = Views(
         register.names,
         views,
         content.get("gamma", "1/2"),
@@ -369,6 +374,7 @@ def load(path: str | PathLike[str]) -> Views:
         bool(given.get("complete", True)),
         tuple(register.notes),
     )
+    return found, register, secret.get("column")
 
 
 def _known(section: Mapping[str, Any], place: str, keys: Sequence[str]) -> None:
