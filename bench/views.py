@@ -1,15 +1,10 @@
-"""`python -m bench.views`: how long it takes to check views, made as in the experiment of Zhang's chapter 6, and local ones of many
-people.
-
-A made-up table of heart patients has four public columns, whole numbers spread as in the Cleveland data, and a level of illness
-from 0 to 4, as frequent as there. A view asks for an interval of one column; one that breaks the limit alone is left out. Views
-are added until somebody is exposed, and all views so far are checked each time.
+"""`python -m bench.views`: how long it takes to check views: those of the experiment in Zhang's chapter 6 (`bench.heart`), added
+until somebody is exposed, and local ones of many people.
 """
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
@@ -17,52 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.__main__ import Cells, Printed, say
+from bench.heart import LEVELS, WIDTHS, growing
 from shoal.errors import TooLargeError
 from shoal.views import Checked, View, Views, check
 
 Ints = npt.NDArray[np.int64]
-
-COLUMNS = ((54, 9, 29, 77), (131, 17, 94, 200), (246, 52, 126, 564), (150, 23, 71, 202))
-"""Mean, deviation, least and largest of age, blood pressure, cholesterol and pulse."""
-
-LEVELS = (164, 55, 36, 35, 13)
-WIDTHS = ((0.035, 0.07), (0.02, 0.04))
-GAMMA = Fraction(1, 2)
-
-
-@dataclass(frozen=True)
-class Heart:
-    """People with public columns and a level of illness."""
-
-    columns: tuple[Ints, ...]
-    level: Ints
-
-    @classmethod
-    def of(cls, people: int, source: np.random.Generator, columns: int = 4) -> "Heart":
-        made = [np.clip(np.round(source.normal(m, s, people)), lo, hi).astype(np.int64) for m, s, lo, hi in COLUMNS[:columns]]
-        return cls(tuple(made), source.choice(5, people, p=np.array(LEVELS) / sum(LEVELS)))
-
-    def interval(self, name: str, width: tuple[float, float], source: np.random.Generator) -> View | None:
-        """A random interval of a random column; None if it exposes somebody alone, or nobody is in it."""
-        column = self.columns[source.integers(len(self.columns))]
-        low, high = int(column.min()), int(column.max())
-        first = source.uniform(low, high)
-        last = first + source.uniform(*width) * (high - low)
-        view = self.view(name, np.flatnonzero((column >= first) & (column <= last)))
-        return view if view.members and max(view.shown.values()) <= GAMMA * view.size else None
-
-    def view(self, name: str, people: Ints) -> View:
-        return View(name, people.tolist(), self.level[people].tolist())
-
-
-def until_exposed(heart: Heart, width: tuple[float, float], source: np.random.Generator, tries: int = 500) -> Iterator[Views]:
-    """All views so far, with each one that is added; the caller stops when somebody is exposed."""
-    shown: list[View] = []
-    for number in range(tries):
-        view = heart.interval(f"view {number}", width, source)
-        if view is not None:
-            shown.append(view)
-            yield Views(len(heart.level), shown, GAMMA)
 
 
 def timed(views: Views) -> tuple[float, Checked | None]:
@@ -80,67 +34,63 @@ def experiment(runs: int) -> Printed:
     """Until the first violation: how many views, and how long the slowest check of each run took."""
     rows: list[Cells] = []
     for people in (200, 500, 1000):
-        for width in WIDTHS:
-            say(f"{people} people, intervals of {width[0]:.1%} to {width[1]:.1%}")
+        for width, shares in WIDTHS.items():
+            say(f"{people} people, intervals of {width}")
             number, slowest, lost = [], [], 0
             for run in range(runs):
-                source = np.random.default_rng([people, round(1000 * width[0]), run])
                 worst, count = 0.0, 0
-                for views in until_exposed(Heart.of(people, source), width, source):
-                    seconds, found = timed(views)
-                    worst, count = max(worst, seconds), len(views.shown)
+                for shown in growing(run, 4, shares, people):
+                    seconds, found = timed(shown.views)
+                    worst, count = max(worst, seconds), len(shown.views.shown)
                     if found is None or not found.private:
                         lost += found is None
                         break
                 number.append(count)
                 slowest.append(worst)
-            rows.append(
-                (
-                    people,
-                    f"{width[0]:.1%} to {width[1]:.1%}",
-                    float(np.mean(number)),
-                    max(number),
-                    f"{np.mean(np.array(slowest) < 1):.1%}",
-                    float(np.median(slowest)),
-                    float(np.quantile(slowest, 0.99)),
-                    max(slowest),
-                    lost,
-                )
-            )
+            under = f"{np.mean(np.array(slowest) < 1):.1%}"
+            tail = (float(np.median(slowest)), float(np.quantile(slowest, 0.99)), max(slowest))
+            rows.append((people, width, float(np.mean(number)), max(number), under, *tail, lost))
     head = ("people", "intervals", "views", "most", "under 1 s", "median s", "99 % s", "slowest s", "not counted")
     return Printed(f"Until somebody is exposed, {runs:,} runs each", head, rows)
 
 
+def ill(people: int, source: np.random.Generator) -> Callable[[str, Ints], View]:
+    """Views of people who are as ill as those of the experiment."""
+    level = source.choice(len(LEVELS), people, p=np.array(LEVELS) / sum(LEVELS))
+    return lambda name, some: View(name, some.tolist(), level[some].tolist())
+
+
 def chained(people: int, source: np.random.Generator) -> Views:
     """Views of 6 to 14 people in a row, each sharing 1 to 3 with the next: one component."""
-    heart, shown, at = Heart.of(people, source), list[View](), 0
+    view, shown, at = ill(people, source), list[View](), 0
     while at < people:
         size = int(source.integers(6, 15))
-        shown.append(heart.view(str(len(shown)), np.arange(at, min(at + size, people))))
+        shown.append(view(str(len(shown)), np.arange(at, min(at + size, people))))
         at += size - int(source.integers(1, 4))
     return Views(people, shown, Fraction(9, 10))
 
 
 def clustered(people: int, source: np.random.Generator) -> Views:
     """Places of 40 people each, with four views of a quarter of them: many components."""
-    heart, shown = Heart.of(people, source), list[View]()
+    view, shown = ill(people, source), list[View]()
     for at in range(0, people, 40):
         for number in range(4):
             inside = at + np.flatnonzero(source.random(min(40, people - at)) < 0.25)
             if len(inside):
-                shown.append(heart.view(f"{at}/{number}", inside))
+                shown.append(view(f"{at}/{number}", inside))
     return Views(people, shown, Fraction(9, 10))
 
 
 def two_tables(people: int, source: np.random.Generator) -> Views:
     """Two generalised tables, by age and blood pressure in different steps and by wards of 100 people."""
-    heart, shown = Heart.of(people, source), list[View]()
+    view, shown = ill(people, source), list[View]()
+    age, pressure = source.normal(54, 9, people).astype(np.int64), source.normal(131, 17, people).astype(np.int64)
     ward = np.arange(people) // 100
     for name, first, second in (("a", 8, 60), ("b", 30, 16)):
-        group = (ward * 1000 + heart.columns[0] // first) * 1000 + heart.columns[1] // second
+        group = (ward * 1000 + age // first) * 1000 + pressure // second
         order = np.argsort(group, kind="stable")
         for part in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-            shown.append(heart.view(f"{name}{len(shown)}", part))
+            shown.append(view(f"{name}{len(shown)}", part))
     return Views(people, shown, Fraction(9, 10))
 
 

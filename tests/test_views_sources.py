@@ -1,0 +1,285 @@
+"""Where views come from, and `shoal views check`: conditions, releases, tables of others, one TOML file."""
+
+import json
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.chance import Seeded
+from shoal.cli.app import app
+from shoal.errors import ColumnError, FileError, InputError, QueryError, ShoalError
+from shoal.privacy import DistinctDiversity, KAnonymity
+from shoal.release import Release
+from shoal.views import Register, View, Views, check, load
+
+CHAPTER = """
+gamma = "1/2"
+[register]
+person = "name"
+people = [
+  { name = "Alan", sex = "M", age = 23 }, { name = "Bob", sex = "M", age = 24 }, { name = "Clark", sex = "M", age = 25 },
+  { name = "Donald", sex = "M", age = 26 }, { name = "Ellen", sex = "F", age = 27 }, { name = "Fen", sex = "F", age = 28 },
+  { name = "Garcia", sex = "F", age = 28 },
+]
+[[views]]
+name = "A"
+where = "sex = 'M'"
+values = ["heart", "SARS", "SARS", "viral"]
+[[views]]
+name = "B"
+where = "age between 26 and 28"
+values = { flu = 1, SARS = 2, viral = 1 }
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "VIEWS.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["views", "check", *arguments])
+    return done.exit_code, done.stdout
+
+
+# One file
+
+
+def test_the_chapters_example_as_a_file(tmp_path: Path) -> None:
+    views = load(written(tmp_path, CHAPTER))
+    found = check(views)
+    assert (found.tables, found.largest) == (45, Fraction(4, 5))
+
+
+def test_the_command_prints_tables_and_who_is_exposed(tmp_path: Path) -> None:
+    path = written(tmp_path, CHAPTER)
+    code, out = run(str(path), "--json")
+    told = json.loads(out)
+    assert (code, told["tables"], told["private"], told["method"]) == (1, "45", False, "exact")
+    assert told["exposed"] == [{"person": "Donald", "value": "SARS", "limit": "1/2", "views": ["A", "B"], "probability": "4/5"}]
+    code, out = run(str(path))
+    assert code == 1
+    assert "Donald" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert run(str(path), "--gamma", "80%")[0] == 0
+
+
+def test_what_was_drawn_is_told_with_its_bounds(tmp_path: Path) -> None:
+    code, out = run(str(written(tmp_path, CHAPTER)), "--how", "sampling", "--confidence", "0.9", "--tries", "2000", "--json")
+    told = json.loads(out)
+    (one,) = told["exposed"]
+    assert (code, told["method"], told["confidence"]) == (1, "sampling", 0.9)
+    assert one["low"] < 0.8 < one["high"]
+
+
+def test_a_set_that_keeps_its_limits_leaves_with_0(tmp_path: Path) -> None:
+    text = CHAPTER + '[[views]]\nname = "C"\npeople = ["Clark", "Donald"]\nvalues = ["viral", "SARS"]\n'
+    text += '[[views]]\nname = "D"\npeople = ["Donald", "Ellen"]\nvalues = ["viral", "SARS"]\n'
+    code, out = run(str(written(tmp_path, text)), "--json")
+    assert (code, json.loads(out)["tables"], json.loads(out)["exposed"]) == (0, "8", [])
+
+
+def test_people_may_be_named_without_a_register(tmp_path: Path) -> None:
+    text = '[[views]]\npeople = ["Ann", "Bob"]\nvalues = ["x", "y"]\n[[views]]\npeople = ["Bob", "Cid"]\nvalues = ["x", "z"]\n'
+    found = check(load(written(tmp_path, text)))
+    assert (found.tables, found.of("Bob").shares) == (1, {"x": Fraction(1)})
+
+
+def test_limits_types_and_people_outside_the_table_come_from_the_file(tmp_path: Path) -> None:
+    text = """
+gamma = 0.5
+[limits]
+"07" = 0.2
+[sensitive]
+type = "integer"
+[register]
+people = ["Ann", "Bob", "Cid"]
+complete = false
+[[views]]
+where = ""
+values = ["7"]
+"""
+    found = check(load(written(tmp_path, text)))
+    assert found.tables == 3
+    assert {(one.name, one.value, one.limit) for one in found.exposed} == {
+        (n, "7", Fraction(1, 5)) for n in ("Ann", "Bob", "Cid")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("gama = 1\n" + CHAPTER, "'gama'"),
+        ("gamma = 0.5", r"\[\[views\]\]"),
+        ('[[views]]\nwhere = "age < 3"\npeople = ["A"]\nvalues = ["x"]\n', "has 'where', 'people'"),
+        ('[[views]]\npeople = ["A"]\n', "`values`"),
+        ('[[views]]\nvalues = ["x"]\n', "say who there is"),
+        (CHAPTER + '[[views]]\nvalues = ["x"]\n', "say whom"),
+        (CHAPTER + '[[views]]\nwhere = "wage > 3"\nvalues = ["x"]\n', "no public column 'wage'"),
+        (CHAPTER + '[[views]]\npeople = ["Zoe"]\nvalues = ["x"]\n', "1 person not in the register"),
+        (CHAPTER + '[[views]]\npeople = ["Bob"]\nvalues = { x = "many" }\n', "whole number"),
+        (CHAPTER + '[[views]]\npeople = ["Bob"]\nvalues = ["x", "y"]\n', "cannot be more"),
+        ("[register", "no TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ShoalError, match=words):
+        load(written(tmp_path, text))
+    assert run(str(tmp_path / "VIEWS.toml"))[0] == 2
+    assert run(str(tmp_path / "absent.toml"))[0] == 2
+
+
+# Releases
+
+
+@pytest.fixture(scope="module")
+def people() -> shoal.Table:
+    return shoal.demo.table(240).with_roles(
+        quasi=["age", "sex"],
+        sensitive=["diagnosis"],
+        identifying=["patient", "postcode", "admitted", "ward", "stay", "insurance", "outcome"],
+    )
+
+
+@pytest.fixture(scope="module")
+def register(people: shoal.Table) -> Register:
+    trees = {name: people.hierarchies[name] for name in ("age", "sex")}
+    return Register(shoal.table(people.frame.select("age", "sex").to_native(), hierarchies=trees, types=people.types and {}))
+
+
+def truth(people: shoal.Table) -> list[str]:
+    column = people.column("diagnosis")
+    return [column.labels[code] for code in column.codes.tolist()]
+
+
+def agrees(views: list[View], people: shoal.Table) -> None:
+    """Every view shows what its people really have."""
+    values = truth(people)
+    for view in views:
+        assert Counter(values[person] for person in view.members) == view.shown
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "star"])
+def test_the_groups_of_an_optimal_release_are_views(people: shoal.Table, register: Register, suppressed: str) -> None:
+    method = shoal.Optimal((KAnonymity(5),), suppression="0.1", suppressed=suppressed)  # type: ignore[arg-type]
+    release = method.release(people)
+    views = register.of_release(release, "r")
+    agrees(views, people)
+    covered = sum(len(view.members) for view in views)
+    assert covered == (240 if suppressed == "star" else 240 - release.suppressed)
+    assert check(Views(240, views)).tables
+
+
+def test_the_ranges_of_mondrian_are_views(people: shoal.Table, register: Register) -> None:
+    views = register.of_release(shoal.Mondrian((KAnonymity(4),)).release(people), "m")
+    agrees(views, people)
+    assert sum(len(view.members) for view in views) == 240
+
+
+def test_buckets_are_views_and_people_who_look_alike_join_them(people: shoal.Table, register: Register) -> None:
+    method = shoal.Buckets("diagnosis", shoal.Limits.each({}, others="1/2"), solver="two")
+    release = method.release(people, Seeded(1))
+    agrees(register.of_release(release, "b"), people)
+    assert any("joined" in note for note in register.notes)
+    known = Register(shoal.table(people.frame.select("age", "sex", "patient").to_native()), "patient")
+    whole = people.with_roles(
+        quasi=["age", "sex", "patient"],
+        sensitive=["diagnosis"],
+        identifying=["postcode", "admitted", "ward", "stay", "insurance", "outcome"],
+    )
+    views = known.of_release(method.release(whole, Seeded(2)), "b")
+    agrees(views, people)
+    assert not known.notes
+    assert len(views) > 20
+    fakes = shoal.Buckets("diagnosis", shoal.Limits.each({}, others="1/2"), solver="two", fakes=1).release(whole, Seeded(3))
+    with pytest.raises(InputError, match="fakes"):
+        known.of_release(fakes, "f")
+
+
+def test_a_written_release_is_read_by_the_file(people: shoal.Table, tmp_path: Path) -> None:
+    shoal.Mondrian((KAnonymity(4),)).release(people).write(tmp_path / "out")
+    shoal.write(people.frame.select("age", "sex").to_native(), tmp_path / "people.csv")
+    for name in ("age", "sex"):
+        shoal.hierarchy.write(people.hierarchies[name], tmp_path / f"{name}.csv")
+    text = """
+gamma = 0.9
+[register]
+file = "people.csv"
+types = { age = "integer" }
+hierarchies = { age = "age.csv", sex = "sex.csv" }
+[[views]]
+name = "m"
+release = "out"
+"""
+    views = load(written(tmp_path, text))
+    agrees(list(views.shown), people)
+
+
+def test_releases_that_draw_are_no_views(people: shoal.Table, register: Register) -> None:
+    release = shoal.RandomSample("1/2").release(people, Seeded(4))
+    with pytest.raises(InputError, match="leaves people out"):
+        register.of_release(release, "s")
+
+
+def test_two_releases_that_are_safe_alone_are_checked_together(people: shoal.Table, register: Register) -> None:
+    one = register.of_release(shoal.Mondrian((DistinctDiversity("diagnosis", 3),)).release(people), "m")
+    other = register.of_release(shoal.Optimal((DistinctDiversity("diagnosis", 3),)).release(people), "o")
+    alone = [check(Views(240, some)).largest for some in (one, other)]
+    assert max(alone) <= check(Views(240, [*one, *other])).largest
+
+
+# Tables of others
+
+
+def test_a_foreign_table_with_other_names_and_counts() -> None:
+    register = Register(shoal.table(pl.DataFrame({"who": ["a", "b", "c", "d"], "age": [21, 25, 33, 38]})), "who")
+    foreign = pl.DataFrame({"AGE": ["20-29", "30-39", "30-39"], "DX": ["J10", "J10", "I21"], "N": [2, 1, 1]})
+    views = register.of_table(foreign, "insurer", {"age": "AGE"}, "DX", values={"J10": "flu", "I21": "heart"}, count="N")
+    assert {tuple(sorted(view.members)): dict(view.shown) for view in views} == {
+        (0, 1): {"flu": 2},
+        (2, 3): {"flu": 1, "heart": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("21", {0}),
+        ("20-25", {0, 1}),
+        (">=33", {2, 3}),
+        ("[21, 33)", {0, 1}),
+        ("{21, 38}", {0, 3}),
+        ("*", {0, 1, 2, 3, 4}),
+        ("", {4}),
+        ("21-33 or missing", {0, 1, 2, 4}),
+    ],
+)
+def test_what_a_text_of_a_table_stands_for(text: str, fits: set[int]) -> None:
+    register = Register(shoal.table(pl.DataFrame({"age": [21, 25, 33, 38, None]}), types={"age": "integer"}))
+    foreign = pl.DataFrame({"age": [text] * len(fits), "ill": ["x"] * len(fits)})
+    (view,) = register.of_table(foreign, "t", {"age": "age"}, "ill")
+    assert view.members == fits
+
+
+def test_what_does_not_belong_to_the_register_is_said() -> None:
+    register = Register(shoal.table(pl.DataFrame({"age": [21, 25]})))
+    foreign = pl.DataFrame({"age": ["young", "old"], "ill": ["x", "y"]})
+    with pytest.raises(InputError, match="is no value, range or set") as error:
+        register.of_table(foreign, "t", {"age": "age"}, "ill")
+    assert "young" not in str(error.value)
+    with pytest.raises(ColumnError, match="register lacks"):
+        register.of_table(foreign, "t", {"wage": "age"}, "ill")
+    with pytest.raises(ColumnError, match="no column"):
+        register.of_table(foreign, "t", {"age": "AGE"}, "ill")
+    with pytest.raises(QueryError):
+        register.view("t", "age >", ["x"])
+    with pytest.raises(ColumnError, match="name everybody once"):
+        _ = Register(shoal.table(pl.DataFrame({"who": ["a", "a"]})), "who").names
+    with pytest.raises(FileError):
+        Release.read("nowhere")
