@@ -326,6 +326,10 @@ def test_the_adversary_finds_what_enumeration_finds(case: Any) -> None:
             assert set(one.values) == {table[person] for table in tables}
     for person, one in found.items():
         assert values[person] in one.values
+        other = possible(auditor, said)[person]  # the same, without a list of all values
+        assert set(one.values) == {
+            value for value in range(10) if value in other.values or any(low < value < high for low, high in other.between)
+        }
 
 
 def test_people_who_are_always_asked_about_together_cost_the_adversary_no_more_than_one() -> None:

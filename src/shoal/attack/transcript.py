@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
-from math import inf, prod
+from math import ceil, floor, inf, prod
 from typing import Any
 
 from shoal.audit.maxima import Minima
@@ -147,12 +147,17 @@ def _cells(
     low, high = bounds
     marks = [low, high, low + getattr(auditor, "width", 0), *further, *(each.answer for each in transcript)]
     ordered: list[Any] = sorted({mark for mark in marks if mark not in (None, inf, -inf) and low <= mark <= high})
+    whole = getattr(auditor, "integers", False)
     if not ordered:
         return [_Cell(0, (low, high))]
-    found = [_Cell(mark) for mark in ordered]
-    found += [_Cell(Fraction(one + other) / 2, (one, other)) for one, other in pairwise(ordered)]
-    found += [_Cell(ordered[0] - 1, (low, ordered[0]))] if low == -inf else []
-    found += [_Cell(ordered[-1] + 1, (ordered[-1], high))] if high == inf else []
+    found = [_Cell(mark) for mark in ordered if not whole or mark == int(mark)]
+    for one, other in pairwise(ordered):
+        if not whole:
+            found.append(_Cell(Fraction(one + other) / 2, (one, other)))
+        elif (inside := ceil(other) - floor(one) - 1) > 0:
+            found.append(_Cell(floor(one) + 1, (one, other) if inside > 1 else None))
+    found += [_Cell(floor(ordered[0]) - 1, (low, ordered[0]))] if low == -inf else []
+    found += [_Cell(ceil(ordered[-1]) + 1, (ordered[-1], high))] if high == inf else []
     return sorted(found, key=lambda cell: cell.value)
 
 

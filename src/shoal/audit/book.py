@@ -372,6 +372,17 @@ class Audit:
         with self._lock:
             return tuple(self._lines[after : None if most is None else after + most])
 
+    def entries(self, column: str) -> tuple[Entry, ...]:
+        """The entries about one secret column, the oldest first."""
+        self._refresh()
+        with self._lock:
+            return tuple(entry for (name, _), entry in self._replies.items() if name == column)
+
+    def person(self, number: int) -> dict[str, str]:
+        """What is public of one person, by the number that sets of people have for them."""
+        shown = {} if self.named is None else {self.named: self._public[self.named]}
+        return {name: column.kind.text(column.keys[column.codes[number]]) for name, column in (shown or self._public).items()}
+
     def state(self) -> tuple[Standing, ...]:
         """How it stands with every secret column, for the owner."""
         self._refresh()

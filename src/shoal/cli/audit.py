@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, listing, print_json, show, title
+from shoal.cli.terminal import complain, figures, listing, print_json, show, title, working
 from shoal.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -158,6 +158,37 @@ def state(store: Place = None, json: options.Json = False) -> None:
     show(_about(audit), title("Queries"), _counts(standings), figures(("head", audit.head())))
 
 
+@app.command(cls=options.Command)
+def attack(store: Place = None, json: options.Json = False) -> None:
+    """What can be worked out from all answers and denials, by someone who knows the strategy: for the owner.
+
+    Nobody's value, unless the strategy is simple. Exit code 1: somebody's is.
+    """
+    from shoal.attack import told
+    from shoal.judgement import NOTICE
+
+    audit = _opened(store)
+    with working("ruling out what would have sounded otherwise"):
+        found = told(audit)
+    if json:
+        people = [
+            {"column": one.column, "person": audit.person(one.person), "low": _end(one.low), "high": _end(one.high)}
+            for one in found
+        ]
+        print_json({"not_for_release": True, "notice": NOTICE, "told": people})
+    elif found:
+        rows = [
+            (", ".join(audit.person(one.person).values()), one.column, _end(one.low), _end(one.high), str(one.promised))
+            for one in found
+        ]
+        complain(NOTICE)
+        show(listing(("person", "column", "from", "to", "promised"), *rows))
+    else:
+        show(f"nothing more than was promised about any of {audit.people:,} people, from {_asked(audit)}")
+    if found:
+        raise typer.Exit(1)
+
+
 @keys.command("add", cls=options.Command)
 def add(
     name: Name,
@@ -276,6 +307,15 @@ def _about(audit: "Audit") -> Any:
 def _counts(standings: "tuple[Standing, ...]") -> Any:
     rows = [(one.secret.column, one.secret.family or one.family or "", str(one.answered), str(one.denied)) for one in standings]
     return listing(("column", "aggregate", "answered", "denied"), *rows)
+
+
+def _asked(audit: "Audit") -> str:
+    number = sum(one.answered + one.denied for one in audit.state())
+    return "1 query" if number == 1 else f"{number:,} queries"
+
+
+def _end(value: Any) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _answer(reply: Any) -> str | None:

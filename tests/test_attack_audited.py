@@ -1,0 +1,65 @@
+"""The adversary of a whole audit, on audits that keep their promise and on one that does not."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.attack import told
+from shoal.audit import Secret
+from shoal.cli.app import app
+
+FRAME = pl.DataFrame({"name": ["Ann", "Bea", "Cid", "Dov"], "pay": [5.0, 1.5, 3.5, 2.5]})
+
+
+def audit(place: Path, strategy: Any, frame: pl.DataFrame = FRAME, **given: Any) -> shoal.Audit:
+    secret = Secret("pay", low=0, high=10, integers=False, strategy=strategy, **given)
+    return shoal.Audit.new(place, shoal.table(frame, types={"name": "text"}), secret, public=["name"])
+
+
+def asked(one: shoal.Audit, *queries: str) -> list[str]:
+    return [str(one.ask(query)) for query in queries]
+
+
+@pytest.mark.parametrize("aggregate", ["max", "min"])
+def test_a_denial_of_the_simple_strategy_tells_whose_the_extreme_is(tmp_path: Path, aggregate: str) -> None:
+    extreme, who = ("5", "Ann") if aggregate == "max" else ("1.5", "Bea")
+    questions = (f"{aggregate}(pay)", f"{aggregate}(pay) where name != '{who}'")
+    careless = audit(tmp_path / "a", "simple")
+    assert asked(careless, *questions) == [extreme, "denied"]
+    [found] = told(careless)
+    assert careless.person(found.person) == {"name": who}
+    assert str(float(found.low)).removesuffix(".0") == extreme
+    careful = audit(tmp_path / "b", "binding")
+    assert asked(careful, *questions) == [extreme, "denied"]
+    assert told(careful) == ()
+
+
+def test_sums_of_the_simple_strategy_tell_and_those_of_the_default_do_not(tmp_path: Path) -> None:
+    pytest.importorskip("highspy")
+    frame = FRAME.with_columns(pay=pl.Series([0.5, 0.25, 6.0, 2.5]))
+    questions = [f"sum(pay) where name in ({who})" for who in ("'Ann', 'Bea'", "'Bea', 'Cid', 'Dov'", "'Ann', 'Cid', 'Dov'")]
+    for strategy in ("simple", "binding"):
+        one = audit(tmp_path / strategy, strategy, frame, width=2)
+        assert asked(one, *questions)[0] == "denied"
+        found = told(one)
+        assert {one.person(each.person)["name"] for each in found} == ({"Ann", "Bea"} if strategy == "simple" else set())
+        assert all(each.high - each.low < 2 for each in found)
+
+
+def test_nothing_was_asked_and_nothing_is_told(tmp_path: Path) -> None:
+    assert told(audit(tmp_path / "a", "simple")) == ()
+
+
+def test_the_command_says_who_is_found_out(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    for strategy, code in (("simple", 1), ("binding", 0)):
+        place = tmp_path / strategy
+        asked(audit(place, strategy), "max(pay)", "max(pay) where name != 'Ann'")
+        result = run(app, ["audit", "attack", "--store", str(place)])
+        assert result.exit_code == code
+        assert ("Ann" in result.stdout) == (strategy == "simple")
+        assert run(app, ["audit", "attack", "--json", "--store", str(place)]).exit_code == code
