@@ -100,6 +100,38 @@ def test_a_part_at_the_end_of_a_column_of_256_places_begins_there() -> None:
     assert runs.low[0].tolist() == [0, 255]
 
 
+@settings(deadline=None, max_examples=200)
+@given(st.integers(0, 10**6))
+def test_two_people_part_where_the_widest_value_between_them_ends_nearest_to_the_middle(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    size = int(draw.integers(2, 40))
+    levels = [np.sort(draw.choice(size - 1, int(draw.integers(0, size)), replace=False)) for _ in range(int(draw.integers(0, 4)))]
+    before, after = sorted(draw.choice(size, 2, replace=False).tolist())
+    rows = Counts(("age",), (np.array([before, after]),), (size,), np.array([2, 2]))
+    runs = by_splits(rows, 2, [levels])
+    assert runs.low is not None and runs.high is not None  # noqa: PT018
+    end = int(runs.high[0, 0])
+    assert runs.low.tolist() == [[0, end + 1]]
+    assert before <= end < after
+    inside = [[place for place in range(before, after) if place in own] for own in levels]
+    widest = next((own for own in reversed(inside) if own), list(range(before, after)))
+    middle = (before + after - 1) / 2
+    assert end in widest
+    assert abs(end - middle) == min(abs(place - middle) for place in widest)
+
+
+def test_ranges_end_where_nobody_tells_them_to() -> None:
+    """People who move without passing each other or the end of a value of the hierarchy show the same ranges."""
+    ages = {(11, 13, 27, 31, 58, 59, 84, 91), (18, 19, 22, 38, 52, 56, 81, 99)}
+    shown = set()
+    for own in ages:
+        frame = pl.DataFrame({"age": [str(age) for age in own], "ill": list("uvuvuvuv")})
+        table = shoal.table(frame, quasi=["age"], sensitive=["ill"], hierarchies={"age": AGES})
+        method = Coincident(("2-diversity of ill",), 2, ranges="boundary")  # type: ignore[arg-type]
+        shown.add(tuple(method.release(table).table["age"].unique(maintain_order=True).to_list()))
+    assert len(shown) == 1
+
+
 def test_splits_fall_between_groups() -> None:
     rows = Counts(("age",), (np.arange(12, dtype=np.uint8),), (12,), np.full(12, 2))
     runs = by_splits(rows, 3)
@@ -292,3 +324,9 @@ def test_types_that_a_record_left_out_would_decide_are_refused() -> None:
     table = shoal.table(frame, quasi=["age", "town"], sensitive=["ill"], hierarchies=TREES)
     with pytest.raises(ShoalError, match="declare it"):
         Coincident(("2-diversity of ill",), 4).promise(Schema.of(table))  # type: ignore[arg-type]
+
+
+def test_the_certificate_says_what_depends_on_who_is_there_and_that_each_record_counts_by_itself() -> None:
+    said = " ".join(Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1)).certificate.unprotected)  # type: ignore[arg-type]
+    assert "where their ranges end depends on them" in said
+    assert "people who are in the table several times" in said

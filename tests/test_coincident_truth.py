@@ -530,7 +530,7 @@ def test_a_whole_release_tells_what_its_groups_show_and_these_are_safe(
 def test_a_whole_release_is_unsafe_if_what_merges_is_judged_with_others(
     model: str, name: str, bag: Bag, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shipped = coincident.merged
+    shipped = merged
 
     def twin(leaves: int, safe: Any, *rest: Any) -> Ints:
         return shipped(leaves, lambda numbers, groups: safe(np.where(numbers < 0, 0, numbers), groups), *rest)

@@ -68,6 +68,10 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "several releases of the same people: with other buckets each, they tell more together than each alone",
     ),
     "coincidence": (
+        "quasi-identifying values, and who is in the table: both count as known, and which groups there are, what they show "
+        "and where their ranges end depends on them",
+        "people who are in the table several times: each of their records is as hidden as promised, but not what these tell "
+        "together",
         "facts about several people together: that groups had to be merged shows that some people of them have the same values",
         "who knows some people's values, or how values go with other columns, learns more about the others of a group",
         "insensitive columns are released as they are, and count as known to nobody",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.counts import Counts
 from shoal.errors import HierarchyError
@@ -43,6 +44,12 @@ class Axis:
         if high == self.missing:
             return f"{self.text(low, high - 1)} or missing"
         return self._range(low, high) if self.ordered else self._set(low, high)
+
+    @cached_property
+    def ends(self) -> list[npt.NDArray[np.int64]]:
+        """For every level of the hierarchy above its leaves, lowest first: the places at which a value of that level ends."""
+        above = [] if self.hierarchy is None else [codes[np.argsort(self.place)] for codes in self.hierarchy.maps[1:]]
+        return [np.flatnonzero(codes[1:] != codes[:-1]) for codes in above]
 
     def _range(self, low: int, high: int) -> str:
         first, last = self.labels[low], self.labels[high]

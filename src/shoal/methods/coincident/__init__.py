@@ -190,7 +190,7 @@ class _People:
             runs = by_curve(cells, [table.hierarchy(name) for name in quasi])
         else:
             places = tuple(axis.place.take(column) for axis, column in zip(axes, leaves, strict=True))
-            runs = by_splits(replace(cells, codes=places), method.people)
+            runs = by_splits(replace(cells, codes=places), method.people, [axis.ends for axis in axes])
         record = record.take(_places(runs.rows, runs.counts))
         if method.ranges == "hierarchy" or runs.part is None or runs.low is None or runs.high is None:
             return cls(table, method, rows, axes, record)

@@ -22,6 +22,7 @@ Ints = npt.NDArray[np.int64]
 Order = Literal["splits", "curve"]
 ORDERS: tuple[Order, ...] = ("splits", "curve")
 
+_FAR = 1 << 40  # further than any place of a column
 _BITS = 62  # of a place on the curve, and of where a part comes in the order
 
 
@@ -119,19 +120,20 @@ class _Parts:
         return _Parts(row, runs, places, np.cumsum(lengths) - lengths, *own)
 
 
-def by_splits(rows: Counts, group: int) -> Runs:
+def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = None) -> Runs:
     """The people of some rows (their places in every column), in parts that are alike or a group.
 
-    Parts are halved along the column in which they are widest, at a multiple of the group size.
+    Parts are halved along the column in which they are widest, at a multiple of the group size. Where between two people they
+    part is told by `ends`: for every column the places at which values of its hierarchy end, level by level.
     """
     sizes, row = np.array(rows.cards), np.flatnonzero(rows.count)
     places = np.array([codes.astype(smallest(max(rows.cards, default=1))) for codes in rows.codes])
     one = np.zeros(min(len(row), 1), dtype=np.int64)
-    ends = np.zeros_like(sizes), sizes - 1
-    low, high = (np.repeat(end[:, None], len(one), axis=1).astype(places.dtype) for end in ends)
+    domain = np.zeros_like(sizes), sizes - 1
+    low, high = (np.repeat(side[:, None], len(one), axis=1).astype(places.dtype) for side in domain)
     parts, done = _Parts(row, rows.count.take(row), places.take(row, axis=1), one, one, low, high), []
     for bit in range(_BITS, -1, -1):
-        closed, parts = _halved(parts, sizes, group, bit)
+        closed, parts = _halved(parts, sizes, group, bit, ends or [()] * len(sizes))
         done.append(closed)
         if not len(parts.starts):
             break
@@ -140,7 +142,7 @@ def by_splits(rows: Counts, group: int) -> Runs:
     return Runs(found.row, found.runs, np.repeat(np.arange(len(found.starts)), found.lengths), found.low, found.high)
 
 
-def _halved(parts: _Parts, sizes: Ints, group: int, bit: int) -> tuple[_Parts, _Parts]:
+def _halved(parts: _Parts, sizes: Ints, group: int, bit: int, ends: Sequence[Sequence[Ints]]) -> tuple[_Parts, _Parts]:
     """The parts that are done, without places, and the halves of all others, one after the other."""
     starts, places = parts.starts, parts.places
     total = np.add.reduceat(parts.runs, starts) if len(starts) else starts
@@ -170,14 +172,33 @@ def _halved(parts: _Parts, sizes: Ints, group: int, bit: int) -> tuple[_Parts, _
     runs, order = np.insert(runs, again + 1, over[cut]), np.insert(order, again + 1, order[again])
     lefts = last + 1 - starts
     lengths = np.stack([lefts, lengths - lefts + cut], axis=1).ravel()
-    # Up to the last place of the left half, and from the next one on; or from the same one, if it is cut in two.
     lower, upper = parts.high.copy(), parts.low.copy()
-    end, begin = along[last].astype(np.int64), along[last + 1 - cut]
-    lower[axis, number], upper[axis, number] = end, np.minimum(begin, end + 1)
-    low, high = (np.stack(ends, axis=2).reshape(len(sizes), -1) for ends in ([parts.low, upper], [lower, parts.high]))
+    before, after = along[last].astype(np.int64), along[last + 1 - cut].astype(np.int64)
+    for column, own in enumerate(ends):
+        its = number[axis == column]
+        end = _end_between(before[its], after[its], own)
+        lower[column, its], upper[column, its] = end, np.minimum(after[its], end + 1)  # the same one, if it is cut in two
+    low, high = (np.stack(sides, axis=2).reshape(len(sizes), -1) for sides in ([parts.low, upper], [lower, parts.high]))
     halves = np.stack([parts.number, parts.number | (1 << bit)], axis=1).ravel()
     rows = parts.row.take(order), runs, parts.places.take(order, axis=1)
     return closed, _Parts(*rows, np.cumsum(lengths) - lengths, halves, low, high)
+
+
+def _end_between(before: Ints, after: Ints, ends: Sequence[Ints]) -> Ints:
+    """The places at which left halves end: from their last person's on, and before that of the first one on the right.
+
+    It is where a value of the highest level ends that does so there, nearest to the middle; so that it tells no more of either
+    person than that it lies between them.
+    """
+    middle: Ints = np.maximum((before + after - 1) // 2, before)
+    found = middle
+    for places in ends:
+        padded = np.concatenate([[-_FAR], places, [_FAR]])
+        at = np.searchsorted(padded, middle)
+        lower, upper = padded[at - 1], padded[at]
+        near = np.where(upper - middle <= middle - lower, upper, lower)
+        found = np.where((before <= near) & (near < after), near, found)
+    return found
 
 
 def _in_order_within(values: Codes, starts: Ints, lengths: Ints) -> Ints:
