@@ -13,7 +13,7 @@ from bench.heart import WIDTHS, violated
 from shoal.views.candidates import refinements
 from shoal.views.restoring import restore
 
-RUNS, COLUMNS, MOST, EFFORT = 1000, (1, 2, 3, 4), 2, 150
+RUNS, COLUMNS, MOST, EFFORT = 1000, (1, 2, 3, 4), 2, 60
 CHAPTER = {(4, 1): "about 50 %", (4, 2): "about 60 %"}
 KINDS = {"own": "intervals of the view's own column", "any": "intervals of any column"}
 

@@ -4,7 +4,7 @@ and whoever restores uses it.
 By counting where that can be done, else by sampling. What comes out says which, and how sure it is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -219,47 +219,57 @@ def check(
         raise ParameterError("confidence is above 0 and below 1")
     whole(tries, "tries", 1)
     parts = components(views)
-    solved: dict[Puzzle, Counted | None] = {}
-    for part in parts:
-        if part.puzzle not in solved:
-            solved[part.puzzle] = None if how == "importance" else _counted(part.puzzle, how, most)
-    drawn = [part for part in parts if how == "sampling" or solved[part.puzzle] is None]
-    claims = sum(_claims(part.puzzle) for part in drawn)
-    error = float(1 - sure) / max(claims, 1)
-    by: list[How] = ["exact"]
-    beliefs: list[Belief] = []
-    counts, digits = [], 0.0
-    effective: list[float] = []
     chance, source = Random(seed), np.random.default_rng(seed)
-    for part in parts:
-        counted = solved[part.puzzle]
-        if counted is None:
-            guess = estimate(part.puzzle, tries, source)
-            if guess.effective < ENOUGH:
-                raise TooLargeError(
-                    f"{len(part.puzzle.bags)} views of {sum(size for size, _ in part.puzzle.cells):,} people are too entangled: "
-                    f"counting takes too many steps, and {tries:,} samples are worth {guess.effective:.0f} uniform ones, where "
-                    f"{ENOUGH} are needed. Raise `tries` or `most`, or check fewer views"
-                )
-            by.append("importance")
-            effective.append(guess.effective)
-            digits += guess.logarithm
-            beliefs += _weighed(views, part, guess, error)
-            continue
-        digits += _digits(counted)
-        counts.append(counted.tables)
-        if how == "sampling":
+    by: list[How] = ["exact"]
+    beliefs: list[list[Belief]] = [[] for _ in parts]
+    counts: list[int] = []
+    known, digits = True, 0.0
+    shares: dict[Puzzle, tuple[list[list[Fraction]], int, float]] = {}  # all that is kept of what was counted exactly
+    waiting: list[tuple[int, Counted | None]] = []
+    for at, part in enumerate(parts):
+        if part.puzzle not in shares:
+            counted = None if how == "importance" else _counted(part.puzzle, how, most)
+            if counted is None or how == "sampling" or counted.rounded:
+                known = known and counted is not None and not counted.rounded
+                if counted is None or how == "sampling":
+                    waiting.append((at, counted))
+                else:
+                    by.append("enclosed")
+                    digits += _digits(counted)
+                    beliefs[at] += _exact(views, part, counted.shares, _ties(views, part, counted, chance), counted.error)
+                if counted is not None and how == "sampling":
+                    counts.append(counted.tables)
+                    digits += _digits(counted)
+                continue
+            shares[part.puzzle] = counted.shares, counted.tables, _digits(counted)
+        own, tables, more = shares[part.puzzle]
+        counts.append(tables)
+        digits += more
+        beliefs[at] += _exact(views, part, own)
+    error = float(1 - sure) / max(sum(_claims(parts[at].puzzle) for at, _ in waiting), 1)
+    effective: list[float] = []
+    for at, counted in waiting:
+        part = parts[at]
+        if counted is not None:
             by.append("sampling")
-            beliefs += _sampled(views, part, counted, tries, chance, error)
-        else:
-            by.append("enclosed" if counted.rounded else "exact")
-            beliefs += _exact(views, part, counted, chance)
-    known = "importance" not in by and not any(one.rounded for one in solved.values() if one is not None)
+            beliefs[at] += _sampled(views, part, counted, tries, chance, error)
+            continue
+        guess = estimate(part.puzzle, tries, source)
+        if guess.effective < ENOUGH:
+            raise TooLargeError(
+                f"{len(part.puzzle.bags)} views of {sum(size for size, _ in part.puzzle.cells):,} people are too entangled: "
+                f"counting takes too many steps, and {tries:,} samples are worth {guess.effective:.0f} uniform ones, where "
+                f"{ENOUGH} are needed. Raise `tries` or `most`, or check fewer views"
+            )
+        by.append("importance")
+        effective.append(guess.effective)
+        digits += guess.logarithm
+        beliefs[at] += _weighed(views, part, guess, error)
     return Checked(
         views,
         max(by, key=HOW.index),
-        tuple(beliefs),
-        sure if drawn else None,
+        tuple(belief for some in beliefs for belief in some),
+        sure if waiting else None,
         min(effective, default=None),
         len(parts),
         tuple(counts) if known else None,
@@ -334,25 +344,35 @@ def _claims(puzzle: Puzzle) -> int:
     return sum(len(_able(puzzle, cell)) for cell in range(len(puzzle.cells)))
 
 
-def _exact(views: Views, part: Component, counted: Counted, source: Random) -> Iterator[Belief]:
-    """What was counted; where that was rounded and a limit lies within the bounds, whether the share is exactly the limit."""
+def _ties(views: Views, part: Component, counted: Counted, source: Random) -> set[tuple[int, int]]:
+    """The cells and values for which a limit lies within the bounds, and the share is exactly the limit."""
     off = counted.error
-    limits = [views.limit(views.values[v]) for v in part.values]
     close = [
         (cell, v, limit)
         for cell, shares in enumerate(counted.shares)
-        for v, (share, limit) in enumerate(zip(shares, limits, strict=True))
-        if share * (1 - off) <= limit < share * (1 + off) and limit < 1
+        for v, share in enumerate(shares)
+        if share * (1 - off) <= (limit := views.limit(views.values[part.values[v]])) < min(share * (1 + off), Fraction(1))
     ]
-    same = {at[:2] for at, equal in zip(close, counted.equal(close, source) if close and off else [], strict=False) if equal}
-    for cell, (people, shares) in enumerate(zip(part.people, counted.shares, strict=True)):
-        told, bounds = {}, {}
-        for v, share in enumerate(shares):
+    return {at[:2] for at, equal in zip(close, counted.equal(close, source), strict=True) if equal} if close else set()
+
+
+def _exact(
+    views: Views,
+    part: Component,
+    shares: list[list[Fraction]],
+    ties: Collection[tuple[int, int]] = (),
+    off: Fraction = Fraction(0),
+) -> Iterator[Belief]:
+    """What was counted, and bounds where it was rounded."""
+    for cell, people in enumerate(part.people):
+        told: dict[Value, Fraction] = {}
+        bounds: dict[Value, tuple[Fraction, Fraction]] = {}
+        for v, share in enumerate(shares[cell]):
             if share:
                 value = views.values[part.values[v]]
-                exactly = (cell, v) in same
-                told[value] = limits[v] if exactly else share
-                bounds[value] = (limits[v], limits[v]) if exactly else (share * (1 - off), min(share * (1 + off), Fraction(1)))
+                exactly = (cell, v) in ties
+                told[value] = views.limit(value) if exactly else share
+                bounds[value] = (told[value],) * 2 if exactly else (share * (1 - off), min(share * (1 + off), Fraction(1)))
         yield Belief(people, told, bounds if off else None)
 
 

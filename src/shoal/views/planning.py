@@ -20,7 +20,7 @@ from shoal.views.candidates import Candidate, fits, fresh
 from shoal.views.checking import Checked, check, possible
 from shoal.views.intervals import clopper_pearson
 from shoal.views.model import Value, View, Views
-from shoal.views.regions import Floats, Guesses, Region, Standing, obstacle, regions
+from shoal.views.regions import Floats, Guesses, Region, Standing, above, obstacle, probabilities, regions
 
 __all__ = ["Outcome", "Outlook", "Plan", "plan"]
 
@@ -142,11 +142,12 @@ def plan(
     before = check(views)
     if before.private:
         return Plan(before, (), Fraction(1))
-    exposed = [*before.exposed, *before.undecided]
-    bound = max(min((1 - one.low) / (1 - one.limit) for one in exposed), Fraction(0))
+    bound = min(
+        (1 - low) / (1 - views.limit(value)) for _, value, low, high in probabilities(before) if high > views.limit(value)
+    )
     inside = frozenset[int]().union(*(view.members for view in views.shown))
     able = [one for one in fresh(views, candidates) if one.people <= inside]
-    parts = regions(views, able, [one.person for one in exposed])
+    parts = regions(views, able, above(before))
     error = float(1 - sure) / len(parts)
     options = [_options(region, most, effort, top, error, seed) for region in parts]
     chosen = max(

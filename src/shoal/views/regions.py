@@ -15,10 +15,11 @@ import numpy.typing as npt
 from shoal.errors import TooLargeError, plural
 from shoal.views.candidates import Candidate
 from shoal.views.cells import Component, Puzzle, components
+from shoal.views.checking import Checked
 from shoal.views.counting import STEPS, Counted
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
 
-__all__ = ["LONGEST", "Guesses", "Obstacle", "Region", "Standing", "obstacle", "regions"]
+__all__ = ["LONGEST", "Guesses", "Obstacle", "Region", "Standing", "above", "obstacle", "probabilities", "regions"]
 
 LONGEST = 300_000
 """Steps that counting for one set of views may take in a search; more than that, and the set is left out."""
@@ -215,6 +216,18 @@ class Guesses:
         total = odds.sum(axis=1, keepdims=True)
         over = np.maximum(odds / np.where(total > 0, total, 1) - self.limits, 0)
         return round(float(over.max(initial=0)), 9), round(float(over.sum()), 9)
+
+
+def probabilities(found: Checked) -> Iterator[tuple[tuple[int, ...], Value, Fraction, Fraction]]:
+    """People, a value, and between which bounds it is probable for each of them."""
+    for belief in found.beliefs:
+        for value in belief.shares:
+            yield (belief.people, value, *belief.between(value))
+
+
+def above(found: Checked) -> list[int]:
+    """Who has a value that is more probable than its limit, or may be."""
+    return [person for people, value, _, high in probabilities(found) if high > found.views.limit(value) for person in people]
 
 
 def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int]) -> list[Region]:

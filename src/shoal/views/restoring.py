@@ -22,7 +22,7 @@ from shoal.views.candidates import Candidate, fits, fresh
 from shoal.views.checking import Checked, Exposed, check
 from shoal.views.model import Value, View, Views
 from shoal.views.planning import Plan, plan
-from shoal.views.regions import Guesses, Region, Standing, obstacle, regions
+from shoal.views.regions import Guesses, Region, Standing, above, obstacle, regions
 
 if TYPE_CHECKING:
     import altair
@@ -151,10 +151,9 @@ def restore(
     before = check(views)
     if before.private:
         return Restored(before, before, (), (), 0)
-    exposed = [*before.exposed, *before.undecided]
     found = [
         _search(region, [table[one] for one in region.people], most, whole(EFFORT if effort is None else effort, "effort", 1))
-        for region in regions(views, fresh(views, candidates), [one.person for one in exposed])
+        for region in regions(views, fresh(views, candidates), above(before))
     ]
     added: list[View] = []
     failed: dict[int, tuple[str, Proven]] = {}
@@ -167,10 +166,9 @@ def restore(
             reason = f"this takes {plural(len(one.chosen), 'view')}, and {len(added)} of {most} went to other people", None
         failed |= dict.fromkeys(one.region.people, reason)
     after = check(views.also(*added)) if added else before
-    open_ = [*after.exposed, *after.undecided]
-    if any(one.person not in failed for one in open_):
+    if not failed.keys() >= set(above(after)):
         raise InternalError("views were chosen that do not restore what they should; please report this")
-    unrestored = tuple(Unrestored(one, *failed[one.person]) for one in open_)
+    unrestored = tuple(Unrestored(one, *failed[one.person]) for one in (*after.exposed, *after.undecided)) if failed else ()
     return Restored(before, after, tuple(added), unrestored, sum(one.tried for one in found))
 
 

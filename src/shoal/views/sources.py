@@ -346,17 +346,8 @@ def load(path: str | PathLike[str]) -> Views:
 
 def opened(path: str | PathLike[str]) -> tuple[Views, Register, str | None]:
     """The views of a TOML file, the register that they are of, and the sensitive column, if it is named."""
-    where = Path(path)
-    try:
-        content = tomllib.loads(where.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot read {where}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise FileError(f"{where} is no TOML file: {error}") from None
-    _known(content, f"{where.name}", ("gamma", "limits", "register", "sensitive", "views"))
-    sections = content.get("views", [])
-    if not isinstance(sections, list) or not all(isinstance(one, dict) for one in sections) or not sections:
-        raise InputError(f"{where.name}: write every view as a section [[views]]; there is none")
+    where, content = _content(path)
+    sections = _sections(content, where)
     given = _section(content, "register", where)
     _known(given, "[register]", ("file", "people", "person", "complete", "types", "hierarchies", "separator", "encoding"))
     secret = _section(content, "sensitive", where)
@@ -375,6 +366,37 @@ def opened(path: str | PathLike[str]) -> tuple[Views, Register, str | None]:
         tuple(register.notes),
     )
     return found, register, secret.get("column")
+
+
+def _content(path: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
+    where = Path(path)
+    try:
+        content = tomllib.loads(where.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise FileError(f"cannot read {where}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FileError(f"{where} is no TOML file: {error}") from None
+    _known(content, f"{where.name}", ("gamma", "limits", "register", "sensitive", "views"))
+    return where, content
+
+
+def _sections(content: Mapping[str, Any], where: Path) -> list[dict[str, Any]]:
+    sections = content.get("views", [])
+    if not isinstance(sections, list) or not all(isinstance(one, dict) for one in sections) or not sections:
+        raise InputError(f"{where.name}: write every view as a section [[views]]; there is none")
+    return sections
+
+
+def others_of(path: str | PathLike[str], register: Register, column: str) -> list[View]:
+    """The views of a column in a TOML file of what others have shown; its own register is passed over for the one given."""
+    where, content = _content(path)
+    if _section(content, "sensitive", where).get("column", column) != column:
+        return []
+    return [
+        view
+        for number, section in enumerate(_sections(content, where), 1)
+        for view in _views(register, section, number, where.parent, column)
+    ]
 
 
 def _known(section: Mapping[str, Any], place: str, keys: Sequence[str]) -> None:
