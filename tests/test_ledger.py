@@ -688,10 +688,10 @@ def careless_writing(path: Path) -> Any:
 class WritesFirst(Ledger):
     """A broken twin: the files appear before the entry."""
 
-    def complete(self, reserved: int, certificate: Any) -> Any:
+    def complete(self, reserved: int, certificate: Any, **options: Any) -> Any:
         self.early = Path(self.path.parent / "out")
         Release(pa.table({"a": ["b"]}), certificate).write(self.early)
-        return super().complete(reserved, certificate)
+        return super().complete(reserved, certificate, **options)
 
 
 class Forgets(Ledger):
@@ -701,10 +701,10 @@ class Forgets(Ledger):
         self.later = arguments, options
         return replace(self.entries()[0], number=len(self.entries()) + 1, facts={"other_data": False})
 
-    def complete(self, reserved: int, certificate: Any) -> Any:
-        arguments, options = self.later
+    def complete(self, reserved: int, certificate: Any, **options: Any) -> Any:
+        arguments, later = self.later
         Release(pa.table({"a": ["b"]}), certificate).write(self.path.parent / "out")
-        return super().complete(super().reserve(*arguments, **options).number, certificate)
+        return super().complete(super().reserve(*arguments, **later).number, certificate, **options)
 
 
 LEDGERS: dict[str, type[Ledger]] = {"shipped": Ledger, "writes first": WritesFirst, "forgets": Forgets}

@@ -9,7 +9,7 @@
     ├── RecipeError         a recipe has an unknown key or a value that does not fit
     ├── TooLargeError       the work would not fit; the message has the number
     ├── InfeasibleError     no table satisfies what was asked for
-    ├── BudgetError         a ledger's budget does not allow it
+    ├── BudgetError         a ledger does not allow it: its budget, or its γ
     ├── QueryError          a query cannot be understood, or is about what may not be asked
     ├── Stopped             the caller asked to stop
     └── InternalError       Shoal contradicts itself: a bug, and nothing was released
@@ -75,7 +75,7 @@ class InfeasibleError(ShoalError):
 
 
 class BudgetError(ShoalError):
-    """A ledger's budget does not allow it."""
+    """A ledger does not allow it: its budget, or its γ."""
 
 
 class QueryError(ShoalError):

@@ -312,6 +312,12 @@ class Book(Section):
     path: str
 
 
+class Others(Section):
+    """What others have shown of the same people, which counts where the ledger has a γ."""
+
+    others: str
+
+
 class Content(Section):
     """A whole recipe."""
 
@@ -322,6 +328,7 @@ class Content(Section):
     method: AnyMethod
     output: Output = Output()
     ledger: Book | None = None
+    views: Others | None = None
 
 
 class Recipe:
@@ -380,6 +387,11 @@ class Recipe:
     def ledger(self) -> Path | None:
         """The ledger that the release is entered in, if there is one."""
         return None if self.content.ledger is None else self.path.parent / self.content.ledger.path
+
+    @property
+    def others(self) -> Path | None:
+        """The file with what others have shown of the same people, if there is one."""
+        return None if self.content.views is None else self.path.parent / self.content.views.others
 
     def having(self, role: Role) -> list[str]:
         """The columns with a role, in the order of the recipe."""
@@ -550,10 +562,12 @@ class Recipe:
         *,
         ledger: "Ledger | None" = None,
         progress: "Progress | None" = None,
+        override: str | None = None,
     ) -> "Release":
         """Release the table as the recipe says, and write it into a directory, if one is given.
 
-        It is entered in the ledger, or in the one that the recipe names, if there is any.
+        It is entered in the ledger, or in the one that the recipe names, if there is any. If that has a γ which is not kept,
+        `override` says why it is released all the same.
         """
         self.promise(table)
         method = self.method()
@@ -562,7 +576,17 @@ class Recipe:
 
             ledger = Ledger(self.ledger)
         if ledger is not None:
-            return ledger.release(method, table, directory, format=self.format, recipe=self.digest, progress=progress)
+            return ledger.release(
+                method,
+                table,
+                directory,
+                format=self.format,
+                recipe=self.digest,
+                progress=progress,
+                override=override,
+                others=self.others,
+                recipe_file=self.path,
+            )
         made = method.release(table, progress=progress)
         made = replace(made, certificate=replace(made.certificate, recipe=self.digest))
         if directory is not None:

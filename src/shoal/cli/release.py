@@ -27,6 +27,10 @@ def release(
         Path | None,
         typer.Option(metavar="PATH", help="Enter the release in this ledger, not the recipe's.", show_default=False),
     ] = None,
+    override: Annotated[
+        str | None,
+        typer.Option(metavar="REASON", help="Release though the ledger's γ is not kept, and enter why.", show_default=False),
+    ] = None,
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
@@ -49,7 +53,7 @@ def release(
         complain(f"lattice: {plural(nodes, 'node')}")
     try:
         with working("releasing") as report:
-            made = chosen.release(table, out, ledger=book or None, progress=report)
+            made = chosen.release(table, out, ledger=book or None, progress=report, override=override)
     except BaseException as error:
         for note in getattr(error, "__notes__", ()):  # that it counts as spent, also where it was stopped
             complain(note)
@@ -86,6 +90,10 @@ def release(
     if book:
         entered = made.facts["ledger"]
         complain(f"entered in {book.path} as entry {entered['entry']}")
+        if "override" in entered:
+            complain("for you alone: γ is not kept with earlier releases, or that is not known; your reason is entered")
+        elif "together" in entered:
+            complain(f"for you alone: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}")
         if entered["other_data"]:
             complain("note: the data is not that of the release before; what both spent is added up")
 

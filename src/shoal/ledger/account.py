@@ -5,7 +5,7 @@ probabilistic definition, also where the data changed in between. A release with
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from functools import cached_property
@@ -15,9 +15,9 @@ from typing import Any, Literal, NamedTuple
 from shoal.errors import BudgetError
 from shoal.ledger.store import Link
 from shoal.privacy.epsilon import Epsilon, total
-from shoal.privacy.exact import short
+from shoal.privacy.exact import Exact, fraction, short
 
-__all__ = ["Account", "Budget", "Entry", "amount"]
+__all__ = ["Account", "Budget", "Entry", "Gamma", "amount"]
 
 _LONG = 40  # characters of a sum that people still read
 
@@ -35,17 +35,40 @@ class Budget(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Gamma:
+    """How probable a value may be for anybody, at most, given all releases that are views; `limits` for single values."""
+
+    share: Fraction
+    limits: Mapping[str, Fraction] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, share: Exact, limits: Mapping[str, Exact] | None = None) -> "Gamma":
+        """By exact numbers; ParameterError where one is no share."""
+        named = {str(value): fraction(limit, f"the limit of {value!r}", 0, 1) for value, limit in (limits or {}).items()}
+        return cls(fraction(share, "gamma", 0, 1), named)
+
+    def facts(self) -> dict[str, Any]:
+        """As an entry has it."""
+        return {"share": str(self.share), "limits": {value: str(limit) for value, limit in self.limits.items()}}
+
+    def __str__(self) -> str:
+        return ", ".join([str(self.share), *(f"{value} {limit}" for value, limit in self.limits.items())])
+
+
+@dataclass(frozen=True)
 class Entry:
     """One entry of a ledger.
 
-    `what` is "created", "budget" (it was set anew), "reserved" (a release was about to be made, and counts as spent) or
-    "completed" (it was made, and its files could appear). `facts` are what belongs to it: of a release reserved its `epsilon`
+    `what` is "created", "budget" or "gamma" (they were set anew), "reserved" (a release was about to be made, and counts as
+    spent), "completed" (it was made, and its files could appear), "refused" (it was made, does not keep γ, and is gone) or
+    "remembered" (what it showed was added later). `facts` are what belongs to it: of a release reserved its `epsilon`
     and `delta` (texts; None where nothing bounds it), `definition`, `unit`, `method`, `promise`, `columns` with their roles
-    and `fingerprint`; of one completed the entry where it was `reserved`, its number (`release`) and its `certificate`.
+    and `fingerprint`; of one completed the entry where it was `reserved`, its number (`release`), its `certificate`, what it
+    has `shown` if that is views, how it stands `together` with others, and why the owner wanted it all the same (`override`).
     """
 
     number: int
-    what: Literal["created", "budget", "reserved", "completed"]
+    what: Literal["created", "budget", "gamma", "reserved", "completed", "refused", "remembered"]
     time: str
     facts: Mapping[str, Any]
     digest: str
@@ -78,6 +101,23 @@ class Account:
         """The budget that holds now, exactly."""
         last = [entry.facts for entry in self.entries if entry.what in ("created", "budget")][-1]
         return None if last["epsilon"] is None else (Epsilon.of(last["epsilon"]), Fraction(last["delta"]))
+
+    @cached_property
+    def refused(self) -> dict[int, Entry]:
+        """The entries that refuse others, by the number of these."""
+        return {entry.facts["reserved"]: entry for entry in self.entries if entry.what == "refused"}
+
+    @cached_property
+    def shown(self) -> dict[int, str]:
+        """What releases showed, packed, by the number of the entry that reserved them."""
+        some = [entry.facts for entry in self.entries if entry.what in ("completed", "remembered")]
+        return {facts["reserved"]: facts["shown"] for facts in some if facts.get("shown") is not None}
+
+    @cached_property
+    def gamma(self) -> Gamma | None:
+        """The γ that holds now; None if there is none."""
+        last = [entry.facts.get("gamma") for entry in self.entries if entry.what in ("created", "gamma")][-1]
+        return None if last is None else Gamma.of(last["share"], last["limits"])
 
     @cached_property
     def epsilon(self) -> Epsilon | None:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal import __version__
 from shoal.chance import Chance
 from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
 from shoal.ledger import store
-from shoal.ledger.account import Account, Budget, Entry
+from shoal.ledger.account import Account, Budget, Entry, Gamma
 from shoal.ledger.fingerprint import fingerprint
 from shoal.methods import Method, Progress, Schema
 from shoal.privacy.epsilon import Epsilon
@@ -23,8 +23,15 @@ from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.release import Certificate, Release, plain, released
 from shoal.tables import Table
 
+if TYPE_CHECKING:
+    from shoal.ledger.shown import Verdict
+
 __all__ = ["Ledger"]
 
+_EITHER = (
+    "a ledger with a budget takes no release that is a view, as nothing bounds it, so a γ would be about nothing; use two "
+    "ledgers, or one without a budget"
+)
 _KEY = 32  # bytes of the secret that fingerprints are made with
 
 
@@ -40,13 +47,25 @@ class Ledger:
 
     @classmethod
     def create(
-        cls, path: str | os.PathLike[str], *, epsilon: Epsilon | Exact | None = None, delta: Exact | None = None
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        epsilon: Epsilon | Exact | None = None,
+        delta: Exact | None = None,
+        gamma: Exact | None = None,
+        limits: Mapping[str, Exact] | None = None,
     ) -> "Ledger":
-        """Make a ledger, with a budget of `epsilon` and `delta` or with none; FileError if there is a file already."""
+        """Make a ledger, with a budget of `epsilon` and `delta` or with none; FileError if there is a file already.
+
+        Without a budget it may have a γ, which all releases that are views keep together, and `limits` of single values.
+        """
         if (epsilon is None) != (delta is None):
             raise ParameterError("a budget has an epsilon and a delta; give both, or none (a delta of 0 is fine)")
+        if epsilon is not None and (gamma is not None or limits):
+            raise ParameterError(_EITHER)
         key = Chance().bytes(_KEY).hex()
-        store.create(Path(path), {**_said("created"), "key": key, **_limits(epsilon, delta)})
+        together = {} if gamma is None and not limits else {"gamma": _gamma(gamma, limits)}
+        store.create(Path(path), {**_said("created"), "key": key, **_limits(epsilon, delta), **together})
         return cls(path)
 
     # What is in it
@@ -95,11 +114,21 @@ class Ledger:
                     f"{self.path} has {'a' if old else 'no'} budget; give epsilon {'or' if old else 'and'} delta"
                 )
             new = _limits(old[0] if old and epsilon is None else epsilon, old[1] if old and delta is None else delta)
+            if account.gamma is not None:
+                raise ParameterError(_EITHER)
             if account.delta >= 1:
                 raise BudgetError(f"{self.path} has a release that nothing bounds, so no budget can be kept; start a new ledger")
             if (account.epsilon and Epsilon.of(new["epsilon"]) < account.epsilon) or Fraction(new["delta"]) < account.delta:
                 raise BudgetError(f"{self.path} has already spent {account.told}; no budget can be below that")
             return append({**_said("budget"), **new})
+
+    def set_gamma(self, gamma: Exact, limits: Mapping[str, Exact] | None = None) -> Entry:
+        """Set γ, and limits of single values, for all releases from now on; 1 takes it away. The change is an entry."""
+        new = _gamma(gamma, limits)
+        with self._turn() as (account, append):
+            if account.limit is not None:
+                raise ParameterError(_EITHER)
+            return append({**_said("gamma"), "gamma": new})
 
     def release(
         self,
@@ -111,6 +140,9 @@ class Ledger:
         recipe: str | None = None,
         chance: Chance | None = None,
         progress: Progress | None = None,
+        override: str | None = None,
+        others: str | os.PathLike[str] | None = None,
+        recipe_file: str | os.PathLike[str] | None = None,
     ) -> Release:
         """Enter a release, make it, and write it into a directory; without one, writing is left to the caller.
 
@@ -118,16 +150,27 @@ class Ledger:
         BudgetError if it does not fit the budget: then no coin was flipped, and nothing is entered or written. Whatever fails
         after it was entered leaves it spent, and the error says so. `facts["ledger"]` of the release has the number of its
         `entry`, and whether it is of `other_data` than the release before it.
+
+        Where the ledger has a γ, BudgetError also if the release, once it is made, does not keep it together with all that was
+        shown before, and with the views in the file `others`. Why it is wanted all the same goes into `override`.
         """
         promise = method.promise(Schema.of(table))
         if directory is not None:
             self._check(Path(directory), format)
-        entry = self.reserve(promise, method.name, table, private=chance is None or chance.private)
+        entry = self.reserve(promise, method.name, table, private=chance is None or chance.private, override=override)
         spent = f"entry {entry.number} of {self.path} counts as spent all the same"
         try:
             made = method.release(table, chance, progress=progress)
             made = replace(made, certificate=replace(made.certificate, recipe=recipe))
-            self.complete(entry.number, made.certificate)
+            done = self.complete(
+                entry.number,
+                made.certificate,
+                release=made,
+                table=table,
+                override=override,
+                others=others,
+                recipe_file=recipe_file,
+            )
             if directory is not None:
                 made.write(directory, format)
         except BaseException as error:
@@ -135,18 +178,32 @@ class Ledger:
                 raise type(error)(f"{error}; {spent}") from None
             error.add_note(spent)
             raise
-        told = {"entry": entry.number, "other_data": entry.facts["other_data"]}
+        told = {
+            "entry": entry.number,
+            "other_data": entry.facts["other_data"],
+            **{part: done.facts[part] for part in ("together", "override") if part in done.facts},
+        }
         return replace(made, facts={**made.facts, "ledger": told})
 
-    def reserve(self, promise: Promise, method: str, table: Table, *, private: bool = True) -> Entry:
+    def reserve(self, promise: Promise, method: str, table: Table, *, private: bool = True, override: str | None = None) -> Entry:
         """Enter a release by its promise before it is made; BudgetError if it does not fit the budget. Reserved is spent.
 
-        `private` is False where draws will come from a seed: then nothing bounds what the release tells.
+        `private` is False where draws will come from a seed: then nothing bounds what the release tells. Where the ledger has a
+        γ, a release that nothing bounds and that is no view either is refused, unless there is a reason to `override` that.
         """
         bounded = private and isinstance(promise, DifferentialPrivacy)
         stated = plain(promise.to_dict())
         wanted = {part: stated[part] if bounded else None for part in ("epsilon", "delta", "definition", "unit")}
-        self.account().require(wanted, method, self.path)  # before the work on a large table
+        account = self.account()
+        account.require(wanted, method, self.path)  # before the work on a large table
+        if account.gamma is not None and not bounded and not _reason(override):
+            from shoal.views.sources import TRUTHFUL
+
+            if method not in TRUTHFUL:
+                raise BudgetError(
+                    f"{self.path} has a γ, and a release by {method} is no view that could be counted, nor does it promise "
+                    "differential privacy; use another method, or override that with a reason, which is entered"
+                )
         if bounded:
             for name in released(table):  # a method would refuse it too, but later, when it counts as spent
                 if name in table.hierarchies:
@@ -164,18 +221,100 @@ class Ledger:
             other = bool(before) and before[-1] != table_used["fingerprint"]
             return append({**_said("reserved"), "method": method, **wanted, **table_used, "other_data": other})
 
-    def complete(self, reserved: int, certificate: Certificate) -> Entry:
-        """Enter the certificate of a release that was reserved by an entry, once; afterwards its files may appear."""
+    def complete(
+        self,
+        reserved: int,
+        certificate: Certificate,
+        *,
+        release: Release | None = None,
+        table: Table | None = None,
+        override: str | None = None,
+        others: str | os.PathLike[str] | None = None,
+        recipe_file: str | os.PathLike[str] | None = None,
+    ) -> Entry:
+        """Enter the certificate of a release that was reserved by an entry, once; afterwards its files may appear.
+
+        With the `release` and its `table`, what it shows is remembered. Where the ledger has a γ and nothing bounds the release,
+        they have to be given, and BudgetError is raised if γ is not kept: then the refusal is entered, and nothing may appear.
+        """
         paper = json.loads(certificate.to_json())
+        content: dict[str, Any] = {**_said("completed"), "reserved": reserved, "release": certificate.number}
+        content["certificate"] = paper
+        if recipe_file is not None:
+            content["recipe_file"] = os.path.relpath(recipe_file, self.path.parent)
+        bounded = self._reserved(self.account(), reserved).facts["epsilon"] is not None
+        if not bounded and release is not None and table is not None:
+            from shoal.ledger.shown import packed
+
+            content["shown"] = packed(release, table)
+        while True:
+            before = self.account()
+            verdict = None if bounded else self._verdict(before, release, table, others)
+            with self._turn() as (account, append):
+                own = self._reserved(account, reserved)
+                if reserved in account.completed or reserved in account.refused:
+                    what = "completed" if reserved in account.completed else "refused"
+                    raise ParameterError(f"entry {reserved} of {self.path} is {what} already; reserve each release anew")
+                if paper["promise"] != own.facts["promise"] or not (certificate.private or own.facts["epsilon"] is None):
+                    raise ParameterError(
+                        "the certificate promises something else than was reserved; the release must not be shown"
+                    )
+                if verdict is not None and _known(account) != _known(before):
+                    continue  # others were faster, and what they showed counts
+                if verdict is None:
+                    return append(content)
+                content["together"] = verdict.facts()
+                if verdict.kept:
+                    return append(content)
+                if reason := _reason(override):
+                    return append({**content, "override": reason})
+                append({**_said("refused"), "reserved": reserved, "together": verdict.facts()})
+            raise self._refusal(verdict)
+
+    def _verdict(
+        self, account: Account, release: Release | None, table: Table | None, others: str | os.PathLike[str] | None
+    ) -> "Verdict | None":
+        """Whether a release keeps γ; None if there is no γ."""
+        if account.gamma is None:
+            return None
+        if release is None or table is None:
+            raise ParameterError(f"{self.path} has a γ: give `complete` the release and the table that it is of")
+        from shoal.ledger.shown import judge
+
+        return judge(account, account.gamma, release, table, others)
+
+    def _refusal(self, verdict: "Verdict") -> BudgetError:
+        from shoal.ledger.shown import SECRET
+
+        what = "is not kept" if verdict.kept is False else "may not be kept, which cannot be decided"
+        return BudgetError(
+            f"γ = {verdict.gamma} {what}, together with what {self.path} knows: {verdict.why}. Nothing was written. {SECRET}. "
+            "Release less, or override it with a reason, which is entered"
+        )
+
+    def remember(self, release: Release, table: Table) -> Entry:
+        """Enter what a completed release showed, where that is not known: it was made by an older Shoal, or step by step.
+
+        `table` is the one that it was made from, with the hierarchies that it went by.
+        """
+        from shoal.ledger.shown import packed
+
+        paper = json.loads(replace(release.certificate, file=None).to_json())
+        shown = packed(release, table)
         with self._turn() as (account, append):
-            own = next((entry for entry in account.reserved if entry.number == reserved), None)
-            if own is None:
-                raise ParameterError(f"entry {reserved} of {self.path} reserves no release; give the number of one that does")
-            if reserved in account.completed:
-                raise ParameterError(f"entry {reserved} of {self.path} is completed already; reserve each release anew")
-            if paper["promise"] != own.facts["promise"] or not (certificate.private or own.facts["epsilon"] is None):
-                raise ParameterError("the certificate promises something else than was reserved; the release must not be shown")
-            return append({**_said("completed"), "reserved": reserved, "release": certificate.number, "certificate": paper})
+            number = next((n for n, done in account.completed.items() if done.facts["release"] == paper["number"]), None)
+            if number is None or account.completed[number].facts["certificate"] != paper:
+                raise ParameterError(f"{self.path} has no release with this certificate; give one that it has")
+            if shown is None or number in account.shown:
+                why = "is no view" if shown is None else "is remembered already"
+                raise ParameterError(f"entry {number} of {self.path} {why}; there is nothing to add")
+            return append({**_said("remembered"), "reserved": number, "shown": shown})
+
+    def _reserved(self, account: Account, number: int) -> Entry:
+        own = next((entry for entry in account.reserved if entry.number == number), None)
+        if own is None:
+            raise ParameterError(f"entry {number} of {self.path} reserves no release; give the number of one that does")
+        return own
 
     @contextmanager
     def _turn(self) -> Iterator[tuple[Account, Callable[[Mapping[str, Any]], Entry]]]:
@@ -204,6 +343,24 @@ class Ledger:
 def _said(what: str) -> dict[str, Any]:
     """How every entry begins."""
     return {"what": what, "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "shoal": __version__}
+
+
+def _known(account: Account) -> tuple[object, ...]:
+    """What a verdict depends on."""
+    return account.gamma, account.shown, list(account.completed)
+
+
+def _reason(override: str | None) -> str | None:
+    """Why the owner wants a release all the same; ParameterError if it is empty."""
+    if override is not None and not override.strip():
+        raise ParameterError("give a reason for the override; it is entered, for those who ask later")
+    return override
+
+
+def _gamma(gamma: Exact | None, limits: Mapping[str, Exact] | None) -> dict[str, Any] | None:
+    """A γ as an entry has it; None if nothing is limited."""
+    made = Gamma.of(1 if gamma is None else gamma, limits)
+    return None if made.share == 1 and not made.limits else made.facts()
 
 
 def _account(chain: list[store.Link]) -> Account:

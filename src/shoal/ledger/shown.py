@@ -1,0 +1,287 @@
+"""What a release has shown, as a ledger remembers it, and whether several of them keep γ together. Uses `release` and `views`;
+`Ledger` uses it.
+
+Of a release that shows true values group by group, its public and sensitive columns are kept as they were released, with the
+hierarchies that they went by, packed into one text. That is what is public anyway: a ledger that is lost tells nothing more. Who
+the groups are about is not kept: it comes from the owner's table each time.
+"""
+
+import base64
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from os import PathLike
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError, ShoalError, listed
+from shoal.hierarchy.tree import Hierarchy, smallest
+from shoal.kinds import Kind
+from shoal.ledger.account import Account, Gamma
+from shoal.release import Certificate, Release
+from shoal.tables import Table
+from shoal.views.checking import Checked, check
+from shoal.views.model import View, Views
+from shoal.views.sources import TRUTHFUL, Register, others_of
+
+__all__ = ["NEW", "Shown", "Verdict", "earlier", "judge", "packed", "together"]
+
+NEW = "this release"
+"""What the views of a release that is not entered yet are called by."""
+
+SECRET = "Keep this refusal secret: that there was one tells about the values"
+
+_LONGEST = 40  # digits of a number of tables that are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A release that shows true values, under a name, with the hierarchies that it went by."""
+
+    name: str
+    release: Release
+    hierarchies: Mapping[str, Hierarchy]
+
+    @property
+    def paper(self) -> Certificate:
+        return self.release.certificate
+
+    def role(self, column: str) -> str | None:
+        """The role of a column in it; None if it has no such column."""
+        return next((str(one["role"]) for one in self.paper.columns if one["name"] == column), None)
+
+    def views(self, people: Table, column: str, kind: Kind) -> tuple[list[View], list[str]]:
+        """Its views of these people with the values of a sensitive column, and what to know about them."""
+        public = {
+            str(one["name"]): Kind(one["type"])
+            for one in self.paper.columns
+            if one["role"] == "quasi" or (self.paper.method == "buckets" and one["role"] == "insensitive" and "table" not in one)
+        }
+        if absent := [name for name in public if name not in people.names]:
+            raise InputError(f"{self.name} goes by columns that the register lacks: {listed(absent)}")
+        known = Table(
+            people.frame.select(*public),
+            hierarchies={name: tree for name, tree in self.hierarchies.items() if name in public},
+            types=public,
+            missing=people.missing,
+        )
+        register = Register(known, kind=kind)
+        return register.of_release(self.release, self.name, column), register.notes
+
+
+def packed(release: Release, table: Table) -> str | None:
+    """What of a release its views are made of; None if it shows none."""
+    paper = release.certificate
+    if paper.method not in TRUTHFUL:
+        return None
+    wanted = {str(one["name"]) for one in paper.columns if one["role"] != "insensitive" or paper.method == "buckets"}
+    content = {
+        "tables": {
+            name: {one: _texts(frame, one) for one in nw.from_native(frame, eager_only=True).columns if one in wanted | _MARKS}
+            for name, frame in {"release": release.table, **release.further}.items()
+        },
+        "hierarchies": {
+            name: _written(tree) for name, tree in table.hierarchies.items() if name in wanted and name not in table.sensitive
+        },
+    }
+    return base64.b85encode(zlib.compress(json.dumps(content, sort_keys=True).encode(), 9)).decode()
+
+
+_MARKS = {"group", "bucket", "count"}  # columns that methods add
+
+
+def unpacked(name: str, text: str, certificate: Mapping[str, Any]) -> Shown:
+    """What `packed` kept, with the certificate that the ledger has of it."""
+    import polars as pl
+
+    content = json.loads(zlib.decompress(base64.b85decode(text)))
+    frames = {
+        called: pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)) for called, columns in content["tables"].items()
+    }
+    told = {part: certificate[part] for part in certificate if part not in ("certificate", "seal")}
+    release = Release(frames.pop("release"), Certificate(**told), further=frames)
+    return Shown(name, release, {one: _read(tree) for one, tree in content["hierarchies"].items()})
+
+
+def _texts(frame: Any, name: str) -> list[str]:
+    values = nw.from_native(frame, eager_only=True)[name].to_list()
+    return ["" if value is None or value != value else str(value) for value in values]
+
+
+def _written(tree: Hierarchy) -> dict[str, Any]:
+    return {
+        "labels": tree.labels,
+        "maps": [codes.tolist() for codes in tree.maps],
+        "kind": tree.kind.value,
+        "cuts": [cut.hex() for cut in tree.cuts],  # of which some may be infinite
+        "closed": tree.closed,
+        "has_missing": tree.has_missing,
+        "end_closed": tree.end_closed,
+    }
+
+
+def _read(given: Mapping[str, Any]) -> Hierarchy:
+    labels = tuple(map(tuple, given["labels"]))
+    return Hierarchy(
+        labels,
+        tuple(np.array(codes, dtype=smallest(len(own))) for codes, own in zip(given["maps"], labels, strict=True)),
+        Kind(given["kind"]),
+        cuts=tuple(map(float.fromhex, given["cuts"])),
+        closed=given["closed"],
+        has_missing=given["has_missing"],
+        end_closed=given["end_closed"],
+    )
+
+
+def earlier(account: Account) -> tuple[list[Shown], list[str]]:
+    """All that a ledger knows to have been shown, and notes; InputError if something was shown that it cannot tell of.
+
+    Releases with differential privacy are no views. One that the owner entered knowingly, though it is none, is passed over.
+    """
+    found, notes = [], []
+    for entry in account.reserved:
+        done = account.completed.get(entry.number)
+        if entry.facts["epsilon"] is not None or done is None:
+            continue
+        kept = account.shown.get(entry.number)
+        method = entry.facts["method"]
+        if kept is not None:
+            found.append(unpacked(f"entry {entry.number}", kept, done.facts["certificate"]))
+        elif done.facts.get("override"):
+            notes.append(f"entry {entry.number}, by {method}, was entered though it is no view, and is not counted")
+        elif method in TRUTHFUL:
+            raise InputError(
+                f"what entry {entry.number} showed is not in the ledger, as an older Shoal entered it; add it with shoal ledger "
+                "remember"
+            )
+        else:
+            raise InputError(f"entry {entry.number}, by {method}, shows values, and is no view that could be counted")
+    return found, notes
+
+
+def together(
+    shown: Sequence[Shown],
+    people: Table,
+    column: str,
+    gamma: Gamma,
+    *,
+    names: Sequence[str] | None = None,
+    more: Iterable[View] = (),
+) -> Views:
+    """The views of several releases of the same people; InputError where they cannot be counted together.
+
+    The people are the rows of a table. If it has the sensitive column too, all views must be true of it: else they were shown of
+    another state of the data.
+    """
+    views: list[View] = list(more)
+    notes: list[str] = []
+    kind = next((Kind(one["type"]) for some in shown for one in some.paper.columns if one["name"] == column), Kind.TEXT)
+    for some in shown:
+        role = some.role(column)
+        if role not in (None, "sensitive"):
+            raise InputError(f"column {column!r} is sensitive in one release and {role} in {some.name}, where anybody may see it")
+        if role is not None:
+            own, told = some.views(people, column, kind)
+            views += own
+            notes += told
+    if column in people.names:
+        held = Table(people.frame.select(column), types={column: kind}).column(column)
+        values = [held.labels[code] or None for code in held.codes.tolist()]
+        false = [view.name for view in views if dict(Counter(values[one] for one in view.members)) != view.shown]
+        if false:
+            off = ", ".join(sorted({name.rpartition("/")[0] or name for name in false}))
+            raise InputError(f"what {off} showed is not true of the table as it is now: the data has changed since")
+    limits = {kind.text(kind.key(value)) or None: limit for value, limit in gamma.limits.items() if _fits(kind, value)}
+    return Views(names if names is not None else people.rows, views, gamma.share, limits, notes=tuple(notes))
+
+
+def _fits(kind: Kind, text: str) -> bool:
+    try:
+        kind.key(text)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Whether a release keeps γ together with earlier ones: for the owner alone, as it tells about the values.
+
+    kept: None if that cannot be decided
+    why: in words that name nobody; empty if it is kept
+    checked: what was found, by sensitive column
+    """
+
+    gamma: Gamma
+    kept: bool | None
+    why: str
+    entries: tuple[int, ...] = ()
+    checked: Mapping[str, Checked] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """What a ledger keeps of it."""
+        return {
+            "gamma": self.gamma.facts(),
+            "kept": self.kept,
+            "why": self.why,
+            "with": list(self.entries),
+            "checked": {
+                column: {
+                    "largest": str(Fraction(found.largest).limit_denominator(10**6)),
+                    "tables": found.tables_text if len(found.tables_text) <= _LONGEST else f"about 10^{found.digits:.1f}",
+                    "method": found.how,
+                    "confidence": None if found.confidence is None else str(found.confidence),
+                }
+                for column, found in self.checked.items()
+            },
+        }
+
+
+def judge(account: Account, gamma: Gamma, release: Release, table: Table, others: str | PathLike[str] | None = None) -> Verdict:
+    """Whether a release of a table keeps γ together with all that the ledger knows, and with what others have shown.
+
+    Each sensitive column that it has, or that earlier ones had as sensitive, is checked by itself.
+    """
+    new = Shown(NEW, release, table.hierarchies)
+    try:
+        before, notes = earlier(account)
+    except InputError as error:
+        return Verdict(gamma, None, str(error))
+    entries = tuple(int(some.name.rpartition(" ")[2]) for some in before)
+    checked: dict[str, Checked] = {}
+    for column in _columns([*before, new], new):
+        try:
+            more = [] if others is None else others_of(others, _register(table, new, column), column)
+            checked[column] = check(together([*before, new], table, column, gamma, more=more))
+        except ShoalError as error:
+            return Verdict(gamma, None, str(error), entries, checked, tuple(notes))
+    notes += dict.fromkeys(note for found in checked.values() for note in found.views.notes)
+    exposed = [column for column, found in checked.items() if found.private is False]
+    unsure = [column for column, found in checked.items() if found.private is None]
+    why = ""
+    if exposed:
+        why = f"somebody could be told to have a value of {listed(exposed)}, with more than is allowed"
+    elif unsure:
+        why = f"the bounds that were found for {listed(unsure)} leave it open"
+    return Verdict(gamma, False if exposed else None if unsure else True, why, entries, checked, tuple(notes))
+
+
+def _columns(all_: Sequence[Shown], new: Shown) -> Iterator[str]:
+    """The columns that are sensitive in any release and that the new one shows."""
+    secret = [str(one["name"]) for some in all_ for one in some.paper.columns if one["role"] == "sensitive"]
+    yield from (name for name in dict.fromkeys(secret) if new.role(name) is not None)
+
+
+def _register(table: Table, new: Shown, column: str) -> Register:
+    """Everybody with all public columns, for what others have shown."""
+    public = [name for name in table.names if name != column and new.role(name) not in (None, "sensitive")]
+    kinds = {name: table.kind(name) for name in public}
+    trees = {name: tree for name, tree in table.hierarchies.items() if name in public}
+    known = Table(table.frame.select(*public), hierarchies=trees, types=kinds, missing=table.missing)
+    return Register(known, kind=table.kind(column))
