@@ -82,10 +82,10 @@ def clustered(people: int, source: np.random.Generator) -> Views:
 
 
 def two_tables(people: int, source: np.random.Generator) -> Views:
-    """Two generalised tables, by age and blood pressure in different steps and by wards of 100 people."""
+    """Two generalised tables, by age and blood pressure in different steps and within wards of 40 people."""
     view, shown = ill(people, source), list[View]()
     age, pressure = source.normal(54, 9, people).astype(np.int64), source.normal(131, 17, people).astype(np.int64)
-    ward = np.arange(people) // 100
+    ward = np.arange(people) // 40
     for name, first, second in (("a", 8, 60), ("b", 30, 16)):
         group = (ward * 1000 + age // first) * 1000 + pressure // second
         order = np.argsort(group, kind="stable")
