@@ -9,8 +9,11 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, print_json, show, title
+from shoal.errors import plural
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from shoal.ledger.account import Account, Budget, Entry
 
 __all__ = ["app"]
@@ -21,20 +24,68 @@ Book = Annotated[Path, typer.Argument(metavar="PATH", help="The file of a ledger
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 2 or ln(2).", show_default=False)
 ]
+Gamma = Annotated[
+    str | None,
+    typer.Option(metavar="SHARE", help="How sure one may become of a value, by all views, as 1/2.", show_default=False),
+]
+Limits = Annotated[list[str], typer.Option("--limit", metavar="VALUE=SHARE", help="The same for one value.", show_default=False)]
 Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False)]
 
 
 @app.command(cls=options.Command)
-def create(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
+def create(
+    path: Book,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    gamma: Gamma = None,
+    limit: Limits = [],  # noqa: B006  typer wants a list, and nobody changes it
+) -> None:
     """Make a ledger for a data set.
 
-    With --epsilon and --delta it has a budget, and a release beyond it is refused. Keep it away from what you publish.
+    With --epsilon and --delta it has a budget, and a release beyond it is refused. With --gamma a release is refused that tells
+    too much together with earlier ones. Keep it away from what you publish.
     """
     from shoal.ledger import Ledger
 
-    made = Ledger.create(path, epsilon=epsilon, delta=delta)
-    limit = _limit(made.account())
-    complain(f"made {path} with {f'a budget of {limit}' if limit else 'no budget'}")
+    made = Ledger.create(path, epsilon=epsilon, delta=delta, gamma=_share(gamma), limits=_shares(limit)).account()
+    budget = _limit(made)
+    complain(f"made {path} with {f'a budget of {budget}' if budget else 'no budget'}{f', γ {made.gamma}' if made.gamma else ''}")
+
+
+@app.command("gamma", cls=options.Command)
+def gamma_(
+    path: Book,
+    share: Annotated[str, typer.Argument(metavar="SHARE", help="As 1/2; 1 takes γ away.", show_default=False)],
+    limit: Limits = [],  # noqa: B006
+) -> None:
+    """Set how sure one may become of a value, by all releases that are views together.
+
+    It holds for releases from now on. The change is an entry of the ledger.
+    """
+    from shoal.ledger import Ledger
+
+    book = Ledger(path)
+    before = book.account().gamma
+    entry = book.set_gamma(options.share(share, "SHARE"), _shares(limit))
+    complain(f"entry {entry.number}: γ is {book.account().gamma or 'none'}; before, {before or 'there was none'}")
+
+
+@app.command(cls=options.Command)
+def remember(
+    path: Book,
+    release: Annotated[Path, typer.Argument(metavar="DIR", help="A release that was entered.", show_default=False)],
+    recipe: Annotated[Path, typer.Option(metavar="RECIPE", help="By which it was made: its hierarchies.", show_default=False)],
+) -> None:
+    """Add what an earlier release showed, where a ledger does not know it.
+
+    Ledgers keep that by themselves; those that an older Shoal wrote do not have it.
+    """
+    from shoal.ledger import Ledger
+    from shoal.recipe import Recipe
+    from shoal.release import Release
+
+    entry = Ledger(path).remember(Release.read(release), Recipe.load(recipe).table())
+    complain(f"entry {entry.number}: what entry {entry.facts['reserved']} showed")
 
 
 @app.command(cls=options.Command)
@@ -68,6 +119,7 @@ def show_(path: Book, json: options.Json = False) -> None:
             ("budget", _limit(account) or "none"),
             ("spent", _spent(account)),
             *([("left", left.rounded(up=False))] if left else []),
+            *([("γ", str(account.gamma))] if account.gamma else []),
             ("releases", f"{len(account.reserved)}, of which {len(account.completed)} completed"),
             ("head", account.entries[-1].digest),
         ),
@@ -110,7 +162,7 @@ def _history(account: "Account") -> Any:
         table.add_column()
     data = list(dict.fromkeys(entry.facts["fingerprint"] for entry in account.reserved))
     for entry in account.entries:
-        if entry.what != "completed":
+        if entry.what not in ("completed", "refused"):
             table.add_row(str(entry.number), entry.time.replace("T", " ").rstrip("Z"), _told(entry, account, data))
     return table
 
@@ -118,16 +170,46 @@ def _history(account: "Account") -> Any:
 def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
     """An entry in words; a release with the one that completes it."""
     facts = entry.facts
+    if entry.what == "gamma":
+        share = facts["gamma"] and facts["gamma"]["share"]
+        return f"changed to {f'γ {share}' if share else 'no γ'}"
+    if entry.what == "remembered":
+        return f"added what entry {facts['reserved']} showed"
     costs = "" if facts["epsilon"] is None else f"ε {facts['epsilon']}, δ {facts['delta']}"
     if entry.what != "reserved":
-        return f"{'created with' if entry.what == 'created' else 'changed to'} {f'a budget of {costs}' if costs else 'no budget'}"
+        gamma = f", γ {facts['gamma']['share']}" if facts.get("gamma") else ""
+        verb = "created with" if entry.what == "created" else "changed to"
+        return f"{verb} {f'a budget of {costs}' if costs else 'no budget'}{gamma}"
     lines = [f"release by {facts['method']}: {costs or 'unbounded'}"]
     if costs:
         lines.append(f"{facts['definition']} definition, unit {facts['unit']}")
     done = account.completed.get(entry.number)
+    lines += _together(done, account.refused.get(entry.number))
     lines.append(f"number {done.facts['release']}" if done else "NOT COMPLETED, and counts as spent")
     lines.append(f"data: state {data.index(facts['fingerprint']) + 1} of {len(data)}, fingerprint {facts['fingerprint'][:16]}…")
     return "\n".join(lines)
+
+
+def _together(done: "Entry | None", refused: "Entry | None") -> list[str]:
+    """How a release stood with those before it, in words."""
+    entry = done or refused
+    if entry is None or "together" not in entry.facts:
+        return []
+    found = entry.facts["together"]
+    share, others = found["gamma"]["share"], plural(len(found["with"]), "earlier release")
+    if found["kept"]:
+        return [f"keeps γ {share}, with {others}"]
+    verdict = "does not keep" if found["kept"] is False else "not decided whether it keeps"
+    said = f"REFUSED: {verdict} γ {share}" if refused else f"OVERRIDDEN: {verdict} γ {share}"
+    return [f"{said}, with {others}", found["why"], *([f"reason: {entry.facts['override']}"] if done else [])]
+
+
+def _share(text: str | None) -> "Fraction | None":
+    return None if text is None else options.share(text, "--gamma")
+
+
+def _shares(given: list[str]) -> dict[str, Any]:
+    return {value: options.share(share, "--limit") for value, share in options.pairs(given, "--limit").items()}
 
 
 def _limit(account: "Account") -> str:
@@ -153,9 +235,15 @@ def _as_json(account: "Account") -> dict[str, Any]:
         "spent": numbers(account.spent),
         "left": numbers(account.left),
         "bounded": account.spent.delta < 1,
+        "gamma": account.gamma and account.gamma.facts(),
         "head": account.entries[-1].digest,
         "entries": [
-            {"entry": entry.number, "what": entry.what, "time": entry.time, **entry.facts, "digest": entry.digest}
+            {"entry": entry.number, "what": entry.what, "time": entry.time, **_facts(entry), "digest": entry.digest}
             for entry in account.entries
         ],
     }
+
+
+def _facts(entry: "Entry") -> dict[str, Any]:
+    """The facts of an entry, without what it showed, which is long and packed: only how long it is."""
+    return {name: len(fact) if name == "shown" and fact else fact for name, fact in entry.facts.items()}

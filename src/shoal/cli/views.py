@@ -8,15 +8,35 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.errors import plural
+from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
-    from shoal.views import Checked, Exposed
+    from shoal.views import Checked, Exposed, Views
 
 __all__ = ["app"]
 
 app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Check what several releases of one table tell together.")
 
+New = Annotated[
+    Path,
+    typer.Argument(
+        metavar="VIEWS", help="A TOML file: who there is, and what was shown; or a release, with --with.", show_default=False
+    ),
+]
+With = Annotated[
+    Path | None,
+    typer.Option("--with", metavar="LEDGER", help="And all that this ledger knows was shown.", show_default=False),
+]
+Recipe = Annotated[
+    Path | None,
+    typer.Option(metavar="RECIPE", help="Of the table that a release is of; else the ledger's last.", show_default=False),
+]
+Sensitive = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The one that is checked, where there are several.", show_default=False)
+]
+Person = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Names people of the table; else rows are numbered.", show_default=False)
+]
 File = Annotated[Path, typer.Argument(metavar="VIEWS", help="A TOML file: who there is, and what was shown.", show_default=False)]
 _HOW = {
     "exact": "counted, exactly",
@@ -34,7 +54,11 @@ def views() -> None:
 
 @app.command(cls=options.Command)
 def check(
-    views: File,
+    views: New,
+    ledger: With = None,
+    recipe: Recipe = None,
+    sensitive: Sensitive = None,
+    person: Person = None,
     gamma: Annotated[
         str | None, typer.Option(metavar="SHARE", help="In place of the file's, as 1/2 or 50%.", show_default=False)
     ] = None,
@@ -51,13 +75,13 @@ def check(
     """How sure can anybody become of a value, who has seen all views?
 
     All tables that could have shown the views count as equally likely. Exit code 1: somebody is exposed, or may be. The answer
-    names people and is for the owner alone.
+    names people and is for the owner alone. With --with: would one more release keep γ with all that the ledger knows?
     """
     from shoal import views as room
     from shoal.judgement import NOTICE
 
     with working(f"reading {views.name}"):
-        given = room.load(views)
+        given = gathered(views, ledger, recipe, sensitive, person)
     if gamma is not None:
         given = given.within(options.share(gamma, "--gamma"))
     with working("checking"):
@@ -70,6 +94,29 @@ def check(
         _show(found, NOTICE, most)
     if found.private is not True:
         raise typer.Exit(1)
+
+
+def gathered(views: Path, ledger: Path | None, recipe: Path | None, sensitive: str | None, person: str | None) -> "Views":
+    """The views of a file, or of a release of the table of a recipe; with what a ledger knows."""
+    from shoal import views as room
+    from shoal.ledger import Ledger
+    from shoal.recipe import Recipe
+    from shoal.release import Release
+    from shoal.views.sources import opened
+
+    book = None if ledger is None else Ledger(ledger)
+    if not views.is_dir():
+        if book is None:
+            return room.load(views)
+        given, register, column = opened(views)
+        return book.together_with(given, register, sensitive or column)
+    if book is None:
+        raise ParameterError(f"{views} is a directory: give the ledger that knows of other releases by --with")
+    chosen = recipe or book.recipe_file
+    if chosen is None:
+        raise ParameterError("say whose table it is, by --recipe: who is in a release is told by the table it is of")
+    made = Recipe.load(chosen)
+    return book.together(Release.read(views), made.table(), sensitive, person=person, others=made.others)
 
 
 def _figures(found: "Checked") -> dict[str, Any]:

@@ -25,6 +25,7 @@ from shoal.tables import Table
 
 if TYPE_CHECKING:
     from shoal.ledger.shown import Verdict
+    from shoal.views import Register, Views
 
 __all__ = ["Ledger"]
 
@@ -309,6 +310,41 @@ class Ledger:
                 why = "is no view" if shown is None else "is remembered already"
                 raise ParameterError(f"entry {number} of {self.path} {why}; there is nothing to add")
             return append({**_said("remembered"), "reserved": number, "shown": shown})
+
+    # What it knows, to look at
+
+    def together(
+        self,
+        release: Release,
+        table: Table,
+        column: str | None = None,
+        *,
+        gamma: Exact | None = None,
+        person: str | None = None,
+        others: str | os.PathLike[str] | None = None,
+    ) -> "Views":
+        """The views of a release and of all that was shown before, to be checked; InputError where that cannot be done.
+
+        table: whose rows are the people; if it has the sensitive column, all views must be true of it
+        column: the sensitive one that is checked, where there are several
+        gamma: in place of the ledger's, or of 1/2 if it has none
+        person: the column that names people, else they are numbered
+        """
+        from shoal.ledger import shown
+
+        return shown.views_of(self.account(), release, table, column, gamma, person, others)
+
+    def together_with(self, views: "Views", register: "Register", column: str | None = None) -> "Views":
+        """These views of a register, and all that was shown before of the same people and the same column."""
+        from shoal.ledger import shown
+
+        return shown.also(self.account(), views, register, column)
+
+    @property
+    def recipe_file(self) -> Path | None:
+        """The recipe of the last release that was made by one."""
+        files = [done.facts["recipe_file"] for done in self.account().completed.values() if "recipe_file" in done.facts]
+        return self.path.parent / files[-1] if files else None
 
     def _reserved(self, account: Account, number: int) -> Entry:
         own = next((entry for entry in account.reserved if entry.number == number), None)

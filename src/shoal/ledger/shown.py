@@ -11,7 +11,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
 from typing import Any
@@ -19,10 +19,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError, ShoalError, listed
+from shoal.errors import ColumnError, InputError, ShoalError, listed
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.ledger.account import Account, Gamma
+from shoal.privacy.exact import Exact, fraction
 from shoal.release import Certificate, Release
 from shoal.tables import Table
 from shoal.views.checking import Checked, check
@@ -172,6 +173,7 @@ def together(
     *,
     names: Sequence[str] | None = None,
     more: Iterable[View] = (),
+    complete: bool = True,
 ) -> Views:
     """The views of several releases of the same people; InputError where they cannot be counted together.
 
@@ -197,7 +199,7 @@ def together(
             off = ", ".join(sorted({name.rpartition("/")[0] or name for name in false}))
             raise InputError(f"what {off} showed is not true of the table as it is now: the data has changed since")
     limits = {kind.text(kind.key(value)) or None: limit for value, limit in gamma.limits.items() if _fits(kind, value)}
-    return Views(names if names is not None else people.rows, views, gamma.share, limits, notes=tuple(notes))
+    return Views(names if names is not None else people.rows, views, gamma.share, limits, complete, tuple(notes))
 
 
 def _fits(kind: Kind, text: str) -> bool:
@@ -222,7 +224,6 @@ class Verdict:
     why: str
     entries: tuple[int, ...] = ()
     checked: Mapping[str, Checked] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """What a ledger keeps of it."""
@@ -233,7 +234,7 @@ class Verdict:
             "with": list(self.entries),
             "checked": {
                 column: {
-                    "largest": str(Fraction(found.largest).limit_denominator(10**6)),
+                    "largest": found.largest_text,
                     "tables": found.tables_text if len(found.tables_text) <= _LONGEST else f"about 10^{found.digits:.1f}",
                     "method": found.how,
                     "confidence": None if found.confidence is None else str(found.confidence),
@@ -250,26 +251,72 @@ def judge(account: Account, gamma: Gamma, release: Release, table: Table, others
     """
     new = Shown(NEW, release, table.hierarchies)
     try:
-        before, notes = earlier(account)
+        before, _ = earlier(account)
     except InputError as error:
         return Verdict(gamma, None, str(error))
     entries = tuple(int(some.name.rpartition(" ")[2]) for some in before)
     checked: dict[str, Checked] = {}
+    unsure: list[str] = []
     for column in _columns([*before, new], new):
         try:
             more = [] if others is None else others_of(others, _register(table, new, column), column)
             checked[column] = check(together([*before, new], table, column, gamma, more=more))
+            if checked[column].private is None:
+                unsure.append(f"the bounds that were found for {column!r} leave it open")
         except ShoalError as error:
-            return Verdict(gamma, None, str(error), entries, checked, tuple(notes))
-    notes += dict.fromkeys(note for found in checked.values() for note in found.views.notes)
+            unsure.append(str(error))
     exposed = [column for column, found in checked.items() if found.private is False]
-    unsure = [column for column, found in checked.items() if found.private is None]
-    why = ""
     if exposed:
         why = f"somebody could be told to have a value of {listed(exposed)}, with more than is allowed"
-    elif unsure:
-        why = f"the bounds that were found for {listed(unsure)} leave it open"
-    return Verdict(gamma, False if exposed else None if unsure else True, why, entries, checked, tuple(notes))
+        return Verdict(gamma, False, why, entries, checked)
+    return Verdict(gamma, None if unsure else True, "; ".join(unsure), entries, checked)
+
+
+def views_of(
+    account: Account,
+    release: Release,
+    table: Table,
+    column: str | None,
+    gamma: Exact | None,
+    person: str | None,
+    others: str | PathLike[str] | None,
+) -> Views:
+    """The views of a release and of all that a ledger knows; `Ledger.together`."""
+    before, notes = earlier(account)
+    new = Shown(NEW, release, table.hierarchies)
+    if release.certificate.number in {done.facts["release"] for done in account.completed.values()}:
+        new = next(some for some in before if some.paper.number == release.certificate.number)
+    else:
+        before.append(new)
+    columns = list(_columns(before, new))
+    chosen = columns[0] if column is None and len(columns) == 1 else column
+    if chosen is None or chosen not in columns:
+        raise ColumnError(f"there are the sensitive columns {listed(columns)}; name the one that is checked")
+    allowed = account.gamma or Gamma(Fraction(1, 2))
+    if gamma is not None:
+        allowed = replace(allowed, share=fraction(gamma, "gamma", 0, 1))
+    more = [] if others is None else others_of(others, _register(table, new, chosen), chosen)
+    names = None if person is None else Register(table, person).names
+    found = together(before, table, chosen, allowed, names=names, more=more)
+    return replace(found, people=found.names, notes=(*found.notes, *notes))
+
+
+def also(account: Account, views: Views, register: Register, column: str | None) -> Views:
+    """Views of a register and all that a ledger knows; `Ledger.together_with`."""
+    before, notes = earlier(account)
+    columns = list(dict.fromkeys(str(one["name"]) for some in before for one in some.paper.columns if one["role"] == "sensitive"))
+    chosen = columns[0] if column is None and len(columns) == 1 else column
+    if columns and chosen is None:
+        raise ColumnError(f"the ledger has the sensitive columns {listed(columns)}; name the one that the views are about")
+    allowed = account.gamma or Gamma(Fraction(views.gamma))
+    shown = together(before, register.people, chosen or "", allowed, names=views.names, complete=views.complete)
+    return replace(
+        shown,
+        people=views.names,
+        views=(*views.shown, *shown.shown),
+        limits={**views.limits, **shown.limits},
+        notes=(*views.notes, *shown.notes, *notes),
+    )
 
 
 def _columns(all_: Sequence[Shown], new: Shown) -> Iterator[str]:

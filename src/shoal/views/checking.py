@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import log10, prod
+from math import ceil, log10, prod
 from random import Random
 from typing import Literal
 
@@ -29,6 +29,7 @@ How = Literal["exact", "enclosed", "sampling", "importance"]
 HOW: tuple[How, ...] = ("exact", "enclosed", "sampling", "importance")
 """From the surest to the least sure."""
 
+_LONGEST = 40  # digits of a fraction that is not rounded as a text
 _NEAR = 12  # views among which those that expose somebody are searched
 _EXPLAINED = 100  # cells of exposed people for which the views that expose them are searched
 
@@ -127,6 +128,12 @@ class Checked:
     def largest(self) -> Fraction:
         """The largest probability that anybody has a value, at most."""
         return max((high for _, value, _, high in self._all() if value is not OUTSIDE), default=Fraction(0))
+
+    @property
+    def largest_text(self) -> str:
+        """The same as text: a fraction where it is short, else a decimal that is rounded up."""
+        exact = str(self.largest)
+        return exact if len(exact) <= _LONGEST else str(Fraction(ceil(self.largest * 10**9), 10**9))
 
     def of(self, person: int | str) -> Belief:
         """What is believed of somebody, by their number or name; ParameterError if they are in no view."""

@@ -346,8 +346,8 @@ def load(path: str | PathLike[str]) -> Views:
 
 def opened(path: str | PathLike[str]) -> tuple[Views, Register, str | None]:
     """The views of a TOML file, the register that they are of, and the sensitive column, if it is named."""
-    where, content = _content(path)
-    sections = _sections(content, where)
+    where, content = content_of(path)
+    sections = sections_of(content, where)
     given = _section(content, "register", where)
     _known(given, "[register]", ("file", "people", "person", "complete", "types", "hierarchies", "separator", "encoding"))
     secret = _section(content, "sensitive", where)
@@ -368,7 +368,7 @@ def opened(path: str | PathLike[str]) -> tuple[Views, Register, str | None]:
     return found, register, secret.get("column")
 
 
-def _content(path: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
+def content_of(path: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
     where = Path(path)
     try:
         content = tomllib.loads(where.read_bytes().decode("utf-8"))
@@ -380,7 +380,7 @@ def _content(path: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
     return where, content
 
 
-def _sections(content: Mapping[str, Any], where: Path) -> list[dict[str, Any]]:
+def sections_of(content: Mapping[str, Any], where: Path) -> list[dict[str, Any]]:
     sections = content.get("views", [])
     if not isinstance(sections, list) or not all(isinstance(one, dict) for one in sections) or not sections:
         raise InputError(f"{where.name}: write every view as a section [[views]]; there is none")
@@ -389,12 +389,12 @@ def _sections(content: Mapping[str, Any], where: Path) -> list[dict[str, Any]]:
 
 def others_of(path: str | PathLike[str], register: Register, column: str) -> list[View]:
     """The views of a column in a TOML file of what others have shown; its own register is passed over for the one given."""
-    where, content = _content(path)
+    where, content = content_of(path)
     if _section(content, "sensitive", where).get("column", column) != column:
         return []
     return [
         view
-        for number, section in enumerate(_sections(content, where), 1)
+        for number, section in enumerate(sections_of(content, where), 1)
         for view in _views(register, section, number, where.parent, column)
     ]
 
