@@ -1,6 +1,9 @@
 """Coincident generalisation: how people are put together, what groups show, what is refused, and what verify finds."""
 
+import re
+from contextlib import suppress
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,9 @@ from shoal.chance import Seeded
 from shoal.counts import Counts
 from shoal.errors import InfeasibleError, ParameterError, ShoalError
 from shoal.hierarchy import Hierarchy
+from shoal.kinds import Kind
 from shoal.methods import Schema
-from shoal.methods.coincident import RANGES, Coincident
+from shoal.methods.coincident import RANGES, Coincident, Ranges
 from shoal.methods.coincident.grouping import by_curve, by_splits
 from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged
 from shoal.privacy.promises import Coincidence
@@ -294,6 +298,117 @@ def test_verify_finds_groups_that_are_not_what_is_promised(tmp_path: Path) -> No
     words = Coincidence(("distinct 3-diversity of ill",)).statement
     assert "not those of the parameters" in forged(release, tmp_path / "e", promise=more, statement=words)
     assert any("drawn" in what for what in unchecked(paper))
+
+
+def mixed(rows: int, seed: int) -> Table:
+    """A column of every kind: whole numbers, intervals, dates and text, with values that are missing."""
+    draw = np.random.default_rng(seed)
+    days = [date(2020, 1, 1) + timedelta(days=day) for day in range(60)]
+    trees = {
+        "age": shoal.hierarchy.intervals(low=-20, high=80, widths=[5, 25]),
+        "pay": Hierarchy.from_lines(
+            [[f"[{low}, {low + 10})", f">={low // 50 * 50}", "*"] for low in range(0, 100, 10)], Kind.FLOAT
+        ),
+        "born": Hierarchy.from_lines([[str(day), f"{day:%Y-%m}", "*"] for day in days], Kind.DATE),
+        "town": Hierarchy.from_lines([[f"{one}, {two}", f"in {one}", "*"] for one in "abcd" for two in "uvw"]),
+    }
+    own: dict[str, list[Any]] = {
+        "age": draw.integers(-20, 81, rows).tolist(),
+        "pay": draw.uniform(0, 100, rows).tolist(),
+        "born": draw.choice(np.array(days), rows).tolist(),
+        "town": draw.choice(np.array([line[0] for line in trees["town"].lines()]), rows).tolist(),
+    }
+    for values in own.values():
+        for at in draw.choice(rows, rows // 10, replace=False).tolist():
+            values[at] = None
+    frame = pl.DataFrame({**own, "ill": draw.choice(list("uvw"), rows).tolist()})
+    return shoal.table(frame, quasi=list(own), sensitive=["ill"], hierarchies=trees)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("ranges", RANGES)
+def test_verify_finds_nothing_wrong_with_any_release(scheme: Scheme, ranges: Ranges, tmp_path: Path) -> None:
+    for seed, names in enumerate((["age", "pay", "born", "town"], ["town", "age"], ["born"], ["pay"])):
+        table = mixed(150, seed)
+        frame = table.frame.to_native().select(*names, "ill")
+        trees = {name: tree for name, tree in table.hierarchies.items() if name in names}
+        some = shoal.table(frame, quasi=names, sensitive=["ill"], hierarchies=trees)
+        spare: Any = "records" if scheme in ("forest", "interleaved") and seed % 2 else "groups"
+        with suppress(InfeasibleError):
+            release = Coincident(("2-diversity of ill",), 4, scheme, 2, None, ranges, spare).release(some)  # type: ignore[arg-type]
+            release.write(tmp_path / str(seed))
+            assert shoal.verify(tmp_path / str(seed) / "certificate.json", tmp_path / str(seed) / "release.csv", trees) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann or Bob, 12 Elm Street",
+        "3-100",
+        "3-5 or nobody",
+        "{a, c}",
+        "{a",
+    ],
+)
+def test_verify_finds_labels_that_are_no_values_of_the_hierarchy_nor_ranges(text: str, tmp_path: Path) -> None:
+    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))  # type: ignore[arg-type]
+    column = "town" if "{" in text else "age"
+    said = forged(replace(release, table=release.table.with_columns(pl.lit(text).alias(column))), tmp_path)
+    assert f"column '{column}' has 1 value beyond its hierarchy" in said
+    assert any("'age', 'town'" in what for what in unchecked(release.certificate))
+    assert not any("'age', 'town'" in what for what in unchecked(release.certificate, TREES))
+
+
+def test_verify_takes_ranges_for_what_they_are_only_where_there_are_some(tmp_path: Path) -> None:
+    release = Coincident(("2-diversity of ill",), 4, ranges="boundary").release(people(), Seeded(1))  # type: ignore[arg-type]
+    assert forged(release, tmp_path / "a") == "[]"
+    assert "beyond its hierarchy" in forged(
+        release, tmp_path / "b", parameters={**release.certificate.parameters, "ranges": "hierarchy"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"depth": 0}, "size that merging does not give"),
+        ({"depth": 1000}, "none that the method takes"),
+        ({"size": 1}, "none that the method takes"),
+        ({"scheme": "magic"}, "none that the method takes"),
+        ({"order": "curve"}, "none that the method takes"),
+        ({"spare": "nothing"}, "none that the method takes"),
+        ({"scheme": "UA", "spare": "records"}, "none that the method takes"),
+        ({"spare": "records"}, "no whole number"),
+        ({"size": 3, "scheme": "interleaved"}, "none that the method takes"),
+    ],
+)
+def test_verify_finds_parameters_that_the_method_does_not_take_or_did_not_have(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    release = Coincident(("2-diversity of ill",), 4, depth=2).release(people(60, 2, "uuuuv"), Seeded(1))  # type: ignore[arg-type]
+    assert release.table["group"].value_counts()["count"].max() > 4
+    assert said in forged(release, tmp_path, parameters={**release.certificate.parameters, **changes})
+
+
+def test_groups_are_numbered_by_what_they_show_and_verify_finds_it_if_not(tmp_path: Path) -> None:
+    release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))  # type: ignore[arg-type]
+    shown = release.table.group_by("group", maintain_order=True).first()
+    order = [
+        [int(part) if part.isdigit() else part for part in re.split("([0-9]+)", f"{age} {town}")]
+        for age, town in zip(shown["age"], shown["town"], strict=True)
+    ]
+    assert order == sorted(order)
+    last = int(release.table["group"].max())
+    turned = release.table.with_columns(group=last + 1 - pl.col("group")).sort("group", "ill")
+    assert "do not follow what the groups show" in forged(replace(release, table=turned), tmp_path)
+
+
+def test_it_is_drawn_how_groups_that_look_alike_are_numbered() -> None:
+    frame = pl.DataFrame({"town": list("abbc"), "ill": list("uwwv")})
+    tree = Hierarchy.from_lines([[town, "*"] for town in "abc"])
+    table = shoal.table(frame, quasi=["town"], sensitive=["ill"], hierarchies={"town": tree})
+    method = Coincident(("2-diversity of ill",), 2, ranges="hierarchy")  # type: ignore[arg-type]
+    first = [method.release(table, Seeded(seed)).table["ill"][:2].to_list() for seed in range(40)]
+    assert 0 < first.count(["u", "w"]) == 40 - first.count(["v", "w"]) < 40
 
 
 def test_a_recipe_makes_it_and_judging_leaves_the_numbers_of_groups_aside(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise, product
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -55,9 +56,12 @@ from shoal.privacy.models import (
     PSensitive,
     RecursiveDiversity,
     TCloseness,
+    parse_model,
 )
 from shoal.privacy.promises import Coincidence
+from shoal.release import Release
 from shoal.tables import Table
+from shoal.verification import unchecked
 
 # The tables of the paper
 
@@ -684,6 +688,81 @@ def test_the_promise_is_that_of_coincidence_and_levels_are_the_chosen_node() -> 
     assert method == Disclosure(["2-diversity of ill"], path=[["town"], ["town", "sex"]])  # type: ignore[arg-type]
     assert "local" not in release.facts
     assert Disclosure(DIVERSE, local=True).release(given).certificate.levels == {}
+
+
+TREES = {"town": TOWNS, "sex": SEXES}
+
+
+def checked(release: Release, folder: Path, hierarchies: Mapping[str, Hierarchy] | None = None, **changes: Any) -> str:
+    """What verify says, once the certificate says something else."""
+    paper = release.certificate
+    given = {**paper.parameters, **changes.pop("parameters", {})}
+    replace(release, certificate=replace(paper, parameters=given, **changes, private=True)).write(folder)
+    return str(shoal.verify(folder / "certificate.json", folder / "release.csv", hierarchies))
+
+
+@pytest.mark.parametrize(
+    "model", ["2-anonymity", "2-diversity of ill", "entropy 3/2-diversity of ill", "recursive (2, 2)-diversity of ill"]
+)
+@pytest.mark.parametrize(
+    "options", [{}, {"local": True}, {"path": ["town", ["town", "sex"]]}, {"floor": {"town": 1}, "path": ["town"], "local": True}]
+)
+def test_verify_finds_nothing_wrong_with_any_release(model: str, options: dict[str, Any], tmp_path: Path) -> None:
+    draw, made = random.Random(7), 0
+    for at in range(8):
+        towns = "".join(draw.choices("abcd", k=draw.choice([4, 12, 40])))
+        given = table(towns, draw.choices("vwxyz", k=len(towns)))
+        with suppress(InfeasibleError):
+            release = Disclosure((parse_model(model),), **options).release(given)
+            assert checked(release, tmp_path / str(at), TREES) == "[]"
+            made += 1
+    assert made > 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"parameters": {"rule": "any"}}, "none that the method takes"),
+        ({"parameters": {"floor": {"who": 1}}}, "none that the method takes"),
+        ({"parameters": {"floor": {"town": -1}}}, "none that the method takes"),
+        ({"parameters": {"path": [["who"], ["town"]]}}, "none that the method takes"),
+        ({"parameters": {"path": [["sex"]]}, "levels": {"town": 1, "sex": 0}}, "none of the path"),
+        ({"levels": {"town": 0, "sex": 1}}, "none of the path"),
+        ({"levels": {"town": 0}}, "not for all columns"),
+        ({"whole": False}, "records were left out"),
+        (
+            {
+                "parameters": {
+                    "models": [{"is": "t-closeness", "column": "ill", "t": "1", "distance": "equal", "hierarchy": None}]
+                },
+                "promise": Coincidence(("1-closeness of ill",)).to_dict(),
+                "statement": Coincidence(("1-closeness of ill",)).statement,
+            },
+            "none that the method takes",
+        ),
+    ],
+)
+def test_verify_finds_parameters_and_levels_that_cannot_be(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+    release = Disclosure(DIVERSE, path=["town", "town"]).release(table("aabb", "wxyz"))
+    assert checked(release, tmp_path / "fine", TREES) == "[]"
+    assert said in checked(release, tmp_path, **changes)
+
+
+def test_verify_finds_levels_beyond_a_path_that_is_not_given(tmp_path: Path) -> None:
+    release = Disclosure(DIVERSE).release(table("aabb", "wxyz"))
+    assert "none of the path" in checked(release, tmp_path / "a", TREES, levels={"town": 99, "sex": 0})
+    assert "none of the path" in checked(release, tmp_path / "b", TREES, levels={"town": 0, "sex": 1})
+    assert any("'town', 'sex'" in what for what in unchecked(release.certificate))
+    assert not any("'town'" in what for what in unchecked(release.certificate, TREES))
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_verify_finds_a_step_down_that_is_not_safe_whoever_has_what(local: bool, tmp_path: Path) -> None:
+    """The first safe table, called that of the rule of permutations; and groups that go by themselves, one step too far."""
+    release = Disclosure(DIVERSE, path=["town", "town"], rule="first-safe").release(table("aabb", "wxwx"))
+    changes: dict[str, Any] = {"levels": {}} if local else {}
+    said = checked(release, tmp_path, TREES, parameters={"rule": "permutations", "local": local}, **changes)
+    assert "step 1 of the path was gone down" in said
 
 
 def test_steps_of_one_level_are_never_worse_than_larger_ones() -> None:

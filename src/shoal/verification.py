@@ -9,11 +9,12 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy.typing as npt
 
 from shoal import __version__
 from shoal.errors import FileError, ShoalError, listed, plural
+from shoal.hierarchy.ranges import parse
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.privacy.limits import BucketLimits, Limits, Linear
@@ -108,7 +110,7 @@ def _failures(
     if not _ordered(found, paper, trees):
         yield "the rows are not in the order of their values: what decides their order instead may tell more than they do"
     if known:
-        yield from known.released(found, paper, trees)
+        yield from known.released(found, paper, trees or _trees(paper, hierarchies, _quasi(paper)))
     if paper.method == "buckets":
         values = _frame(further["buckets"], paper)
         yield from _spelled([frame, values], paper)
@@ -239,12 +241,16 @@ def _model_names(models: Sequence[Mapping[str, Any]]) -> set[str]:
 # Labels and order
 
 
-def _trees(paper: Certificate, given: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
-    """The hierarchies at hand of columns with a level: those given, and those on the certificate."""
+def _quasi(paper: Certificate) -> list[str]:
+    return [column["name"] for column in paper.columns if column["role"] == "quasi"]
+
+
+def _trees(paper: Certificate, given: Mapping[str, Hierarchy], names: Collection[str] | None = None) -> dict[str, Hierarchy]:
+    """The hierarchies at hand of columns with a level, or of others: those given, and those on the certificate."""
     found = {}
     for column in paper.columns:
         name, kind = column["name"], Kind(column["type"])
-        if name in paper.levels and (name in given or column.get("hierarchy")):
+        if name in (paper.levels if names is None else names) and (name in given or column.get("hierarchy")):
             tree = given[name].of_kind(kind) if name in given else Hierarchy.from_lines(column["hierarchy"], kind)
             found[name] = tree.with_missing()
     return found
@@ -1040,64 +1046,193 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
     own = [(one["name"], one["role"], one["type"]) for one in paper.columns if one["name"] == "group"]
     if own != [("group", "insensitive", "integer")] or paper.levels:
         yield "the group is not described as the method does it, or levels are named, which groups have not"
-    if given["scheme"] not in ("forest", "UU", "UA", "interleaved") or (given["order"], given["ranges"]) not in (
-        ("splits", "narrower"),
-        ("splits", "boundary"),
-        ("splits", "hierarchy"),
-        ("curve", "hierarchy"),
+    size, depth = _whole(given["size"]), _whole(given["depth"] + 1) - 1
+    spare = ("groups", "records") if given["scheme"] in ("forest", "interleaved") else ("groups",)
+    ways = [("splits", "narrower"), ("splits", "boundary"), ("splits", "hierarchy"), ("curve", "hierarchy")]
+    if (
+        given["scheme"] not in ("forest", "UU", "UA", "interleaved")
+        or (given["order"], given["ranges"]) not in ways
+        or given["spare"] not in spare
+        or size < 2
+        or depth > 40
+        or (given["scheme"] == "interleaved" and size % 2)
+        or any(model["is"] == "delta-presence" for model in given["models"])
     ):
         yield "the parameters are none that the method takes"
-    if given["spare"] not in (("groups", "records") if given["scheme"] in ("forest", "interleaved") else ("groups",)):
-        yield "the parameters are none that the method takes"
-    _whole(given["size"]), _whole(given["depth"] + 1)
     if set(paper.promise["models"]) != _model_names(given["models"]):
         yield "the models of the promise are not those of the parameters"
 
 
 def _coincident_groups(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
-    """Whether groups are numbered one by one, have a size that merging gives, and show the same of everybody in them."""
-    number, size = _integers(found, "group"), _whole(paper.parameters["size"])
-    sizes = np.bincount(number)[1:] if len(number) and number.min() > 0 else np.zeros(1, dtype=np.int64)
-    if len(number) and (number.min() != 1 or not sizes.all()):
+    """Whether groups are numbered by what they show, have a size that merging gives, and show what they may, the same of all."""
+    given, number = paper.parameters, _integers(found, "group")
+    if not len(number):
+        return
+    sizes = np.bincount(number)[1:] if number.min() > 0 else np.zeros(1, dtype=np.int64)
+    if number.min() != 1 or not sizes.all():
         yield "the groups are not numbered one by one"
         return
-    parts = {2 * size << level for level in range(63)}
-    if paper.parameters["scheme"] == "interleaved":
-        parts = {2 * size, 3 * size, *(6 * size << level for level in range(60))}
-    if odd := sum(2 * each not in parts for each in sizes.tolist()) if len(number) else 0:
+    size, depth, block = _whole(given["size"]), given["depth"], 3 if given["scheme"] == "interleaved" else 1
+    fit = max((found.rows // size // block).bit_length() - 1, 0)
+    top = min(depth, fit) if given["scheme"] in ("forest", "interleaved") else fit
+    parts = {2 * size, *(2 * size * block << level for level in range(top + 1)), *([3 * size] if block == 3 else [])}
+    if odd := sum(2 * each not in parts for each in sizes.tolist()):
         yield f"{plural(odd, 'group')} of {len(sizes):,} have a size that merging does not give"
-    for column in paper.columns:
-        if column["role"] == "quasi" and len(number):
-            codes = found.column(column["name"]).codes.astype(np.int64)
-            if (codes[1:] != codes[:-1])[number[1:] == number[:-1]].any():
-                yield f"column {column['name']!r} shows several values in one group"
+    if found.rows % (size * (block << top if given["spare"] == "records" else 1)):
+        yield "the records are no whole number of groups to start with, or of trees, though others are left out"
+    shown = []
+    for name in _quasi(paper):
+        column = found.column(name)
+        codes = column.codes.astype(np.int64)
+        if (codes[1:] != codes[:-1])[number[1:] == number[:-1]].any():
+            yield f"column {name!r} shows several values in one group"
+        texts = ["" if key is None else str(key) for key in column.keys]
+        shown.append([_in_words(texts[code]) for code in codes[np.unique(number, return_index=True)[1]].tolist()])
+        if name in trees and (wrong := _undeclared(texts, trees[name], given["ranges"] != "hierarchy")):
+            yield f"column {name!r} has {plural(wrong, 'value')} beyond its hierarchy and the ranges of its values"
+    if any(one > other for one, other in pairwise(zip(*shown, strict=True))):
+        yield "the numbers of groups do not follow what the groups show"
+
+
+def _in_words(text: str) -> tuple[list[str | int], str]:
+    """Texts in their order, and numbers in them by value."""
+    return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))], text
+
+
+def _undeclared(texts: Iterable[str], tree: Hierarchy, ranges: bool) -> int:
+    """How many texts are none of a hierarchy, nor, where there are `ranges`, a run of values of its domain."""
+    known = {label for labels in tree.labels for label in labels}
+    ends = {cut + (tree.kind is Kind.INTEGER and tree.closed != "left") for cut in tree.cuts}  # whole numbers: the next one on
+    if tree.kind is Kind.INTEGER and not tree.cuts:
+        ends = {float(label) + past for label in tree.labels[0] if label for past in (0, 1)}
+
+    def run(text: str) -> bool:
+        if tree.kind is Kind.TEXT:
+            return text.startswith("{") and text.endswith("}") and _neighbours(text[1:-1], tree)
+        if ends:
+            read = parse(text, tree.kind)
+            return read is not None and {read.low, read.high} <= ends
+        first, _, last = text[1:-1].partition(", ")
+        return text[:1] + text[-1:] == "[]" and {first, last} <= set(tree.labels[0])
+
+    wrong = [text for text in texts if text not in known]
+    return sum(not (ranges and (short in known or run(short))) for short in (one.removesuffix(" or missing") for one in wrong))
+
+
+def _neighbours(text: str, tree: Hierarchy) -> bool:
+    """Whether a text lists values of a hierarchy, of any level, that follow each other."""
+    begin: dict[int, list[tuple[str, int]]] = {}
+    for labels, codes in zip(tree.labels, tree.maps, strict=True):
+        first, size = np.unique(codes, return_index=True, return_counts=True)[1:]
+        for label, place, leaves in zip(labels, first.tolist(), size.tolist(), strict=True):
+            begin.setdefault(place, []).append((label or "missing", place + leaves))
+    reached = [(0, place) for place in begin]
+    while reached:
+        at, place = reached.pop()
+        for label, behind in begin.get(place, ()):
+            if text.startswith(label, at):
+                if at + len(label) == len(text):
+                    return True
+                if text.startswith(", ", at + len(label)):
+                    reached.append((at + len(label) + 2, behind))
+    return False
 
 
 def _coincident_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
     yield "that groups were formed by quasi-identifying values alone, and merged as the scheme says"
     yield "that who was left out, and which groups were left as they are, was drawn, by draws that nobody knows"
+    if bare := [name for name in _quasi(paper) if name not in hierarchies]:
+        yield f"that what groups show of {listed(bare)} are values or ranges of their hierarchies, which were not given"
 
 
 # Disclosure functions: is the table one of the path
 
 
+_UNEVEN = ("k-anonymity", "distinct-diversity", "p-sensitivity", "entropy-diversity", "recursive-diversity")
+
+
 def _disclosure_derivation(paper: Certificate) -> Iterator[str]:
-    given, quasi = paper.parameters, [one["name"] for one in paper.columns if one["role"] == "quasi"]
-    if (given["rule"], given["local"]) not in (("permutations", False), ("permutations", True), ("first-safe", False)):
+    given, quasi = paper.parameters, _quasi(paper)
+    named = {*given["floor"], *(name for step in given["path"] or () for name in step)}
+    models = [model["is"] for model in given["models"]]
+    if (
+        (given["rule"], given["local"]) not in (("permutations", False), ("permutations", True), ("first-safe", False))
+        or named - set(quasi)
+        or any(type(level) is not int or level < 0 for level in given["floor"].values())
+        or "delta-presence" in models
+        or (given["rule"] == "permutations" and set(models) - set(_UNEVEN))
+    ):
         yield "the parameters are none that the method takes"
     if set(paper.promise["models"]) != _model_names(given["models"]) or paper.whole is not True:
         yield "the models of the promise are not those of the parameters, or records were left out, which the method does not"
-    nodes = [{name: given["floor"].get(name, 0) for name in quasi}]
-    for step in given["path"] or ():
-        nodes.append({name: level + step.count(name) for name, level in nodes[-1].items()})
     if paper.levels.keys() != (set() if given["local"] else set(quasi)):
         yield "levels are named for groups that have their own, or not for all columns"
-    elif not given["local"] and given["path"] is not None and paper.levels not in nodes:
+    elif not given["local"] and given["path"] is not None and paper.levels not in _path(paper, {}):
         yield "the levels are none of the path"
 
 
+def _path(paper: Certificate, trees: Mapping[str, Hierarchy]) -> list[dict[str, int]]:
+    """The levels of every table of the path, the finest first; if none is given, by the heights of all columns' hierarchies."""
+    given, quasi = paper.parameters, _quasi(paper)
+    nodes, steps = [{name: given["floor"].get(name, 0) for name in quasi}], given["path"]
+    if steps is None:
+        turns = [(Fraction(at, trees[n].height), quasi.index(n), n) for n in quasi for at in range(nodes[0][n], trees[n].height)]
+        steps = [[name] for *_, name in sorted(turns)]
+    for step in steps:
+        nodes.append({name: level + step.count(name) for name, level in nodes[-1].items()})
+    return nodes
+
+
+def _disclosure_groups(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """With all hierarchies: whether the table is one of the path, and every step down to it was safe whoever has which value."""
+    given, quasi = paper.parameters, _quasi(paper)
+    if not found.rows or set(trees) != set(quasi):
+        return
+    path = _path(paper, trees)
+    if any(level > trees[name].height for name, level in path[-1].items()) or (paper.levels and paper.levels not in path):
+        yield "the levels are none of the path"
+        return
+    if given["rule"] != "permutations":
+        return
+    groups, columns = _groups(found, paper), [found.column(name) for name in quasi]
+    ladders = [[trees[name].maps[node[name]] for node in path] for name in quasi]  # codes of leaves, for every table of the path
+    labels = [[trees[name].labels[node[name]] for node in path] for name in quasi]
+    places, leaves = [], []
+    for row in np.unique(groups.rows, return_index=True)[1].tolist():
+        texts = [str(column.keys[column.codes[row]] or "") for column in columns]
+        fits = [
+            at
+            for at, node in enumerate(path)
+            if paper.levels in ({}, node) and all(text in own[at] for text, own in zip(texts, labels, strict=True))
+        ]
+        if not fits:
+            yield "a group shows values that no table of the path has"
+            return
+        at = fits[-1]
+        those = zip(ladders, labels, texts, strict=True)
+        places.append(at)
+        leaves.append([int(np.argmax(ladder[at] == own[at].index(text))) for ladder, own, text in those])
+
+    def codes(one: int, at: int) -> tuple[int, ...]:
+        return tuple(int(ladder[at][leaf]) for ladder, leaf in zip(ladders, leaves[one], strict=True))
+
+    for at in range(len(path) - 1, 0, -1):
+        whole: dict[Any, list[int]] = {}
+        parts: dict[Any, list[int]] = {}
+        for one in (one for one, place in enumerate(places) if place <= at):
+            whole.setdefault(codes(one, at), []).append(one)
+            parts.setdefault((codes(one, at), codes(one, at - 1) if places[one] < at else None), []).append(one)
+        sizes = [sum(groups.sizes[one] for one in some) for some in parts.values()]
+        worst = _Worst(sizes, found, paper, (), groups, [whole[key] for key, _ in parts])
+        if any(_CHECKS[model["is"]](worst, model) for model in given["models"] if model["is"] in _UNEVEN):
+            yield f"step {at} of the path was gone down, though it is not safe whoever has which value"
+            return
+
+
 def _disclosure_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
-    yield "that the path was fixed before anyone looked at the values, and which of its tables the rule says"
+    yield "that the path was fixed before anyone looked at the values, and that the rule ends at this table of it"
+    if bare := [name for name in _quasi(paper) if name not in hierarchies]:
+        yield f"that what is shown of {listed(bare)} is of the path, and safe to show by its rule: the hierarchies were not given"
 
 
 # Personal generalisation
@@ -1213,7 +1348,7 @@ _KNOWN = {
         "models path rule local floor",
         "",
         _disclosure_derivation,
-        _nothing_more,
+        _disclosure_groups,
         _disclosure_trusted,
     ),
     "mondrian": _Checks("semantic anonymity", "models relaxed ranges splits", "", _splits_derivation, _split, _splits_trusted),
@@ -1280,6 +1415,28 @@ def _groups(found: Table, certificate: Certificate) -> _Groups:
     rows = np.full(found.rows, -1, dtype=np.int64)
     rows[~suppressed] = compact
     return _Groups(np.bincount(compact).tolist(), found, certificate, rows.tolist())
+
+
+@dataclass(frozen=True)
+class _Worst(_Groups):
+    """Parts of unions of groups, of which sizes are known: with the most frequent values of the union, which are the worst."""
+
+    groups: _Groups
+    unions: Sequence[Sequence[int]]
+
+    def histograms(self, name: str, level: int = 0) -> tuple[list[Counter[int]], Counter[int], int]:
+        shown, whole, number = self.groups.histograms(name, level)
+        together: dict[Sequence[int], Counter[int]] = {tuple(union): Counter() for union in self.unions}
+        for union, bag in together.items():
+            for one in union:
+                bag.update(shown[one])
+        found = []
+        for size, union in zip(self.sizes, self.unions, strict=True):
+            taken = Counter[int]()
+            for value, often in together[tuple(union)].most_common():
+                taken[value], size = min(often, size), size - min(often, size)
+            found.append(+taken)
+        return found, whole, number
 
 
 Check = Callable[[_Groups, Mapping[str, Any]], int]

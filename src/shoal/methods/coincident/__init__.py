@@ -5,6 +5,7 @@ the same for all who end up in one (`schemes`). So what someone who knows the al
 shows, no more: docs/proofs/coincident.md. Uses `privacy.models` and `chance`.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -233,7 +234,12 @@ class _People:
         order = in_order(groups)
         starts = np.searchsorted(groups.take(order), np.arange(number))
         labels = {axis.name: self._shown(column, order, starts) for column, axis in enumerate(self.axes)}
-        alike = ranks([codes for _, codes in labels.values()], [len(texts) for texts, _ in labels.values()])
+        by_text = [
+            np.argsort(np.array(sorted(range(len(texts)), key=lambda at: _in_words(texts[at])))) for texts, _ in labels.values()
+        ]
+        alike = ranks(
+            [rank.take(codes) for rank, (_, codes) in zip(by_text, labels.values(), strict=True)], list(map(len, by_text))
+        )
         by_label = _by_lot(alike, chance)
         rank = np.empty(number, dtype=smallest(max(number, 1)))
         rank[by_label] = np.arange(number)
@@ -273,6 +279,11 @@ class _People:
         own = [known.setdefault(axis.text(*divmod(each, axis.size)), len(known)) for each in found.tolist()]
         shown[narrow] = np.array(own, dtype=np.int64).take(place)
         return list(known), shown
+
+
+def _in_words(text: str) -> tuple[list[str | int], str]:
+    """To sort texts by their words, and by the value of numbers in them: anyone can tell that order."""
+    return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))], text
 
 
 def _by_lot(values: Ints, chance: Chance) -> Ints:
