@@ -55,8 +55,8 @@ def named(*names: str) -> list[Candidate]:
 
 
 def shown(views: Iterable[View]) -> tuple[Hashable, ...]:
-    """What somebody sees of views."""
-    return tuple((view.name, view.members, frozenset(view.shown.items())) for view in views)
+    """What somebody sees of views: also in which order values are listed."""
+    return tuple((view.name, view.members, tuple(view.shown.items())) for view in views)
 
 
 def private(views: Views) -> bool:
@@ -331,6 +331,16 @@ def test_a_plan_tells_no_more_than_its_views() -> None:
     by = plan(views, intervals(views))
     assert by.candidates
     assert set(leaks(views, by.shown)) == {0}
+
+
+def test_a_plan_that_listed_values_in_the_order_of_people_would_be_noticed() -> None:
+    views = chapter("6.3A", "6.3B")
+    by = plan(views, intervals(views))
+
+    def twin(table: tuple[Value, ...]) -> tuple[View, ...]:
+        return tuple(View(one.name, one.people, [table[person] for person in sorted(one.people)]) for one in by.candidates)
+
+    assert max(leaks(views, twin)) > 0
 
 
 def test_a_choice_that_looks_at_the_table_tells_more_than_its_views() -> None:

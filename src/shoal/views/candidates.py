@@ -31,11 +31,13 @@ class Candidate:
     def view(self, table: Sequence[Value]) -> View:
         """What it shows of a table: everybody's value, `OUTSIDE` for who is not in it.
 
+        Values are in their own order, as that of the people who have them would tell of these.
+
         >>> Candidate("the first two", frozenset({0, 1})).view(["flu", "cold", "flu"]).bag
-        {'flu': 1, 'cold': 1}
+        {'cold': 1, 'flu': 1}
         """
-        values = (table[person] for person in sorted(self.people))
-        return View(self.name, self.people, [value for value in values if not isinstance(value, Outside)])
+        values = [value for person in self.people if not isinstance(value := table[person], Outside)]
+        return View(self.name, self.people, sorted(values, key=lambda one: (one is None, str(type(one)), one)))
 
 
 def public(register: Register) -> dict[str, list[Key | None]]:

@@ -222,7 +222,8 @@ class _Search:
                 except TooLargeError:
                     continue
                 spent += len(outlook.outcomes)
-                if outlook.worst <= self.top:  # with more views it would not get less: some outcome always is as sure
+                # With more views the worst would not get less. Of outcomes that were drawn it is not known.
+                if self.top == 1 or (outlook.worst <= self.top and outlook.low == outlook.high):
                     counted.append(((-outlook.low, left), some, outlook))
             if not counted:
                 return
