@@ -234,8 +234,14 @@ def test_what_cannot_be_made_safe_is_refused_whole() -> None:
         Coincident(("2-diversity of ill",), 4).release(people(values="u"))  # type: ignore[arg-type]
     with pytest.raises(InfeasibleError, match="fewer than 8 records"):
         Coincident(("2-diversity of ill",), 8).release(people(7))  # type: ignore[arg-type]
-    with pytest.raises(InfeasibleError, match="not enough groups"):
+    with pytest.raises(InfeasibleError, match=r"not enough groups.*or the scheme 'forest'"):
         Coincident(("2-diversity of ill",), 2, "UA").release(people(14, values="uuuuuuuuv"))  # type: ignore[arg-type]
+    with pytest.raises(InfeasibleError, match="fewer than 12 records, which 3 groups have"):
+        Coincident(("2-diversity of ill",), 4, "interleaved", spare="records").release(people(8))  # type: ignore[arg-type]
+    with pytest.raises(InfeasibleError, match="models; asking for less would help"):
+        Coincident(("2-diversity of ill",), 4, "UA").release(people(16, values="u"))  # type: ignore[arg-type]
+    with pytest.raises(InfeasibleError, match="models; a larger `depth`"):
+        Coincident(("2-diversity of ill",), 4).release(people(16, values="u"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -268,6 +274,9 @@ def test_hierarchies_from_rows_and_a_column_called_group_are_refused_before_any_
     )
     with pytest.raises(ShoalError, match="derived"):
         method.promise(Schema.of(table))
+    without = shoal.table(derived, quasi=["age", "town"], sensitive=["ill"], hierarchies={"age": AGES})
+    with pytest.raises(ShoalError, match="'town' has no hierarchy"):
+        method.promise(Schema.of(without))
     named = shoal.table(
         derived.rename({"town": "group"}), quasi=["age", "group"], sensitive=["ill"], hierarchies={"age": AGES, "group": TOWNS}
     )

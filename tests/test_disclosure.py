@@ -785,6 +785,12 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
     options: dict[str, Any]
     for options, said in (
         ({"path": "town"}, "list of steps"),
+        ({"path": 5}, "list of steps"),
+        ({"path": ["town", 1]}, "list of steps"),
+        ({"path": [["town", 1]]}, "list of steps"),
+        ({"floor": ["town"]}, "levels by columns"),
+        ({"floor": {"town": 1.5}}, "floor of 'town'"),
+        ({"floor": {"town": -1}}, "floor of 'town'"),
         ({"rule": "best"}, "'permutations', 'first-safe'"),
         ({"rule": "first-safe", "local": True}, "leave out `local`"),
     ):
@@ -797,8 +803,7 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
     for options, said in (
         ({"path": ["ill"]}, "'ill'"),
         ({"path": ["town"] * 3}, "levels 0 to 2"),
-        ({"floor": {"town": -1}}, "levels 0 to 2"),
-        ({"floor": {"town": 3}}, "levels 0 to 2"),
+        ({"floor": {"town": 3}}, "`floor` of 'town' is above its hierarchy, which has levels 0 to 2"),
         ({"floor": {"shoe": 1}}, "'shoe'"),
     ):
         with pytest.raises(ParameterError, match=said):
@@ -806,11 +811,44 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
     with pytest.raises(InfeasibleError, match="nothing can be released") as caught:
         Disclosure(DIVERSE).release(table("aabb", "wwww"))
     assert "w" not in str(caught.value).split()
+    with pytest.raises(HierarchyError, match="'sex' has no hierarchy"):
+        Disclosure(DIVERSE).promise(Schema.of(table("ab", "wx", hierarchies={"town": TOWNS})))
     with pytest.raises(InputError, match="step 2 of the path merges groups that are not alike"):
         Disclosure(DIVERSE, rule="first-safe", path=["town", "town"]).release(table("aabbcc", "wwxxyy"))
     derived = replace(TOWNS, derived=True)
     with pytest.raises(HierarchyError, match="derived from the rows"):
         Disclosure(DIVERSE).promise(Schema.of(table("ab", "wx", hierarchies={"town": derived, "sex": SEXES})))
+
+
+def test_a_refusal_says_what_it_tells_and_what_would_help() -> None:
+    """Of six people, if the towns are all there is to show, a refusal moves what is believed of two of them from 2/3 to 6/7."""
+    short = Disclosure(DIVERSE, path=[])
+    refused: list[tuple[str, ...]] = []
+    for way in _orders(Counter("wwwwxx")):
+        with suppress(InfeasibleError):
+            short.release(table("aabbbb", way))
+            continue
+        refused.append(way)
+    assert Fraction(sum(way[0] == "w" for way in refused), len(refused)) == Fraction(6, 7)
+    with pytest.raises(InfeasibleError, match=r"take more steps, or ask for less. Keep this refusal secret: it tells"):
+        short.release(table("aabbbb", refused[0]))
+    with pytest.raises(InfeasibleError, match=r"models; ask for less. Keep this refusal secret if you try again"):
+        Disclosure(DIVERSE).release(table("aabb", "wwww"))
+
+
+def test_a_step_of_a_recipe_is_a_column_or_several(tmp_path: Path) -> None:
+    table("aabb", "wxyz").frame.to_native().write_csv(tmp_path / "people.csv")
+    for name, tree in TREES.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(";".join(line) for line in tree.lines()))
+    (tmp_path / "recipe.toml").write_text("""
+        source = { path = "people.csv" }
+        roles = { town = "quasi", sex = "quasi", ill = "sensitive" }
+        hierarchies = { town = { file = "town.csv" }, sex = { file = "sex.csv" } }
+        method = { name = "disclosure", models = ["2-diversity of ill"], path = ["town", ["town", "sex"]] }
+    """)
+    recipe = shoal.Recipe.load(tmp_path / "recipe.toml")
+    assert recipe.method() == Disclosure(DIVERSE, path=["town", ["town", "sex"]])
+    assert recipe.run().certificate.parameters["path"] == [["town"], ["town", "sex"]]
 
 
 def test_groups_that_could_look_alike_do_not_go_down_by_themselves() -> None:

@@ -255,6 +255,7 @@ _WRITTEN: dict[object, Any] = {
     Mapping[str, int] | None: dict[str, int] | None,
     tuple[str, ...]: list[str],
     Sequence[Sequence[str]] | None: list[list[str]] | None,
+    Sequence[str | Sequence[str]] | None: list[str | list[str]] | None,
     int | Sequence[int]: Annotated[Any, _written_as(int | list, "a whole number, or a list of them")],
     Sequence[str]: list[str],
     Table | None: str | None,  # the path of a public table

@@ -54,7 +54,9 @@ class Schema:
         )
 
     def public(self, name: str) -> Hierarchy:
-        """The hierarchy of a column; HierarchyError if it was derived from the rows."""
+        """The hierarchy of a column; HierarchyError if it has none, or one that was derived from the rows."""
+        if name not in self.hierarchies:
+            raise HierarchyError(f"column {name!r} has no hierarchy, so its declared domain is not known; give it one")
         if self.hierarchies[name].derived:
             raise HierarchyError(
                 f"the hierarchy of column {name!r} was derived from the rows: its values and levels tell about them, and no "

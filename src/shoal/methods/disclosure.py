@@ -343,7 +343,7 @@ class Disclosure:
     """
 
     models: tuple[Model, ...]
-    path: Sequence[Sequence[str]] | None = None
+    path: Sequence[str | Sequence[str]] | None = None
     rule: Rule = "permutations"
     local: bool = False
     floor: Mapping[str, int] = field(default_factory=dict)
@@ -352,10 +352,12 @@ class Disclosure:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", conjunction(self.models))
-        if isinstance(self.path, str):
-            raise ParameterError("`path` is a list of steps, each the name of a column or a list of names")
         if self.path is not None:
-            object.__setattr__(self, "path", tuple((step,) if isinstance(step, str) else tuple(step) for step in self.path))
+            object.__setattr__(self, "path", _steps(self.path))
+        if not isinstance(self.floor, Mapping):
+            raise ParameterError("`floor` has levels by columns, such as {'age': 1}")
+        for name, level in self.floor.items():
+            whole(level, f"floor of {name!r}", 0)
         if self.rule not in RULES:
             raise ParameterError(f"rule={self.rule!r} is unknown; known are {listed(RULES)}")
         if self.local and self.rule != "permutations":
@@ -372,7 +374,7 @@ class Disclosure:
     def promise(self, schema: Schema) -> Promise:
         """That the models hold of what can be inferred, not only of what is seen."""
         syntactic(self.models, schema)
-        trees = {name: schema.public(name) for name in schema.having(Role.QUASI) if name in schema.hierarchies}
+        trees = {name: schema.public(name) for name in schema.having(Role.QUASI)}
         self._nodes(trees)
         if self.local:
             for name, tree in trees.items():
@@ -396,8 +398,12 @@ class Disclosure:
             require_alike(lattice, path)
             place = first_safe(lattice, path, method.models, together, progress or silent)
         if (place == len(path)).any():
+            roots = path[-1] == tuple(tree.height for tree in hierarchies.values())
             raise InfeasibleError(
-                "nothing can be released: not even the coarsest table of the path satisfies the models; ask for less"
+                "nothing can be released: not even the coarsest table of the path satisfies the models; "
+                + ("ask for less" if roots else "let the path take more steps, or ask for less")
+                + ". Keep this refusal secret"
+                + (" if you try again: that there was one tells about the values" if roots else ": it tells who has which value")
             )
         node = None if self.local else path[int(place.max(initial=0))]
         return Release(
@@ -416,20 +422,31 @@ class Disclosure:
     def _nodes(self, trees: Mapping[str, Hierarchy]) -> list[Node]:
         """The nodes of the path, the finest first."""
         levels = {name: self.floor.get(name, 0) for name in trees}
-        steps = _in_turn(levels, trees) if self.path is None else self.path
+        steps = _in_turn(levels, trees) if self.path is None else _steps(self.path)
         if unknown := sorted({*self.floor, *chain.from_iterable(steps)} - trees.keys()):
-            raise ParameterError(f"the path names {listed(unknown)}, which are no quasi-identifying columns with a hierarchy")
+            raise ParameterError(f"the path or `floor` names {listed(unknown)}, which are no quasi-identifying columns")
+        if high := [name for name, tree in trees.items() if levels[name] > tree.height]:
+            raise ParameterError(f"`floor` of {high[0]!r} is above its hierarchy, which has levels 0 to {trees[high[0]].height}")
         nodes = [tuple(levels.values())]
         for step in steps:
             for name in step:
                 levels[name] += 1
             nodes.append(tuple(levels.values()))
         for name, tree in trees.items():
-            if not 0 <= self.floor.get(name, 0) <= levels[name] <= tree.height:
+            if levels[name] > tree.height:
                 raise ParameterError(
                     f"the path leaves the hierarchy of {name!r}, which has levels 0 to {tree.height}; take fewer steps"
                 )
         return nodes
+
+
+def _steps(path: Sequence[str | Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """The columns of every step."""
+    several = not isinstance(path, str) and isinstance(path, Sequence)
+    steps = [(step,) if isinstance(step, str) else step for step in path] if several else [None]
+    if not all(isinstance(step, Sequence) and all(isinstance(name, str) for name in step) for step in steps):
+        raise ParameterError("`path` is a list of steps, each the name of a column or a list of names")
+    return tuple(map(tuple, steps))  # type: ignore[arg-type]
 
 
 def _in_turn(levels: Mapping[str, int], trees: Mapping[str, Hierarchy]) -> list[tuple[str]]:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group, ranks
-from shoal.errors import InfeasibleError, ParameterError, listed
+from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
@@ -112,8 +112,7 @@ class Coincident:
         if GROUP in schema.roles:
             raise ParameterError(f"the table has a column {GROUP!r}, which the release adds; rename it")
         for name in schema.having(Role.QUASI):
-            if name in schema.hierarchies:
-                schema.public(name)
+            schema.public(name)
         schema.require_declared()  # else the type of a column could tell of a record that is left out
         return Coincidence(tuple(str(model) for model in self.models))
 
@@ -174,7 +173,11 @@ class _People:
         if method.spare == "records":
             number -= number % whole_tree(number, method.scheme, method.depth)
         if table.rows and not number:
-            raise InfeasibleError(f"the table has fewer than {method.people} records, which is one group; take a smaller `size`")
+            blocks = 3 if method.scheme == "interleaved" and method.spare == "records" else 1
+            raise InfeasibleError(
+                f"the table has fewer than {blocks * method.people} records, which {plural(blocks, 'group')} have to start with; "
+                "take a smaller `size`"
+            )
         left_out = chance.choice(table.rows, table.rows - number * method.people).astype(np.int64)
         record = np.delete(np.repeat(np.arange(rows.distinct), rows.count), left_out)
         axes = [axis_of(table, name, "boundary", (), whole=True) for name in quasi]

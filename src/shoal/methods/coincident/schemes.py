@@ -23,6 +23,7 @@ Safe = Callable[[Ints, int], Bools]
 """Given the number of every half leaf's group and how many there are, which groups are safe; -1 is in none."""
 Scheme = Literal["forest", "UU", "UA", "interleaved"]
 SCHEMES: tuple[Scheme, ...] = ("forest", "UU", "UA", "interleaved")
+ONE_TREE = ("UU", "UA")  # as large as they need, so that a depth is not asked for
 _LAST = "Keep this refusal secret if you try again: that there was one tells about the values"
 
 
@@ -37,8 +38,12 @@ def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) 
     group = np.arange(2 * leaves) // 2
     if len(kept):
         halves = np.stack([2 * kept, 2 * kept + 1], axis=1).reshape(-1, 2 * block)  # a line for every block of the trees
-        top = len(halves) if scheme in ("UU", "UA") else tree // block
-        _climb(halves, group, first[kept].reshape(-1, block), safe, leaves, top)
+        top = len(halves) if scheme in ONE_TREE else tree // block
+        if _climb(halves, group, first[kept].reshape(-1, block), safe, leaves, top).any():
+            help_ = "asking for less" if scheme in ONE_TREE else "a larger `depth`, or asking for less,"
+            raise InfeasibleError(
+                f"nothing can be released: all records of a tree together do not satisfy the models; {help_} would help. {_LAST}"
+            )
     _, group = np.unique(group, return_inverse=True)
     return group.astype(np.int64)
 
@@ -59,9 +64,10 @@ def _kept(safe: Bools, scheme: Scheme, tree: int, chance: Chance) -> Ints:
     else:  # as many as a single tree can have
         wanted = 1 << (leaves.bit_length() - 1) if leaves else 0
     if not unsafe <= wanted <= leaves:
+        other = "the scheme 'forest'" if scheme in ONE_TREE else "`spare` 'records'"
         raise InfeasibleError(
             "nothing can be released: there are not enough groups that are safe as they are to leave out of the trees; larger "
-            f"groups to start with would help, or `spare` 'records'. {_LAST}"
+            f"groups to start with would help, or {other}. {_LAST}"
         )
     those = np.flatnonzero(safe)
     kept = np.ones(leaves, dtype=np.bool_)
@@ -69,8 +75,10 @@ def _kept(safe: Bools, scheme: Scheme, tree: int, chance: Chance) -> Ints:
     return np.flatnonzero(kept)
 
 
-def _climb(halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, top: int) -> None:
-    """Merge what is unsafe with its siblings, level by level, up to trees of `top` blocks; writes the groups of halves.
+def _climb(halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, top: int) -> Bools:
+    """Merge what is unsafe with its siblings, level by level, up to trees of `top` blocks; which of these are unsafe even so.
+
+    Writes the groups of halves.
 
     `halves` has a line for every block of neighbouring leaves: two halves, or those of three leaves for interleaved groups.
     """
@@ -80,11 +88,7 @@ def _climb(halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, top:
         merging = np.flatnonzero(unsafe.reshape(-1, 2).any(axis=1))
         unsafe = np.zeros(len(unsafe) // 2, dtype=np.bool_)
         unsafe[merging] = ~_joined(halves.reshape(len(unsafe), -1)[merging], group, test, leaves)
-    if unsafe.any():
-        raise InfeasibleError(
-            "nothing can be released: all records of a tree together do not satisfy the models; a larger `depth`, or asking for "
-            f"less, would help. {_LAST}"
-        )
+    return unsafe
 
 
 def _interleave(halves: Ints, group: Ints, some: Bools, test: Safe, leaves: int) -> Bools:
