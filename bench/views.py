@@ -71,10 +71,10 @@ def chained(people: int, source: np.random.Generator) -> Views:
 
 
 def clustered(people: int, source: np.random.Generator) -> Views:
-    """Places of 40 people each, with four views of a quarter of them: many components."""
+    """Places of 40 people each, with three views of a quarter of them: many components."""
     view, shown = ill(people, source), list[View]()
     for at in range(0, people, 40):
-        for number in range(4):
+        for number in range(3):
             inside = at + np.flatnonzero(source.random(min(40, people - at)) < 0.25)
             if len(inside):
                 shown.append(view(f"{at}/{number}", inside))
