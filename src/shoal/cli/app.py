@@ -29,7 +29,7 @@ from shoal.cli import (
     release,
     tradeoff,
     verify,
-    views_restore,
+    views_certify,
 )
 from shoal.cli.terminal import complain
 from shoal.errors import ShoalError, Stopped
@@ -122,4 +122,4 @@ app.add_typer(recipe.app, name="recipe")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(audit.app, name="audit")
-app.add_typer(views_restore.app, name="views")
+app.add_typer(views_certify.app, name="views")

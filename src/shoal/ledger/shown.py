@@ -58,20 +58,18 @@ class Shown:
 
     def views(self, people: Table, column: str, kind: Kind) -> tuple[list[View], list[str]]:
         """Its views of these people with the values of a sensitive column, and what to know about them."""
-        public = {
-            str(one["name"]): Kind(one["type"])
-            for one in self.paper.columns
-            if one["role"] == "quasi" or (self.paper.method == "buckets" and one["role"] == "insensitive" and "table" not in one)
-        }
+        roles = ("quasi", "insensitive") if self.paper.method == "buckets" else ("quasi",)
+        known = {str(one["name"]): one for one in self.paper.columns if one["role"] in roles and one["name"] not in _MARKS}
+        public = {name: Kind(one["type"]) for name, one in known.items() if one["role"] == "quasi" or name in people.names}
         if absent := [name for name in public if name not in people.names]:
             raise InputError(f"{self.name} goes by columns that the register lacks: {listed(absent)}")
-        known = Table(
+        table = Table(
             people.frame.select(*public),
             hierarchies={name: tree for name, tree in self.hierarchies.items() if name in public},
             types=public,
             missing=people.missing,
         )
-        register = Register(known, kind=kind)
+        register = Register(table, kind=kind)
         return register.of_release(self.release, self.name, column), register.notes
 
 

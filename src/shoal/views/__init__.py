@@ -3,10 +3,11 @@
 `model` has views and registers, `cells` takes them apart, `counting` counts all tables that could have shown them, `importance`
 estimates where there are too many, `checking` says who is exposed, and `sources` reads views from files and releases.
 `candidates` are views that could be shown in addition; `restoring` and `planning` choose among them, by `regions`, and `judging`
-says what a choice tells.
+says what a choice tells. `certifying` puts on paper that several releases keep γ together.
 """
 
 from shoal.views.candidates import Candidate, free, public, refinements, subsets, truth
+from shoal.views.certifying import JointCertificate, certify, verify
 from shoal.views.checking import Belief, Checked, Exposed, check, possible
 from shoal.views.judging import Posterior, posterior, worlds
 from shoal.views.model import OUTSIDE, View, Views
@@ -20,6 +21,7 @@ __all__ = [
     "Candidate",
     "Checked",
     "Exposed",
+    "JointCertificate",
     "Outcome",
     "Outlook",
     "Plan",
@@ -30,6 +32,7 @@ __all__ = [
     "Unrestored",
     "View",
     "Views",
+    "certify",
     "check",
     "free",
     "load",
@@ -41,5 +44,6 @@ __all__ = [
     "restore",
     "subsets",
     "truth",
+    "verify",
     "worlds",
 ]

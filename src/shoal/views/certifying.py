@@ -43,7 +43,7 @@ class JointCertificate:
 
     `shown` has a line for each: a release by its number, its method and the digest of its certificate; a view or a table by the
     digest of its definition. `people`, `views` and `tables` are how many there are; `largest` is how sure one can become at most.
-    `checked` says by which method, and where tables were drawn, with which confidence, tries and seed.
+    `checked` says by which method, which one was `asked` for, and where tables were drawn, with which confidence, tries and seed.
     """
 
     gamma: str
@@ -146,7 +146,7 @@ def certify(
         views=len(given.shown),
         tables=_tables(found),
         largest=found.largest_text,
-        checked={"how": found.how, **(drawn if found.confidence is not None else dict.fromkeys(drawn))},
+        checked={"how": found.how, "asked": how, **(drawn if found.confidence is not None else dict.fromkeys(drawn))},
         statement=_statement(str(given.gamma), {_text(value): str(limit) for value, limit in given.limits.items()}),
         unprotected=list(UNPROTECTED),
     )
@@ -172,13 +172,15 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         wrong += [f"{_line(one)}: is on the certificate, and was not given" for one in absent]
         by = paper.checked
         drawn = {part: by[part] for part in ("confidence", "tries", "seed") if by[part] is not None}
-        again = certify(path, gamma=paper.gamma, how=by["how"] if drawn else None, **drawn)
+        again = certify(path, gamma=paper.gamma, how=by["asked"], **drawn)
     except ShoalError as error:
         return [*wrong, str(error)]
     except (KeyError, TypeError, ValueError):
         return [*wrong, "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"]
     if not wrong:
-        again = replace(again, version=paper.version, shown=paper.shown)
+        again = replace(again, shown=paper.shown)
+        if paper.version != again.version:  # of which the words may be others
+            again = replace(again, version=paper.version, statement=paper.statement, unprotected=paper.unprotected)
         mine, theirs = asdict(again), asdict(paper)
         wrong += [f"{part} is not what is found here" for part in mine if mine[part] != theirs[part]]
     return wrong
@@ -219,8 +221,9 @@ def _line(one: Mapping[str, str]) -> str:
 def _statement(gamma: str, limits: Mapping[str, str]) -> str:
     apart = f" (for single values: {', '.join(f'{value} {limit}' for value, limit in limits.items())})" if limits else ""
     return (
-        "Whoever has seen all of this, knows the register (who there is, and their public columns), knows nothing else, and counts "
-        f"every table that could have shown it as equally likely, holds no value more probable for anybody than {gamma}{apart}."
+        "Whoever has seen all of this, knows the register (who there is, and their public columns), knows nothing else, and "
+        f"counts every table that could have shown it as equally likely, holds no value more probable for anybody than "
+        f"{gamma}{apart}."
     )
 
 

@@ -1,0 +1,68 @@
+"""`shoal views certify` and `verify`: a paper that several releases keep γ together."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.terminal import complain, show, working
+from shoal.cli.views import File
+from shoal.cli.views_restore import app
+
+__all__ = ["app"]
+
+
+@app.command(cls=options.Command)
+def certify(
+    views: File,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="The JSON; the text goes beside it.", show_default=False),
+    ],
+    gamma: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="In place of the file's, as 1/2 or 50%.", show_default=False)
+    ] = None,
+    how: Annotated[
+        Literal["exact", "enclosed", "sampling", "importance"] | None,
+        typer.Option(help="By itself the surest that can be done.", show_default=False),
+    ] = None,
+    confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")] = "0.99",
+    tries: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")] = 10_000,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of these draws.")] = 0,
+) -> None:
+    """Certify that several releases keep γ together.
+
+    The certificate follows from what is public, and names nobody: it may be given away. If γ is not kept there is none.
+    """
+    from shoal.views import certifying
+
+    with working("checking"):
+        made = certifying.certify(
+            views,
+            gamma=None if gamma is None else options.share(gamma, "--gamma"),
+            how=how,
+            confidence=options.share(confidence, "--confidence"),
+            tries=tries,
+            seed=seed,
+        )
+    written = made.write(out)
+    show(str(made), "")
+    complain(f"wrote {' and '.join(map(str, written))}")
+
+
+@app.command(cls=options.Command)
+def verify(
+    certificate: Annotated[Path, typer.Argument(metavar="FILE", help="What shoal views certify wrote.", show_default=False)],
+    views: File,
+) -> None:
+    """Check a certificate of several releases again, from these and the register; exit code 1 if it does not hold."""
+    from shoal.views import certifying
+
+    with working("checking"):
+        found = certifying.verify(certificate, views)
+    for wrong in found:
+        complain(f"{certificate}: {wrong}")
+    if found:
+        raise typer.Exit(1)
+    show("all of it holds")

@@ -1,0 +1,627 @@
+"""Before releasing: a ledger remembers what was shown, and refuses what does not keep γ together with it."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+import shoal
+from shoal.chance.source import Seeded
+from shoal.cli.app import app
+from shoal.errors import BudgetError, InputError, ParameterError, TooLargeError
+from shoal.hierarchy import Hierarchy, intervals, suppress
+from shoal.ledger import Ledger, book, store
+from shoal.ledger import shown as room
+from shoal.ledger.account import Gamma
+from shoal.methods import Schema
+from shoal.privacy.models import KAnonymity
+from shoal.release import Release
+from shoal.tables import Table
+from shoal.views import check
+
+AGES = Hierarchy.from_lines([[str(age), "young" if age < 26 else "old", "*"] for age in range(20, 30)], "integer")
+SECRETS = ("heart", "SARS", "virus", "gout")
+
+
+def people(ill: Sequence[str] = ("heart", "SARS", "virus", "SARS", "flu", "virus", "SARS", "gout")) -> Table:
+    """Eight people; each half of them is safe alone, and both ways to halve them are not."""
+    frame = pl.DataFrame({"name": [*"ABCDEFGH"], "sex": [*"MMMMFFFF"], "age": [23, 24, 25, 26, 26, 27, 28, 28], "ill": list(ill)})
+    return shoal.table(
+        frame,
+        quasi=["sex", "age"],
+        sensitive=["ill"],
+        identifying=["name"],
+        hierarchies={"sex": suppress(["F", "M"]), "age": AGES},
+    )
+
+
+def at(**levels: int) -> Any:
+    """A release at these levels, whatever they show."""
+    return shoal.Optimal((KAnonymity(1),), floor=levels, ceiling=levels)
+
+
+BY_SEX, BY_AGE, NOBODY = at(sex=0, age=2), at(sex=1, age=1), at(sex=1, age=2)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unsynced() -> Iterator[None]:
+    """Entries are not waited for to reach the disk."""
+    with pytest.MonkeyPatch.context() as here:
+        here.setattr(store, "_PRAGMAS", tuple(pragma.replace("EXTRA", "OFF") for pragma in store._PRAGMAS))
+        yield
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger.create(tmp_path / "ledger", gamma="1/2")
+
+
+# Refusing
+
+
+def test_a_release_that_betrays_somebody_together_with_another_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+    first = ledger.release(BY_SEX, people(), tmp_path / "one")
+    assert first.facts["ledger"]["together"]["kept"] is True
+    with pytest.raises(BudgetError, match=r"γ = 1/2 is not kept.*Keep this refusal secret.*counts as spent") as refused:
+        ledger.release(BY_AGE, people(), tmp_path / "two")
+    assert not any(secret in str(refused.value) for secret in SECRETS)
+    assert not (tmp_path / "two").exists()
+    assert [entry.what for entry in ledger.entries()] == ["created", "reserved", "completed", "reserved", "refused"]
+    assert ledger.entries()[-1].facts["together"]["checked"]["ill"] == {
+        "largest": "1",
+        "tables": "144",
+        "method": "exact",
+        "confidence": None,
+    }
+    ledger.release(NOBODY, people(), tmp_path / "three")  # says nothing new
+    assert ledger.entries()[-1].facts["together"]["with"] == [2]
+    assert ledger.verify() == []
+
+
+def test_either_release_alone_is_not_refused(tmp_path: Path) -> None:
+    for number, method in enumerate((BY_SEX, BY_AGE)):
+        made = Ledger.create(tmp_path / f"ledger{number}", gamma="1/2").release(method, people())
+        assert made.facts["ledger"]["together"]["kept"] is True
+
+
+def test_the_owner_may_override_and_that_is_entered(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.release(BY_SEX, people())
+    with pytest.raises(ParameterError, match="give a reason"):
+        ledger.release(BY_AGE, people(), override=" ")
+    ledger.release(BY_AGE, people(), tmp_path / "two", override="the board knows")
+    assert (tmp_path / "two" / "certificate.json").exists()
+    last = ledger.entries()[-1].facts
+    assert (last["override"], last["together"]["kept"]) == ("the board knows", False)
+    shown = run("ledger", "show", ledger.path).stdout
+    assert "OVERRIDDEN: does not keep γ 1/2, with 1 earlier release" in shown
+    assert "reason: the board knows" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    with pytest.raises(BudgetError, match="not kept"):  # what was overridden counts
+        ledger.release(NOBODY, people())
+
+
+def test_an_override_that_was_not_needed_is_none(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, people(), override="just in case")
+    assert "override" not in ledger.entries()[-1].facts
+
+
+def test_without_a_gamma_everything_is_entered_and_remembered(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger")
+    for method in (BY_SEX, BY_AGE):
+        assert "together" not in ledger.release(method, people()).facts["ledger"]
+    ledger.set_gamma("1/2")
+    with pytest.raises(BudgetError, match="not kept"):
+        ledger.release(NOBODY, people())
+    ledger.set_gamma(1)
+    ledger.release(NOBODY, people())
+    assert ledger.account().gamma is None
+
+
+def test_single_values_have_limits_of_their_own(tmp_path: Path) -> None:
+    lax = Ledger.create(tmp_path / "lax", gamma=1, limits={"flu": "1/2"})
+    for method in (BY_SEX, BY_AGE):
+        lax.release(method, people())
+    strict = Ledger.create(tmp_path / "strict", gamma=1, limits={"SARS": "1/3"})
+    with pytest.raises(BudgetError, match="γ = 1, SARS 1/3 is not kept"):
+        strict.release(BY_SEX, people())
+
+
+def test_a_budget_and_a_gamma_exclude_each_other(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="two ledgers"):
+        Ledger.create(tmp_path / "ledger", epsilon=1, delta=0, gamma="1/2")
+    assert not (tmp_path / "ledger").exists()
+    with pytest.raises(ParameterError, match="two ledgers"):
+        Ledger.create(tmp_path / "budget", epsilon=1, delta=0).set_gamma("1/2")
+    with pytest.raises(ParameterError, match="two ledgers"):
+        Ledger.create(tmp_path / "gamma", gamma="1/2").set_budget(epsilon=1, delta=0)
+
+
+def test_differential_privacy_is_no_view_and_passes(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, people())
+    ledger.release(shoal.SafePub(epsilon=1, delta="1e-2"), people())
+    done = ledger.entries()[-1].facts
+    assert "together" not in done
+    assert "shown" not in done
+    ledger.release(NOBODY, people())
+    assert ledger.entries()[-1].facts["together"]["with"] == [2]
+
+
+def test_what_is_neither_a_view_nor_private_is_refused_before_anything_is_drawn(ledger: Ledger) -> None:
+    with pytest.raises(BudgetError, match="no view that could be counted"):
+        ledger.release(shoal.RandomSample("1/2"), people())
+    with pytest.raises(BudgetError, match="no view that could be counted"):  # draws from a seed promise nothing
+        ledger.release(shoal.SafePub(epsilon=1, delta="1e-2"), people(), chance=Seeded(1))
+    assert len(ledger.entries()) == 1
+    ledger.release(shoal.RandomSample("1/2"), people(), override="a test table")
+    ledger.release(BY_SEX, people())  # of which the sample says nothing that could be counted
+    views = ledger.together(BY_SEX.release(people()), people())
+    assert any("entered though it is no view" in note for note in views.notes)
+
+
+def test_releases_before_the_gamma_that_cannot_be_counted_stand_in_the_way(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger")
+    ledger.release(shoal.RandomSample("1/2"), people())
+    ledger.set_gamma("1/2")
+    with pytest.raises(BudgetError, match=r"cannot be decided.*entry 2, by sampling"):
+        ledger.release(BY_SEX, people())
+
+
+def test_what_is_too_entangled_is_refused_with_that_reason(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*arguments: Any, **options: Any) -> Any:
+        raise TooLargeError("9 views of 900 people are too entangled")
+
+    monkeypatch.setattr(room, "check", never)
+    with pytest.raises(BudgetError, match=r"cannot be decided.*too entangled.*override"):
+        ledger.release(BY_SEX, people())
+    assert ledger.entries()[-1].facts["together"]["kept"] is None
+    assert "REFUSED: not decided whether it keeps γ 1/2" in run("ledger", "show", ledger.path).stdout
+
+
+def test_data_that_changed_cannot_be_counted_together(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, people())
+    with pytest.raises(BudgetError, match=r"cannot be decided.*entry 2.*the data has changed since"):
+        ledger.release(NOBODY, people(("heart", "SARS", "virus", "SARS", "flu", "virus", "flu", "gout")))
+
+
+def test_a_column_that_is_secret_in_one_release_and_public_in_another_is_refused(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, people())
+    other = shoal.table(
+        people().frame.to_native(),
+        quasi=["sex", "ill"],
+        sensitive=["age"],
+        identifying=["name"],
+        hierarchies={"sex": suppress(["F", "M"]), "ill": suppress(["SARS", "flu", "gout", "heart", "virus"])},
+    )
+    with pytest.raises(BudgetError, match=r"cannot be decided.*'ill' is sensitive in one release and quasi in this release"):
+        ledger.release(at(sex=1, ill=0), other)
+
+
+def test_steps_one_by_one_need_the_release_too(ledger: Ledger) -> None:
+    promise = BY_SEX.promise(Schema.of(people()))
+    entry = ledger.reserve(promise, "optimal", people())
+    made = BY_SEX.release(people())
+    with pytest.raises(ParameterError, match="give `complete` the release and the table"):
+        ledger.complete(entry.number, made.certificate)
+    ledger.complete(entry.number, made.certificate, release=made, table=people())
+    entry = ledger.reserve(BY_AGE.promise(Schema.of(people())), "optimal", people())
+    made = BY_AGE.release(people())
+    with pytest.raises(BudgetError, match="not kept"):
+        ledger.complete(entry.number, made.certificate, release=made, table=people())
+    with pytest.raises(ParameterError, match="refused already"):
+        ledger.complete(entry.number, made.certificate, release=made, table=people(), override="now I want it")
+
+
+def test_whoever_is_slower_is_judged_with_what_the_faster_showed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge, judged = room.judge, []
+
+    def slow(account: Any, *rest: Any) -> Any:
+        verdict = judge(account, *rest)
+        judged.append(verdict.kept)
+        if len(judged) == 1:  # while it was judged, another process releases
+            Ledger(ledger.path).release(BY_SEX, people())
+        return verdict
+
+    monkeypatch.setattr(room, "judge", slow)
+    with pytest.raises(BudgetError, match="not kept"):
+        ledger.release(BY_AGE, people())
+    assert judged == [True, True, False]
+
+
+def test_the_race_would_be_lost_if_nobody_looked_again(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book, "_known", lambda account: ())
+    judge, judged = room.judge, []
+
+    def slow(account: Any, *rest: Any) -> Any:
+        judged.append(1)
+        verdict = judge(account, *rest)
+        if len(judged) == 1:
+            Ledger(ledger.path).release(BY_SEX, people())
+        return verdict
+
+    monkeypatch.setattr(room, "judge", slow)
+    ledger.release(BY_AGE, people())
+    assert len(ledger.account().shown) == 2
+
+
+# The verdict is the truth
+
+
+def surest(table: Table, releases: Sequence[Release]) -> Fraction:
+    """How sure one can become, by all tables there are: each release shows groups of people, by the test's own reading."""
+    rows = table.frame.select("sex", "age", "ill").rows()
+    values = [ill for _, _, ill in rows]
+    groups: list[list[int]] = []
+    for made in releases:
+        for sex, age in sorted(set(made.table.select("sex", "age").rows())):
+            fits = [
+                i
+                for i, (own, years, _) in enumerate(rows)
+                if sex in (own, "*") and str(age) in (str(years), "young" if years < 26 else "old", "*")
+            ]
+            groups.append(fits)
+    shown = [Counter(values[i] for i in some) for some in groups]
+    possible = [
+        given
+        for given in set(permutations(values))
+        if all(Counter(given[i] for i in some) == bag for some, bag in zip(groups, shown, strict=True))
+    ]
+    return max(
+        Fraction(sum(given[i] == value for given in possible), len(possible)) for i in range(len(rows)) for value in values
+    )
+
+
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("MF"), st.integers(23, 28), st.sampled_from("abc")), min_size=3, max_size=6),
+    nodes=st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2)), min_size=2, max_size=3),
+    gamma=st.sampled_from(["1/2", "2/3", "3/4"]),
+)
+@settings(max_examples=40)
+def test_what_is_refused_is_what_all_tables_say(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, int, str]], nodes: list[tuple[int, int]], gamma: str
+) -> None:
+    sex, age, ill = zip(*rows, strict=True)
+    table = shoal.table(
+        pl.DataFrame({"sex": sex, "age": age, "ill": ill}),
+        quasi=["sex", "age"],
+        sensitive=["ill"],
+        hierarchies={"sex": suppress(["F", "M"]), "age": AGES},
+    )
+    ledger = Ledger.create(tmp_path_factory.mktemp("some") / "ledger", gamma=gamma)
+    out: list[Release] = []
+    for sexes, ages in nodes:
+        method = at(sex=sexes, age=ages)
+        allowed = surest(table, [*out, method.release(table)]) <= Fraction(gamma)
+        try:
+            out.append(ledger.release(method, table))
+        except BudgetError:
+            assert not allowed
+        else:
+            assert allowed
+
+
+def test_judging_the_new_release_alone_would_be_noticed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "earlier", lambda account: ([], []))
+    made = [ledger.release(method, people()) for method in (BY_SEX, BY_AGE)]
+    assert surest(people(), made[:1]) <= Fraction(1, 2) < surest(people(), made)
+
+
+# What is remembered
+
+
+def patients() -> Table:
+    return shoal.demo.table(120).with_roles(
+        quasi=["age", "sex"],
+        sensitive=["diagnosis"],
+        identifying=["patient", "postcode", "admitted", "ward", "stay", "insurance", "outcome"],
+    )
+
+
+METHODS = {
+    "optimal": shoal.Optimal((KAnonymity(5),), suppression="0.1", suppressed="star"),
+    "dropped": shoal.Optimal((KAnonymity(5),), suppression="0.1"),
+    "mondrian": shoal.Mondrian((KAnonymity(4),)),
+    "buckets": shoal.Buckets("diagnosis", shoal.Limits.each({}, others="1/2"), solver="two"),
+    "coincident": shoal.Coincident(("2-diversity of diagnosis",)),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_ledger_remembers_the_views_of_a_release(name: str) -> None:
+    table = patients()
+    made = METHODS[name].release(table, Seeded(1))
+    kept = room.packed(made, table)
+    assert kept is not None
+    again = room.unpacked(room.NEW, kept, json.loads(made.certificate.to_json()))
+    gamma = Gamma(Fraction(1, 2))
+    one = room.together([room.Shown(room.NEW, made, table.hierarchies)], table, "diagnosis", gamma)
+    other = room.together([again], table, "diagnosis", gamma)
+    assert one.shown == other.shown
+    assert one.shown
+
+
+def test_hierarchies_with_intervals_without_end_are_remembered(ledger: Ledger) -> None:
+    tree = intervals(kind="float", widths=[10, 50], bottom=10, top=90)
+    assert {float("inf"), float("-inf")} & set(tree.cuts)
+    frame = pl.DataFrame({"weight": [5.5, 20.25, 55.0, 300.0], "ill": ["a", "b", "a", "b"]})
+    table = shoal.table(frame, quasi=["weight"], sensitive=["ill"], hierarchies={"weight": tree})
+    ledger.release(at(weight=2), table)
+    bare = shoal.table(frame, quasi=["weight"], sensitive=["ill"], hierarchies={"weight": suppress([5.5, 20.25, 55.0, 300.0])})
+    ledger.release(at(weight=1), bare)  # by another hierarchy
+    assert ledger.entries()[-1].facts["together"]["with"] == [2]
+
+
+def test_a_ledger_of_an_older_shoal_opens_and_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger.create(tmp_path / "ledger")
+    with monkeypatch.context() as older:
+        older.setattr(room, "packed", lambda release, table: None)
+        ledger.release(BY_SEX, people(), tmp_path / "one")
+    ledger.set_gamma("1/2")
+    with pytest.raises(BudgetError, match=r"what entry 2 showed is not in the ledger.*remember"):
+        ledger.release(NOBODY, people())
+    with pytest.raises(ParameterError, match="no release with this certificate"):
+        ledger.remember(BY_SEX.release(people()), people())
+    ledger.remember(Release.read(tmp_path / "one"), people())
+    with pytest.raises(ParameterError, match="remembered already"):
+        ledger.remember(Release.read(tmp_path / "one"), people())
+    ledger.release(NOBODY, people())
+    with pytest.raises(BudgetError, match="not kept"):
+        ledger.release(BY_AGE, people())
+    assert "added what entry 2 showed" in run("ledger", "show", ledger.path).stdout
+    assert ledger.verify() == []
+
+
+def test_what_a_large_release_showed_is_small_and_every_byte_is_accounted_for(tmp_path: Path) -> None:
+    dice = random.Random(5)
+    frame = pl.DataFrame(
+        {"age": [dice.randrange(20_000) for _ in range(20_000)], "ill": [dice.choice("abcdefgh") for _ in range(20_000)]}
+    )
+    table = shoal.table(frame, quasi=["age"], sensitive=["ill"], hierarchies={"age": suppress(range(20_000), kind="integer")})
+    ledger = Ledger.create(tmp_path / "ledger")
+    ledger.release(shoal.Mondrian((KAnonymity(2),)), table)
+    assert 0 < ledger.path.stat().st_size < 1_000_000
+    assert ledger.verify() == []
+
+
+def test_nothing_but_what_was_released_is_kept(ledger: Ledger) -> None:
+    ledger.release(NOBODY, people())
+    shown = room.unpacked("x", ledger.account().shown[2], ledger.entries()[-1].facts["certificate"])
+    assert shown.release.table.to_dict(as_series=False) == {
+        "sex": ["*"] * 8,
+        "age": ["*"] * 8,
+        "ill": sorted(people().frame["ill"].to_list()),
+    }
+    assert set(shown.hierarchies) == {"sex", "age"}
+
+
+# The command line
+
+RECIPE = """
+[source]
+path = "people.csv"
+types = { age = "integer" }
+
+[roles]
+name = "identifying"
+sex = "quasi"
+age = "quasi"
+ill = "sensitive"
+
+[hierarchies]
+sex.file = "sex.csv"
+age.file = "age.csv"
+
+[method]
+name = "optimal"
+models = ["1-anonymity"]
+floor = { sex = 0, age = 2 }
+ceiling = { sex = 0, age = 2 }
+
+[ledger]
+path = "own.ledger"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    people().frame.to_native().write_csv("people.csv")
+    people().frame.select("name", "sex", "age").to_native().write_csv("register.csv")
+    Path("sex.csv").write_text("F;*\nM;*\n")
+    Path("age.csv").write_text("".join(";".join(line) + "\n" for line in AGES.lines()))
+    Path("one.toml").write_text(RECIPE)
+    Path("two.toml").write_text(RECIPE.replace("sex = 0, age = 2", "sex = 1, age = 1"))
+    return tmp_path
+
+
+def test_a_recipe_releases_into_a_ledger_with_a_gamma(folder: Path) -> None:
+    assert "γ 1/2" in run("ledger", "create", "own.ledger", "--gamma", "50%").stderr
+    done = run("release", "one.toml", "-o", "one")
+    assert done.exit_code == 0, done.output
+    assert "γ is kept, together with 0 earlier releases" in done.stderr
+    refused = run("release", "two.toml", "-o", "two")
+    assert refused.exit_code == 2
+    assert "Keep this refusal secret" in refused.stderr
+    assert not any(secret in refused.output for secret in SECRETS)
+    assert not Path("two").exists()
+    done = run("release", "two.toml", "-o", "two", "--override", "the board knows")
+    assert done.exit_code == 0, done.output
+    assert "your reason is entered" in done.stderr
+    found = json.loads(run("ledger", "show", "own.ledger", "--json").stdout)
+    assert found["gamma"] == {"share": "1/2", "limits": {}}
+    assert found["entries"][-1]["override"] == "the board knows"
+    assert isinstance(found["entries"][-1]["shown"], int)
+
+
+def test_one_more_release_is_checked_with_a_ledger(folder: Path) -> None:
+    run("ledger", "create", "own.ledger", "--gamma", "1/2")
+    run("release", "one.toml", "-o", "one")
+    BY_AGE.release(people()).write("new")
+    bad = run("views", "check", "new", "--with", "own.ledger", "--person", "name", "--json")
+    assert bad.exit_code == 1, bad.output
+    found = json.loads(bad.stdout)
+    assert found["tables"] == "144"
+    assert [(one["person"], one["value"], one["probability"]) for one in found["exposed"]] == [("D", "SARS", "1")]
+    assert set(found["exposed"][0]["views"]) <= {"entry 2/1", "entry 2/2", "this release/1", "this release/2"}
+    NOBODY.release(people()).write("fine")
+    assert run("views", "check", "fine", "--with", "own.ledger").exit_code == 0
+    again = run("views", "check", "one", "--with", "own.ledger", "--json")  # is in it already
+    assert (again.exit_code, json.loads(again.stdout)["views"]) == (0, 2)
+    assert run("views", "check", "new", "--with", "own.ledger", "--recipe", "two.toml").exit_code == 1
+    assert "by --with" in run("views", "check", "new").stderr
+    Ledger.create("empty.ledger")
+    assert "by --recipe" in run("views", "check", "new", "--with", "empty.ledger").stderr
+
+
+VIEWS = """
+gamma = "1/2"
+[register]
+file = "register.csv"
+person = "name"
+types = { age = "integer" }
+hierarchies = { age = "age.csv", sex = "sex.csv" }
+"""
+
+
+def test_views_of_a_file_are_checked_with_a_ledger(folder: Path) -> None:
+    run("ledger", "create", "own.ledger")
+    run("release", "one.toml", "-o", "one")
+    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nname = "others"\nwhere = "age < 26"\nvalues = ["heart", "SARS", "virus"]\n')
+    alone = json.loads(run("views", "check", "VIEWS.toml", "--json").stdout)
+    assert (alone["private"], alone["tables"]) == (True, "6")
+    found = json.loads(run("views", "check", "VIEWS.toml", "--with", "own.ledger", "--json").stdout)
+    assert found["tables"] == str(6 * 24)
+    assert [(one["person"], one["value"], one["probability"]) for one in found["exposed"]] == [("D", "SARS", "1")]
+
+
+def test_what_others_have_shown_counts_where_the_recipe_names_it(folder: Path) -> None:
+    run("ledger", "create", "own.ledger", "--gamma", "1/2")
+    Path("others.toml").write_text('[[views]]\nname = "insurer"\nwhere = "age < 26"\nvalues = ["heart", "SARS", "virus"]\n')
+    Path("one.toml").write_text(RECIPE + '\n[views]\nothers = "others.toml"\n')
+    refused = run("release", "one.toml", "-o", "one")
+    assert refused.exit_code == 2
+    assert "is not kept" in refused.stderr
+    Path("others.toml").write_text('[[views]]\nname = "insurer"\nwhere = "age < 26"\nvalues = ["heart", "gout", "virus"]\n')
+    assert "cannot be decided" in run("release", "one.toml", "-o", "one").stderr
+    Path("others.toml").write_text('[sensitive]\ncolumn = "income"\n[[views]]\nwhere = ""\nvalues = { high = 8 }\n')
+    assert run("release", "one.toml", "-o", "one").exit_code == 0
+
+
+def test_the_gamma_of_a_ledger_is_set_anew(folder: Path) -> None:
+    run("ledger", "create", "own.ledger")
+    done = run("ledger", "gamma", "own.ledger", "2/3", "--limit", "SARS=1/2")
+    assert "entry 2: γ is 2/3, SARS 1/2; before, there was none" in done.stderr
+    assert "γ is none" in run("ledger", "gamma", "own.ledger", "1").stderr
+    assert "changed to no γ" in run("ledger", "show", "own.ledger").stdout
+    assert run("ledger", "gamma", "own.ledger", "3/2").exit_code == 2
+
+
+def test_an_older_release_is_remembered_by_the_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("ledger", "create", "own.ledger")
+    with monkeypatch.context() as older:
+        older.setattr(room, "packed", lambda release, table: None)
+        run("release", "one.toml", "-o", "one")
+    done = run("ledger", "remember", "own.ledger", "one", "--recipe", "one.toml")
+    assert "entry 4: what entry 2 showed" in done.stderr
+    assert list(Ledger("own.ledger").account().shown) == [2]
+
+
+# A certificate for several releases
+
+
+@pytest.fixture
+def both(folder: Path) -> Path:
+    BY_SEX.release(people()).write("one")
+    NOBODY.release(people()).write("two")
+    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nname = "s"\nrelease = "one"\n[[views]]\nname = "n"\nrelease = "two"\n')
+    return folder
+
+
+def test_several_releases_are_certified_and_verified(both: Path) -> None:
+    done = run("views", "certify", "VIEWS.toml", "-o", "together.json")
+    assert done.exit_code == 0, done.output
+    text = Path("together.txt").read_text()
+    assert "possible tables: 288" in text
+    assert "no value more probable for anybody than 1/2" in " ".join(text.split())
+    paper = json.loads(Path("together.json").read_text())
+    assert [one["number"] for one in paper["shown"]] == [Release.read(name).certificate.number for name in ("one", "two")]
+    assert (paper["tables"], paper["largest"], paper["checked"]["how"]) == ("288", "1/2", "exact")
+    for secret in (*SECRETS, '"A"'):
+        assert secret not in Path("together.json").read_text()
+    assert run("views", "verify", "together.json", "VIEWS.toml").stdout.strip() == "all of it holds"
+
+
+def test_a_set_that_does_not_keep_gamma_has_no_certificate(both: Path) -> None:
+    BY_AGE.release(people()).write("two")
+    done = run("views", "certify", "VIEWS.toml", "-o", "together.json")
+    assert done.exit_code == 2
+    assert "nothing to certify" in done.stderr
+    assert not Path("together.json").exists()
+    assert not Path("together.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda: Path("together.json").write_text(Path("together.json").read_text().replace("288", "289")), "was changed"),
+        (lambda: NOBODY.release(people()).write("two"), "is on the certificate, and was not given"),
+        (
+            lambda: Path("VIEWS.toml").write_text(Path("VIEWS.toml").read_text() + '[[views]]\nwhere = ""\nvalues = ["a"]\n'),
+            "is not on the certificate",
+        ),
+        (lambda: Path("register.csv").write_text(Path("register.csv").read_text().replace("A,M", "A,F")), "register"),
+        (lambda: Path("VIEWS.toml").write_text('limits = { SARS = "3/4" }\n' + Path("VIEWS.toml").read_text()), "limits is not"),
+        (lambda: Path("together.json").write_text("{}"), "no certificate"),
+    ],
+)
+def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words: str) -> None:
+    run("views", "certify", "VIEWS.toml", "-o", "together.json")
+    change()
+    done = run("views", "verify", "together.json", "VIEWS.toml")
+    assert done.exit_code == 1
+    assert words in done.stderr
+
+
+def test_a_forged_number_of_tables_is_found(both: Path) -> None:
+    from dataclasses import replace
+
+    from shoal.views import certify, verify
+
+    made = certify("VIEWS.toml")
+    replace(made, tables="100000").write("forged.json")
+    assert verify("forged.json", "VIEWS.toml") == ["tables is not what is found here"]
+
+
+def test_a_certificate_by_sampling_says_so_and_is_verified_by_the_same_draws(both: Path) -> None:
+    done = run("views", "certify", "VIEWS.toml", "-o", "t.json", "--how", "sampling", "--gamma", "3/4", "--tries", "2000")
+    assert done.exit_code == 0, done.output
+    assert json.loads(Path("t.json").read_text())["checked"] == {
+        "asked": "sampling",
+        "confidence": "99/100",
+        "how": "sampling",
+        "seed": 0,
+        "tries": 2000,
+    }
+    assert run("views", "verify", "t.json", "VIEWS.toml").exit_code == 0
+
+
+def test_python_checks_a_release_with_a_ledger(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, people())
+    views = ledger.together(BY_AGE.release(people()), people(), person="name")
+    assert check(views).private is False
+    assert check(ledger.together(BY_AGE.release(people()), people(), gamma=1)).private is True
+    with pytest.raises(InputError, match="name the one that is checked"):
+        ledger.together(BY_AGE.release(people()), people(), "sex")
