@@ -24,7 +24,7 @@ from shoal.ledger import Ledger, book, store
 from shoal.ledger import shown as room
 from shoal.ledger.account import Gamma
 from shoal.methods import Schema
-from shoal.privacy.models import KAnonymity
+from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.release import Release
 from shoal.tables import Table
 from shoal.views import check
@@ -330,12 +330,12 @@ def patients() -> Table:
     )
 
 
-METHODS = {
+METHODS: dict[str, Any] = {
     "optimal": shoal.Optimal((KAnonymity(5),), suppression="0.1", suppressed="star"),
     "dropped": shoal.Optimal((KAnonymity(5),), suppression="0.1"),
     "mondrian": shoal.Mondrian((KAnonymity(4),)),
     "buckets": shoal.Buckets("diagnosis", shoal.Limits.each({}, others="1/2"), solver="two"),
-    "coincident": shoal.Coincident(("2-diversity of diagnosis",)),
+    "coincident": shoal.Coincident((DistinctDiversity("diagnosis", 2),)),
 }
 
 

@@ -9,6 +9,7 @@ import operator
 import re
 import tomllib
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -178,17 +179,18 @@ class Register:
         """A view for every group, of those who fit it; groups that share people are joined."""
         reach = {one: _Reach(self.people, one, name) for one in columns}
         suppressed = [key for key in bags if columns and set(key[1]) == {_STAR}] if len({key[1] for key in bags}) > 1 else []
-        fits: dict[tuple[str, tuple[str, ...]], Bools] = {}
+        fits: dict[tuple[str, tuple[str, ...]], list[int]] = {}
         for key in bags:
             if key not in suppressed:
-                flags = np.ones(self.people.rows, dtype=np.bool_)
-                for one, text in zip(columns, key[1], strict=True):
-                    flags &= reach[one].of(text)
-                fits[key] = flags
+                parts = sorted(zip(columns, key[1], strict=True), key=lambda part: reach[part[0]].number(part[1]))
+                people = reach[parts[0][0]].people(parts[0][1]) if parts else np.arange(self.people.rows)
+                for one, text in parts[1:]:  # those whom the text with the fewest people fits are looked at, not everybody
+                    people = people[reach[one].of(text)[reach[one].codes[people]]]
+                fits[key] = sorted(people.tolist())
         if suppressed:  # those who are in no other group
-            rest = ~np.any(np.stack(list(fits.values())), axis=0)
+            rest = sorted(set(range(self.people.rows)).difference(*fits.values()))
             fits |= dict.fromkeys(suppressed, rest)
-        yield from self._joined(name, [(np.flatnonzero(fits[key]).tolist(), bags[key]) for key in bags], "groups")
+        yield from self._joined(name, [(fits[key], bags[key]) for key in bags], "groups")
 
     def _of_buckets(self, release: Release, name: str, column: str) -> list[View]:
         if release.certificate.promise.get("fakes"):
@@ -259,9 +261,24 @@ class _Reach:
         self.leaf = people.leaf_of(name) if self.tree is not None else None
         self.source = source
         self._known: dict[str, Bools] = {}
+        self._often = np.bincount(self.codes, minlength=len(self.column.keys))
+        self._ends = np.cumsum(self._often)
+        self._by_code = np.argsort(self.codes, kind="stable")
+
+    def number(self, text: str) -> int:
+        """How many people of the register it fits."""
+        return int(self._often[self.of(text)].sum())
+
+    def people(self, text: str) -> npt.NDArray[np.int64]:
+        """Whom of the register it fits."""
+        codes = np.flatnonzero(self.of(text))
+        if not len(codes):
+            return codes
+        parts = np.split(codes, np.flatnonzero(np.diff(codes) > 1) + 1)
+        return np.concatenate([self._by_code[self._ends[own[0]] - self._often[own[0]] : self._ends[own[-1]]] for own in parts])
 
     def of(self, text: str) -> Bools:
-        """Which people of the register it fits."""
+        """Which keys of the column it fits."""
         if text not in self._known:
             fits = self._keys(text)
             if fits is None:
@@ -269,7 +286,7 @@ class _Reach:
                     f"{self.source!r} has a text in column {self.column.name!r} that is no value, range or set of it; give the "
                     "register the hierarchy that was released by"
                 )
-            self._known[text] = fits[self.codes]
+            self._known[text] = fits
         return self._known[text]
 
     def _keys(self, text: str) -> Bools | None:
@@ -292,7 +309,12 @@ class _Reach:
         within = _within(text, kind)
         if within is None:
             return None
-        return np.array([key is not None and within(key) for key in keys], dtype=np.bool_)
+        number = len(keys) - (None in keys[-1:])  # keys are in order, and the missing one is the last
+        first = bisect_left(keys, True, hi=number, key=lambda key: within[0](key))  # type: ignore[arg-type]
+        last = bisect_left(keys, True, lo=first, hi=number, key=lambda key: not within[1](key))  # type: ignore[arg-type]
+        flags = np.zeros(len(keys), dtype=np.bool_)
+        flags[first:last] = True
+        return flags
 
     def _set(self, parts: list[str]) -> Bools | None:
         """The values of a set; a comma may be part of one, so the longest that is known is taken."""
@@ -311,18 +333,18 @@ class _Reach:
         return found
 
 
-def _within(text: str, kind: Kind) -> Callable[[Key], bool] | None:
-    """Whether a key is the value or in the range that a text is."""
+def _within(text: str, kind: Kind) -> tuple[Callable[[Key], bool], Callable[[Key], bool]] | None:
+    """Whether a key is not below the value or range that a text is, and whether it is not above it."""
     try:
         if days := _DAYS.fullmatch(text) if kind is Kind.DATE else None:
             first, last = kind.key(days[1]), kind.key(days[2])
-            return lambda key: bool(first <= key <= last)  # type: ignore[operator]
+            return lambda key: bool(first <= key), lambda key: bool(key <= last)
         if kind in (Kind.INTEGER, Kind.FLOAT) and (found := ranges.parse(text, kind)) is not None:
             low, high = found.low, found.high
             above, below = (operator.le if inside else operator.lt for inside in (found.low_in, found.high_in))
-            return lambda key: bool(above(low, key) and below(key, high))
+            return lambda key: bool(above(low, key)), lambda key: bool(below(key, high))
         own = kind.key(text)
-        return lambda key: key == own
+        return lambda key: bool(key >= own), lambda key: bool(key <= own)
     except (ValueError, TypeError, OverflowError):
         return None
 
