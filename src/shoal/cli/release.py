@@ -13,6 +13,7 @@ from shoal.cli.terminal import complain, percent, show, working
 from shoal.errors import FileError, plural
 
 if TYPE_CHECKING:
+    from shoal.ledger import Ledger
     from shoal.release import Release
     from shoal.tables import Table
 
@@ -47,7 +48,7 @@ def release(
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
         chosen.promise(table)
-    if book and (name := chosen.method().name) == "buckets" and name in {e.facts["method"] for e in book.account().reserved}:
+    if book and chosen.method().name == "buckets" and _again(book):
         complain(f"note: {book.path} has an earlier release by buckets; against whoever gets both, no limit holds")
     if (nodes := chosen.nodes()) is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
@@ -96,6 +97,12 @@ def release(
             complain(f"for you alone: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}")
         if entered["other_data"]:
             complain("note: the data is not that of the release before; what both spent is added up")
+
+
+def _again(book: "Ledger") -> bool:
+    """Whether a ledger has an earlier release by buckets, with which no γ is kept."""
+    account = book.account()
+    return account.gamma is None and "buckets" in {entry.facts["method"] for entry in account.reserved}
 
 
 def _loss(table: "Table", made: "Release") -> float | None:
