@@ -136,6 +136,17 @@ def test_ranges_end_where_nobody_tells_them_to() -> None:
     assert len(shown) == 1
 
 
+@pytest.mark.parametrize("closed", ["left", "right"])
+def test_a_range_of_whole_numbers_has_the_far_end_of_its_domain(closed: str) -> None:
+    texts = ["[0, 5)", "[5, 10)", "[10, 15)", "[15, 20]"] if closed == "left" else ["[0, 5]", "(5, 10]", "(10, 15]", "(15, 20]"]
+    tree = Hierarchy.from_lines([[text, "*"] for text in texts], Kind.FLOAT)
+    frame = pl.DataFrame({"pay": [0, 1, 6, 7, 12, 13, 19, 20], "ill": list("uvuvuvuv")})
+    table = shoal.table(frame, quasi=["pay"], sensitive=["ill"], hierarchies={"pay": tree}, types={"pay": "integer"})
+    method = Coincident(("2-diversity of ill",), 4, ranges="boundary")  # type: ignore[arg-type]
+    shown = set(method.release(table).table["pay"].to_list())
+    assert shown == ({"0-9", "10-20 or missing"} if closed == "left" else {"0-10", "11-20 or missing"})
+
+
 def test_splits_fall_between_groups() -> None:
     rows = Counts(("age",), (np.arange(12, dtype=np.uint8),), (12,), np.full(12, 2))
     runs = by_splits(rows, 3)

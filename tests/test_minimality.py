@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -491,11 +492,21 @@ def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(tm
     row = told["exposed"][0]["row"] - 1
     assert row in found.most_exposed()[0].rows
     assert told["exposed"][0]["public"] == {"a": str(rows[row][0]), "b": str(rows[row][1])}
-    shown = run("attack", made, "--recipe", recipe, "--most", "1")
+    shown = " ".join(run("attack", made, "--recipe", recipe, "--most", "1").split())
     assert "was not cut between" in shown
     assert "secret" not in shown
-    for wrong in (["--recipe", recipe, "--column", "a"], [made, "--recipe", recipe]):
-        assert CliRunner().invoke(app, ["attack", made, *wrong]).exit_code == 2
+    assert "by counting all inputs that lead to it" in shown
+    assert "at least" not in shown
+    for wrong in (["--recipe", recipe, "--column", "a"], [made, "--recipe", recipe], []):
+        done = CliRunner().invoke(app, ["attack", made, *wrong])
+        assert done.exit_code == 2
+    assert "give --recipe" in done.output
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.attack.minimality.ways", partial(ways, most=0))
+        patch.setattr("shoal.attack.minimality.FEWEST", 1)
+        sampled = " ".join(run("attack", made, "--recipe", recipe).split())
+    assert "sampling them where they are too many" in sampled
+    assert "inferred at least" in sampled
 
 
 def test_attacks_that_cannot_work_are_refused() -> None:
@@ -513,6 +524,31 @@ def test_attacks_that_cannot_work_are_refused() -> None:
     counts = shoal.counts.Counts(("a",), (np.zeros(1, dtype=np.uint8),), (1,), np.ones(1, dtype=np.int64))
     with pytest.raises(ParameterError, match="attack another column"):
         Judge([DeltaPresence(0, 1, counts)], "ill", np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), 1)
+
+
+def test_samples_of_a_method_with_coins_are_the_same_for_the_same_seed() -> None:
+    frame = pl.DataFrame({"a": list(range(6))})
+    given = shoal.table(
+        frame.with_columns(ill=pl.Series(list("xxxyxz"))), quasi=["a"], sensitive=["ill"], hierarchies={"a": TREES["a"]}
+    )
+    public = shoal.table(frame, quasi=["a"], hierarchies={"a": TREES["a"]})
+    method = Coincident(("2-diversity of ill",), 2, depth=1)  # type: ignore[arg-type]
+    tried = (method.release(given, Seeded(seed)).table for seed in range(99))
+    released = next(one for one in tried if _Seen(method, public, one, "ill").group_of is not None)
+    kept = {expose(method, public, released, "ill", how="sampling", tries=40, seed=1).accepted for _ in range(3)}
+    assert len(kept) == 1
+
+
+def test_what_cannot_be_sampled_points_to_the_proof() -> None:
+    frame = pl.DataFrame({"a": [0, 1] * 20})
+    given = shoal.table(
+        frame.with_columns(ill=pl.Series(list("wxyz") * 10)), quasi=["a"], sensitive=["ill"], hierarchies={"a": TREES["a"]}
+    )
+    public = shoal.table(frame, quasi=["a"], hierarchies={"a": TREES["a"]})
+    for size, why in ((4, "fit several"), (6, "left out by lot")):
+        method = Coincident(("1-diversity of ill",), size)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match=f"{why}.*proofs/coincident"):
+            expose(method, public, method.release(given).table, "ill")
 
 
 def test_beliefs_weigh_inputs() -> None:

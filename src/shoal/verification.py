@@ -1102,9 +1102,9 @@ def _in_words(text: str) -> tuple[list[str | int], str]:
 def _undeclared(texts: Iterable[str], tree: Hierarchy, ranges: bool) -> int:
     """How many texts are none of a hierarchy, nor, where there are `ranges`, a run of values of its domain."""
     known = {label for labels in tree.labels for label in labels}
-    ends = {cut + (tree.kind is Kind.INTEGER and tree.closed != "left") for cut in tree.cuts}  # whole numbers: the next one on
-    if tree.kind is Kind.INTEGER and not tree.cuts:
-        ends = {float(label) + past for label in tree.labels[0] if label for past in (0, 1)}
+    ends = set(tree.cuts)
+    if tree.kind is Kind.INTEGER:  # ranges end before a whole number: a cut or the one after it, by which side is closed
+        ends = {end + past for end in (ends or {float(label) for label in tree.labels[0] if label}) for past in (0, 1)}
 
     def run(text: str) -> bool:
         if tree.kind is Kind.TEXT:

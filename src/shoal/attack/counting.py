@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import product
-from math import ceil, factorial, lcm, prod
+from math import factorial, lcm, prod
 from operator import add
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.counts import Counts, Lattice
-from shoal.counts.counts import group
+from shoal.counts import Counts
 from shoal.errors import InputError, ParameterError, TooLargeError
-from shoal.hierarchy.tree import Hierarchy, smallest
+from shoal.hierarchy.tree import smallest
 from shoal.methods.axes import Axis
+from shoal.methods.coincident import fewest, satisfied
 from shoal.methods.mondrian import Mondrian, _Cells
 from shoal.privacy.models import (
     DeltaPresence,
@@ -30,7 +30,6 @@ from shoal.privacy.models import (
     Model,
     PSensitive,
     RecursiveDiversity,
-    holds_all,
 )
 from shoal.tables import Table
 
@@ -48,7 +47,6 @@ MOST = 60_000
 """Steps worth taking to count the ways of one puzzle: about a second."""
 
 _FINEST = 1 << 40  # what a probability is rounded to before a model judges it
-_OWN = "\0group"  # no column is called so
 _NOTHING, _FAILED = (0, None), "failed"  # what is remembered of a part without people, and of one that fails in any case
 
 
@@ -60,7 +58,7 @@ class Judge:
             if isinstance(model, DeltaPresence) or set(model.columns) - {column}:
                 raise ParameterError(f"{model} is not about column {column!r}, and the attack is on that; attack another column")
         self.models, self.column, self.total, self.leaf, self.leaves = models, column, total, leaf, leaves
-        self.least = max([1, *(ceil(Fraction(getattr(m, one))) for m in models for one in ("k", "l", "p") if hasattr(m, one))])
+        self.least = fewest(models)
         self.memory = _Memory.of(models)
         self._known: dict[tuple[int, ...], bool] = {}
 
@@ -69,15 +67,10 @@ class Judge:
         number = len(bags)
         whole = (-(-bags // self.total)).max(axis=1).sum() + 1  # so often the table, so that shares stay what they are
         rest = whole * self.total - bags.sum(axis=0)
-        own, value = np.nonzero(np.vstack([bags, rest]))
-        counts = group(
-            [_OWN, self.column],
-            [own.astype(smallest(number + 1)), self.leaf[value].astype(smallest(self.leaves))],
-            [number + 1, self.leaves],
-            np.vstack([bags, rest])[own, value].astype(np.int64),
-        )
-        tree = Hierarchy((("",) * (number + 1),), (np.arange(number + 1, dtype=smallest(number + 1)),))
-        return holds_all(self.models, Lattice(counts, {_OWN: tree}).groups((0,)))[:number]
+        every = np.vstack([bags, rest])
+        own, value = np.nonzero(every)
+        leaves = self.leaf[value].astype(smallest(self.leaves)), self.leaves
+        return satisfied(self.models, own, number, {self.column: leaves}, every[own, value].astype(np.int64))
 
     def hold(self, bags: Sequence[tuple[int, ...]]) -> list[bool]:
         """The same for several bags, each looked at once in a life."""

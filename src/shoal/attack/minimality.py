@@ -22,16 +22,17 @@ import numpy.typing as npt
 
 from shoal.attack.coins import Enumerated, law
 from shoal.attack.counting import Candidate, Judge, Puzzle, Replay, Ways, drawn, ways
-from shoal.chance import Chance
+from shoal.chance import Chance, Seeded
 from shoal.counts import Counts, Groups, Lattice, Node
 from shoal.engine import Embedded
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, TooLargeError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.measure.loss import LOSSES
-from shoal.methods import Method
+from shoal.methods import Method, Progress, silent
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident import GROUP, Coincident
+from shoal.methods.disclosure import Disclosure, orders
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import Model, bound
@@ -112,6 +113,11 @@ class Exposed:
     accepted: tuple[int, int] | None = None
     """Of so many samples that led to the release how many were drawn."""
 
+    @property
+    def sampled(self) -> bool:
+        """Whether inputs were sampled, all or in part: then all figures are lower bounds."""
+        return self.left is None
+
     def _count(self, some: Callable[[Belief], object]) -> int:
         return sum(len(belief.rows) for belief in self.beliefs if some(belief))
 
@@ -166,6 +172,7 @@ def expose(
     hierarchy: Hierarchy | None = None,
     tries: int = 1_000,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Exposed:
     """Everyone's inherent distribution of a sensitive column, given a release of a method.
 
@@ -175,22 +182,26 @@ def expose(
     how: by itself counting where the structure allows, else all inputs where they are few, else sampling
     kind, hierarchy: of the sensitive column, where the models need them
     tries: how many inputs are sampled; bounds hold with 99 % for all people and values together
+    seed: of the samples, and of the coins of the method that is run on them
     """
     seen = _Seen(method, people, released, column, kind, hierarchy)
     if how in (None, "counting"):
-        found = seen.counted(tries, np.random.default_rng(seed))
+        found = seen.counted(tries, np.random.default_rng(seed), progress)
         if found is not None:
             return found
         if how == "counting":
             raise ParameterError(f"the inputs of {method.name} cannot be counted here; use 'enumeration' or 'sampling'")
     if how == "enumeration" or (how is None and seen.inputs <= FEW):
         return seen.enumerated(Enumerated)
-    if seen.left_out:
+    if seen.left_out or seen.group_of is None:
+        why = "records were left out by lot" if seen.left_out else "people fit several released groups"
+        proven = isinstance(method, Coincident | Disclosure)
         raise ParameterError(
-            f"records were left out by lot, so that inputs cannot be sampled; all are tried where there are up to {FEW:,}, and "
-            f"here are {seen.inputs:,} or more; attack the release of a smaller table"
+            f"{why}, so that inputs cannot be sampled; all are tried where there are up to {FEW:,}, and here are "
+            f"{_counted(seen.inputs)} or more; attack the release of a smaller table"
+            + (f". For all tables, that nothing is learnt but what is shown is proven (docs: proofs/{method.name})" * proven)
         )
-    return seen.sampled(tries, np.random.default_rng(seed))
+    return seen.sampled(tries, np.random.default_rng(seed), progress)
 
 
 def inputs(method: Method, people: Table, released: Any, column: str) -> dict[Values, Fraction]:
@@ -360,7 +371,7 @@ class _Seen:
         """
         if self.inputs > LARGEST:
             raise TooLargeError(
-                f"there are {self.inputs:,} possible inputs and at most {LARGEST:,} are tried; take a smaller table"
+                f"there are {_counted(self.inputs)} possible inputs and at most {LARGEST:,} are tried; take a smaller table"
             )
         target: tuple[Any, ...] | None = None
         for given, prior in self._assignments():
@@ -379,11 +390,11 @@ class _Seen:
             every = list(self._bags())
             for bag in every:
                 prior = Fraction(1, len(every) * _ways(bag))
-                yield from ((given, prior) for given in _orders(Counter(dict(zip(self.keys, bag, strict=True)))))
+                yield from ((given, prior) for given in orders(Counter(dict(zip(self.keys, bag, strict=True)))))
             return
         members = [np.flatnonzero(self.group_of == own).tolist() for own in range(len(self.labels))]
         bags = [Counter({key: often for key, often in zip(self.keys, bag, strict=True) if often}) for bag in self.bags.tolist()]
-        for chosen in product(*(list(_orders(bag)) for bag in bags)):
+        for chosen in product(*(list(orders(bag)) for bag in bags)):
             given: list[Value] = [None] * self.people.rows
             for rows, values in zip(members, chosen, strict=True):
                 for row, value in zip(rows, values, strict=True):
@@ -465,18 +476,18 @@ class _Seen:
 
     # Counting
 
-    def counted(self, tries: int, source: np.random.Generator) -> Exposed | None:
+    def counted(self, tries: int, source: np.random.Generator, progress: Progress = silent) -> Exposed | None:
         """By counting; None where the structure does not allow it."""
         method = self.method
         if self.group_of is None or not self.people.rows:
             return None
         if isinstance(method, Mondrian) and not method.relaxed:
-            return self._mondrian(method, tries, source)
+            return self._mondrian(method, tries, source, progress)
         if isinstance(method, Optimal) and not method.suppression:
             return self._optimal(method)
         return None
 
-    def _mondrian(self, method: Mondrian, tries: int, source: np.random.Generator) -> Exposed:
+    def _mondrian(self, method: Mondrian, tries: int, source: np.random.Generator, progress: Progress) -> Exposed:
         """Cuts that were tried and not made tell about the groups that lie across them, and about nobody else."""
         assert self.group_of is not None
         axes = [axis_of(self.people, name, method.ranges, []) for name in self.people.quasi]
@@ -490,7 +501,7 @@ class _Seen:
             for cut in replay.refused
             if min(int(count[cut.rows[cut.goes_right == side]].sum()) for side in (False, True)) >= self.judge.least
         ]
-        together = _joined(len(self.labels), [np.unique(replay.group_of[cut.rows]).tolist() for cut in telling])
+        together = _connected(len(self.labels), [np.unique(replay.group_of[cut.rows]).tolist() for cut in telling])
         cuts_of: dict[int, list[int]] = {}
         for number, cut in enumerate(telling):
             cuts_of.setdefault(together[replay.group_of[cut.rows[0]]], []).append(number)
@@ -514,7 +525,7 @@ class _Seen:
             class_of = np.full(len(replay.group_of), -1, dtype=np.int64)
             class_of[rows] = which.ravel()
             puzzles.append((puzzle, alike[0].tolist(), class_of, list(dict.fromkeys(str(telling[number]) for number in numbers))))
-        return self._solved(puzzles, own, tries, source)
+        return self._solved(puzzles, own, tries, source, progress)
 
     def _rows_on(self, axes: Sequence[Axis]) -> tuple[Callable[[Counts], Ints], Callable[[Counts], Ints]]:
         """From rows of places to everyone's row, and to the first person of every row."""
@@ -535,7 +546,12 @@ class _Seen:
         return row_of, firsts
 
     def _solved(
-        self, puzzles: Sequence[tuple[Puzzle, list[int], Ints, list[str]]], row_of: Ints, tries: int, source: np.random.Generator
+        self,
+        puzzles: Sequence[tuple[Puzzle, list[int], Ints, list[str]]],
+        row_of: Ints,
+        tries: int,
+        source: np.random.Generator,
+        progress: Progress,
     ) -> Exposed:
         """What the attacker believes of everyone, given puzzles that do not depend on each other."""
         assert self.group_of is not None
@@ -543,7 +559,8 @@ class _Seen:
         plain = np.ones(len(self.labels), dtype=np.bool_)
         left: Fraction | None = Fraction(1)
         unknown, claims = 0, sum(len(puzzle.classes) for puzzle, *_ in puzzles) * len(self.keys)
-        for puzzle, groups, class_of, why in puzzles:
+        for done, (puzzle, groups, class_of, why) in enumerate(puzzles):
+            progress(done, len(puzzles), "counting inputs")
             plain[sorted(set(groups))] = False
             its = class_of[row_of]
             members = [np.flatnonzero(its == one).tolist() for one in range(len(puzzle.classes))]
@@ -647,18 +664,19 @@ class _Seen:
 
     # Sampling
 
-    def sampled(self, tries: int, source: np.random.Generator) -> Exposed:
+    def sampled(self, tries: int, source: np.random.Generator, progress: Progress) -> Exposed:
         """By inputs that are drawn at random among those that the table allows, and kept if they lead to the release."""
         number, values = self.people.rows, len(self.keys)
-        if self.group_of is None:
-            raise ParameterError("people fit several released groups, so that inputs cannot be sampled; take a smaller table")
+        assert self.group_of is not None
         codes = self.values.column(self.column).codes[np.argsort(self.record_of, kind="stable")]
         hits, kept, target = np.zeros((number, values), dtype=np.int64), 0, None
-        for _ in range(tries):
+        for done in range(tries):
+            progress(done, tries, "sampling inputs")
             drawn_ = np.empty(number, dtype=np.int64)
             drawn_[np.lexsort((source.random(number), self.group_of))] = codes
             try:
-                made = nw.from_native(self.method.release(self.input(_at(self.keys, drawn_))).table, eager_only=True)
+                coins = Seeded(int(source.integers(1 << 62)))
+                made = nw.from_native(self.method.release(self.input(_at(self.keys, drawn_)), coins).table, eager_only=True)
             except InfeasibleError:
                 continue
             target = self._rows(self.frame, made.columns) if target is None else target
@@ -730,7 +748,7 @@ def _levels(names: Sequence[str], node: Node) -> str:
     return f"the table with {levels} was not released"
 
 
-def _joined(number: int, sets: Iterable[Sequence[int]]) -> list[int]:
+def _connected(number: int, sets: Iterable[Sequence[int]]) -> list[int]:
     """For every group the first of those it hangs together with."""
     root = list(range(number))
 
@@ -767,10 +785,12 @@ def first_safe(
     """
     number = prod(factorial(len(bag)) // prod(map(factorial, Counter(bag).values())) for bag in shown)
     if number > LARGEST:
-        raise TooLargeError(f"there are {number:,} possible inputs and at most {LARGEST:,} are tried; take a smaller table")
+        raise TooLargeError(
+            f"there are {_counted(number)} possible inputs and at most {LARGEST:,} are tried; take a smaller table"
+        )
     people = list(chain.from_iterable(groups))
     found = []
-    for chosen in product(*(list(_orders(Counter(bag))) for bag in shown)):
+    for chosen in product(*(list(orders(Counter(bag))) for bag in shown)):
         given = dict(zip(people, chain.from_iterable(chosen), strict=True))
         if not any(all(holds(Counter(given[one] for one in part)) for part in grouping) for grouping in earlier):
             found.append(given)
@@ -778,6 +798,10 @@ def first_safe(
 
 
 # Parts
+
+
+def _counted(inputs: int) -> str:
+    return f"{inputs:,}" if inputs < 10**15 else "10^15"
 
 
 def _text(value: object) -> str:
@@ -791,17 +815,6 @@ def _at(keys: Sequence[Value], codes: Iterable[Any]) -> list[Value]:
 def _ways(bag: Sequence[int]) -> int:
     """In how many ways values that occur so often can be given to people."""
     return factorial(sum(bag)) // prod(map(factorial, bag))
-
-
-def _orders(values: Counter[Any]) -> Iterator[Values]:
-    """All different orders of some values."""
-    if not values.total():
-        yield ()
-    for value in [value for value, often in values.items() if often]:
-        values[value] -= 1
-        for rest in _orders(values):
-            yield (value, *rest)
-        values[value] += 1
 
 
 @lru_cache(maxsize=1 << 14)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
+from shoal.cli.terminal import complain, figures, indented, listing, percent, print_json, show, title, working
 from shoal.errors import ParameterError, listed, plural
 
 if TYPE_CHECKING:
@@ -21,12 +21,14 @@ _HOW = {
     "counting": "by counting all inputs that lead to it",
     "enumeration": "by trying all inputs",
     "sampling": "by sampling inputs",
+    "both": "by counting inputs, and sampling them where they are too many",
 }
 
 
 def attack(
     releases: Annotated[
-        list[Path], typer.Argument(metavar="RELEASE...", help="Directories of releases of buckets, or one.", show_default=False)
+        list[Path],
+        typer.Argument(metavar="RELEASE...", help="Directories of releases of buckets, or one of any.", show_default=False),
     ],
     recipe: Annotated[
         Path | None,
@@ -46,6 +48,10 @@ def attack(
 
     With --recipe: one who knows everybody's quasi-identifying values and the algorithm. Who is exposed, and why? The answer is
     for the owner alone. Of the source only these columns are read.
+
+    What can be attacked: Mondrian and optimal tables in which nobody is suppressed, of any size, though large ones take minutes;
+    other methods where up to 3,000 inputs lead to what is seen, or where it shows who is in which group. Of coincident and
+    disclosure releases nothing more than they show can be learnt, which is proven (docs: proofs): attack them on small tables.
     """
     if recipe is None:
         _helped(releases, json)
@@ -69,7 +75,7 @@ def _knowing(path: Path, recipe: Path, column: str | None, most: int, tries: int
     name = _column(chosen, column)
     with working(f"reading {chosen.source.name}"):
         people = chosen.people()
-    with working("attacking"):
+    with working("attacking") as report:
         found = expose(
             method,
             people,
@@ -78,23 +84,24 @@ def _knowing(path: Path, recipe: Path, column: str | None, most: int, tries: int
             kind=chosen.content.source.types.get(name),
             hierarchy=chosen.hierarchies.get(name),
             tries=tries,
+            progress=report,
         )
+    how = "both" if found.how == "counting" and found.sampled else found.how
     exposed = [_person(people, row, belief) for belief in found.most_exposed() for row in belief.rows][:most]
     if json:
         print_json({"not_for_release": True, "notice": NOTICE, "release": str(path), **_figures(found), "exposed": exposed})
         return
-    show(NOTICE, "", f"What someone learns about {name!r} who knows the algorithm, {_HOW[found.how]}", "", _told(found))
+    show(NOTICE, "", f"What someone learns about {name!r} who knows the algorithm, {_HOW[how]}", "", _told(found))
     if exposed:
         show(title("Most exposed"))
     for one in exposed:
         public = ", ".join(f"{key} {value}" for key, value in one["public"].items())
         broken = f"; not {' nor '.join(one['broken'])}" if one["broken"] else ""
-        show(
-            f"row {one['row']:,}: {public}",
-            f"  {name} {one['value'] or 'missing'}: shown {percent(one['shown'])}, inferred {percent(one['inferred'])}{broken}",
-            *(f"  {reason}" for reason in one["why"][:_REASONS]),
-            *([f"  and {plural(len(one['why']) - _REASONS, 'reason')} more"] if len(one["why"]) > _REASONS else []),
-        )
+        inferred = ("at least " if one["at_least"] else "") + percent(one["inferred"])
+        more = [f"and {plural(len(one['why']) - _REASONS, 'reason')} more"] if len(one["why"]) > _REASONS else []
+        show(f"row {one['row']:,}: {public}")
+        said = f"{name} {one['value'] or 'missing'}: shown {percent(one['shown'])}, inferred {inferred}{broken}"
+        show(*map(indented, [said, *one["why"][:_REASONS], *more]))
     show("", NOTICE)
 
 
@@ -113,6 +120,7 @@ def _column(recipe: "Recipe", given: str | None) -> str:
 def _figures(found: "Exposed") -> dict[str, Any]:
     return {
         "how": found.how,
+        "sampled": found.sampled,
         "people": found.people,
         "changed": found.changed,
         "surer": found.surer,
@@ -126,7 +134,9 @@ def _figures(found: "Exposed") -> dict[str, Any]:
 
 def _told(found: "Exposed") -> Any:
     def of_all(number: int) -> str:
-        return f"{number:,} ({percent(number / max(found.people, 1))})"
+        return f"{least}{number:,} ({percent(number / max(found.people, 1))})"
+
+    least = "at least " if found.sampled else ""
 
     return figures(
         ("people", f"{found.people:,}"),
@@ -134,8 +144,8 @@ def _told(found: "Exposed") -> Any:
         ("of whom one is surer than the group shows", of_all(found.surer)),
         ("for whom a model does not hold any more", of_all(found.broken)),
         ("whose value is certain", of_all(found.certain)),
-        ("the largest gain in probability", percent(float(found.gain))),
-        *([("of whom nothing can be said here", of_all(found.unknown))] if found.unknown else []),
+        ("the largest gain in probability", least + percent(float(found.gain))),
+        *([("of whom nothing can be said here", of_all(found.unknown).removeprefix(least))] if found.unknown else []),
         *([("samples that led to the release", f"{found.accepted[0]:,} of {found.accepted[1]:,}")] if found.accepted else []),
     )
 
@@ -150,6 +160,7 @@ def _person(people: "Table", row: int, belief: "Belief") -> dict[str, Any]:
         "value": None if value is None else str(value),
         "shown": float(belief.apparent[value]),
         "inferred": float(belief.least(value)),
+        "at_least": belief.bounds is not None,
         "broken": list(belief.broken),
         "why": list(belief.why),
     }
@@ -163,6 +174,8 @@ def _helped(releases: list[Path], json: bool) -> None:
     told: list[dict[str, Any]] = []
     for path in releases:
         made = Release.read(path)
+        if made.certificate.method != "buckets":
+            raise ParameterError(f"{path} has no buckets; give --recipe, to attack as someone who knows how it was made")
         negative, ruling = association(made)
         told.append(
             {

@@ -1,6 +1,7 @@
 """Options that several commands share, how their texts are taken apart, and how help and errors show them. Commands use it."""
 
 import csv
+import inspect
 import re
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -106,7 +107,10 @@ class Group(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command; help shows no type beside a flag, and errors name its options as they are typed."""
+    """A command; help flows and shows no type beside a flag, and errors name its options as they are typed."""
+
+    def __init__(self, name: str | None, *, help: str | None = None, **given: Any) -> None:
+        super().__init__(name, help=help and re.sub(r"(?<!\n)\n(?![\n *-])", " ", inspect.cleandoc(help)), **given)
 
     def get_params(self, ctx: Any) -> Any:
         return _untyped(super().get_params(ctx))

@@ -11,6 +11,7 @@ from shoal.disk import finite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -18,6 +19,7 @@ __all__ = [
     "Report",
     "complain",
     "figures",
+    "indented",
     "listing",
     "percent",
     "print_json",
@@ -68,6 +70,14 @@ def title(text: str) -> "Text":
     from rich.text import Text
 
     return Text(f"\n{printable(text)}", style="bold")
+
+
+def indented(text: str) -> "Padding":
+    """A paragraph that belongs to the line above."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    return Padding(Text(printable(text)), (0, 0, 0, 2))
 
 
 def figures(*pairs: tuple[str, str]) -> "Table":

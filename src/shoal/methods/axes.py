@@ -63,8 +63,9 @@ class Axis:
         whole, closed = self.kind is Kind.INTEGER, hierarchy.closed == "left"
         if math.isinf(low) and math.isinf(high):
             return hierarchy.labels[-1][0]
-        if whole and not closed:  # the same whole numbers as from the next one on
-            low, high, closed = low + 1, high + 1, True
+        far = hierarchy.end_closed and (high == hierarchy.cuts[-1] if closed else low == hierarchy.cuts[0])
+        if whole:  # the same whole numbers from the first to before the next one, and the far end of the domain
+            low, high, closed = low + (not closed and not far), high + (not closed or far), True
         if math.isinf(low):
             return texts.below(texts.exact(high), not closed)
         if math.isinf(high):

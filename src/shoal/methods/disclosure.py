@@ -51,6 +51,7 @@ __all__ = [
     "is_optimal",
     "is_safe",
     "optima",
+    "orders",
     "traditional",
 ]
 
@@ -97,7 +98,7 @@ class Space:
     @classmethod
     def of_groups(cls, values: Sequence[State], *groupings: Sequence[Sequence[int]]) -> "Space":
         """All ways to give some values to as many people; each grouping of the people shows the values of every group."""
-        ways = list(_orders(Counter(values)))
+        ways = list(orders(Counter(values)))
 
         def shown(groups: Sequence[Sequence[int]]) -> tuple[States, ...]:
             pieces: dict[Any, set[State]] = {}
@@ -312,12 +313,15 @@ def _splits(holds: Callable[[States], bool], given: States, within: States) -> I
     return (part for part in _parts(given & within) if part and holds(part) and (part == given or holds(given - part)))
 
 
-def _orders(values: Counter[Any]) -> Iterator[tuple[Any, ...]]:
+def orders(values: Counter[Any]) -> Iterator[tuple[Any, ...]]:
     """All different orders of some values."""
     if not values.total():
         yield ()
     for value in [value for value, often in values.items() if often]:
-        yield from ((value, *rest) for rest in _orders(values - Counter([value])))
+        values[value] -= 1
+        for rest in orders(values):
+            yield (value, *rest)
+        values[value] += 1
 
 
 # Tables

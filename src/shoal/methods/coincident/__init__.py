@@ -6,7 +6,7 @@ shows, no more: docs/proofs/coincident.md. Uses `privacy.models` and `chance`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -32,7 +32,7 @@ from shoal.privacy.promises import Coincidence, Promise
 from shoal.release import Certificate, Release, certify, released
 from shoal.tables import Role, Table
 
-__all__ = ["GROUP", "Coincident"]
+__all__ = ["GROUP", "Coincident", "fewest", "satisfied"]
 
 GROUP = "group"
 """The column that says who is in one group, as groups may look alike."""
@@ -79,7 +79,7 @@ class Coincident:
         if any(isinstance(model, DeltaPresence) for model in self.models):
             raise ParameterError("presence is about who is in the table, which everyone may know here; take models of values")
         if self.size is None:
-            object.__setattr__(self, "size", 2 * max(_people(model) for model in self.models))
+            object.__setattr__(self, "size", 2 * fewest(self.models))
         whole(self.size, "size", 2)
         whole(self.depth, "depth", 0)
         if self.scheme not in SCHEMES:
@@ -139,9 +139,30 @@ class Coincident:
         )
 
 
-def _people(model: Model) -> int:
-    """How many people a group must have at least to satisfy a model."""
-    return max([1, *(ceil(Fraction(getattr(model, name))) for name in ("k", "l", "p") if hasattr(model, name))])
+def fewest(models: Sequence[Model]) -> int:
+    """How many people a group must have at least to satisfy some models."""
+    return max([1, *(ceil(Fraction(getattr(m, one))) for m in models for one in ("k", "l", "p") if hasattr(m, one))])
+
+
+def satisfied(
+    models: Sequence[Model],
+    own: npt.NDArray[Any],
+    groups: int,
+    columns: Mapping[str, tuple[npt.NDArray[Any], int]],
+    count: Ints | None = None,
+) -> Bools:
+    """Which of so many groups satisfy all models, given the group of every row, and codes of columns and how many there are.
+
+    Rows of no group, which have the number of groups, are one more, so that shares of all are right.
+    """
+    counts = group(
+        [_OWN, *columns],
+        [own.astype(smallest(groups + 1)), *(codes for codes, _ in columns.values())],
+        [groups + 1, *(card for _, card in columns.values())],
+        count,
+    )
+    tree = Hierarchy((("",) * (groups + 1),), (np.arange(groups + 1, dtype=smallest(groups + 1)),))
+    return holds_all(models, Lattice(counts, {_OWN: tree}).groups((0,)))[:groups]
 
 
 def _columns(paper: Certificate) -> list[Any]:
@@ -219,15 +240,12 @@ class _People:
         if not len(self.record):
             return np.zeros(0, dtype=np.int64)
         names = sorted({name for model in self.method.models for name in model.columns})
-        values, cards = zip(*(_values(self.table, name, self.rows) for name in names), strict=True) if names else ((), ())
-        carried = [codes.take(self.record) for codes in values]
+        found = {name: _values(self.table, name, self.rows) for name in names}
+        carried = {name: (codes.take(self.record), card) for name, (codes, card) in found.items()}
 
         def safe(numbers: Ints, groups: int) -> Bools:
-            numbers = np.where(numbers < 0, groups, numbers)  # all others are one group more, so that shares of all are right
-            own = numbers.astype(smallest(groups + 1)).take(self.half)
-            counts = group([_OWN, *names], [own, *carried], [groups + 1, *cards])
-            tree = Hierarchy((("",) * (groups + 1),), (np.arange(groups + 1, dtype=smallest(groups + 1)),))
-            return holds_all(self.method.models, Lattice(counts, {_OWN: tree}).groups((0,)))[:groups]
+            numbers = np.where(numbers < 0, groups, numbers).astype(smallest(groups + 1))
+            return satisfied(self.method.models, numbers.take(self.half), groups, carried)
 
         return merged(len(self.halves) // 2, safe, self.method.scheme, self.method.depth, chance)
 
