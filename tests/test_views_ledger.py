@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -18,7 +19,7 @@ from typer.testing import CliRunner, Result
 import shoal
 from shoal.chance.source import Seeded
 from shoal.cli.app import app
-from shoal.errors import BudgetError, InputError, ParameterError, TooLargeError
+from shoal.errors import BudgetError, InfeasibleError, InputError, ParameterError, TooLargeError
 from shoal.hierarchy import Hierarchy, intervals, suppress
 from shoal.ledger import Ledger, book, store
 from shoal.ledger import shown as room
@@ -27,7 +28,7 @@ from shoal.methods import Schema
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.release import Release
 from shoal.tables import Table
-from shoal.views import check
+from shoal.views import certify, check, verify
 
 AGES = Hierarchy.from_lines([[str(age), "young" if age < 26 else "old", "*"] for age in range(20, 30)], "integer")
 SECRETS = ("heart", "SARS", "virus", "gout")
@@ -208,6 +209,40 @@ def test_a_column_that_is_secret_in_one_release_and_public_in_another_is_refused
     )
     with pytest.raises(BudgetError, match=r"cannot be decided.*'ill' is sensitive in one release and quasi in this release"):
         ledger.release(at(sex=1, ill=0), other)
+
+
+OVERLAPPING = """
+[sensitive]
+column = "ill"
+[register]
+person = "name"
+types = { age = "integer" }
+people = [
+    { name = "A", age = 22 }, { name = "B", age = 27 }, { name = "C", age = 28 }, { name = "D", age = 35 },
+]
+[[views]]
+table = "table.csv"
+columns = { age = "age" }
+"""
+
+
+def test_groups_that_share_people_are_not_taken_for_one_that_keeps_gamma(ledger: Ledger, tmp_path: Path) -> None:
+    # A fits the first group alone, so A has a; joined, everybody would have a with one half only
+    (tmp_path / "table.csv").write_text("age,ill\n20-30,a\n20-30,a\n25-40,b\n25-40,b\n")
+    (tmp_path / "VIEWS.toml").write_text(OVERLAPPING)
+    with pytest.raises(InfeasibleError, match=r"nothing can be certified.*joined"):
+        certify(tmp_path / "VIEWS.toml")
+    table = patients()
+    ledger.set_gamma("9/10")
+    with pytest.raises(BudgetError, match=r"cannot be decided.*joined"):
+        ledger.release(METHODS["buckets"], table)
+    apart = table.with_roles(
+        quasi=["age", "sex", "patient"],
+        sensitive=["diagnosis"],
+        identifying=["postcode", "admitted", "ward", "stay", "insurance", "outcome"],
+    )
+    ledger.release(METHODS["buckets"], apart)  # nobody looks like another
+    assert ledger.entries()[-1].facts["together"]["kept"] is True
 
 
 def test_steps_one_by_one_need_the_release_too(ledger: Ledger) -> None:
@@ -596,10 +631,6 @@ def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words
 
 
 def test_a_forged_number_of_tables_is_found(both: Path) -> None:
-    from dataclasses import replace
-
-    from shoal.views import certify, verify
-
     made = certify("VIEWS.toml")
     replace(made, tables="100000").write("forged.json")
     assert verify("forged.json", "VIEWS.toml") == ["tables is not what is found here"]

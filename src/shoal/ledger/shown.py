@@ -261,6 +261,8 @@ def judge(account: Account, gamma: Gamma, release: Release, table: Table, others
             checked[column] = check(together([*before, new], table, column, gamma, more=more))
             if checked[column].private is None:
                 unsure.append(f"the bounds that were found for {column!r} leave it open")
+            elif checked[column].views.notes:  # whom only one of them fits may be surer told than by all of them joined
+                unsure.append("; ".join(checked[column].views.notes))
         except ShoalError as error:
             unsure.append(str(error))
     exposed = [column for column, found in checked.items() if found.private is False]

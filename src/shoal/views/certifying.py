@@ -127,11 +127,14 @@ def certify(
 ) -> JointCertificate:
     """The certificate of all that a file of views lists (docs: several releases together).
 
-    InfeasibleError if γ is not kept, or if that is not decided: then there is nothing to certify.
+    InfeasibleError if γ is not kept, or if that is not decided, as where people fit several groups: then there is nothing to
+    certify.
     """
     given, _, _ = opened(path)
     if gamma is not None:
         given = given.within(gamma)
+    if given.notes:  # whom only one of several joined groups fits may be surer told than by all of them
+        raise InfeasibleError(f"nothing can be certified. {'; '.join(given.notes)}")
     found = check(given, how=how, confidence=confidence, tries=tries, seed=seed)
     if found.private is not True:
         what = "is not kept" if found.private is False else "may not be kept: bounds leave it open"
