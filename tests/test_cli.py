@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,15 @@ def test_help_reads_well_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not re.search(r"[a-z]…", result.stdout), path  # nothing cut off
         assert "<bool>" not in result.stdout, path
         assert max(map(len, result.stdout.splitlines())) <= 80, path
+
+
+@pytest.mark.parametrize("command", ["attack", "verify", "compare", "explain"])
+def test_paragraphs_of_help_flow(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line ends where the next word does not fit, or the paragraph does."""
+    monkeypatch.setenv("COLUMNS", "80")
+    said = [line.strip() for line in run(command, "--help").output.split("╭")[0].splitlines()]
+    for line, after in pairwise(said):
+        assert not line or not after or len(line) + 1 + len(after.split()[0]) > 78
 
 
 def test_starting_up_loads_nothing_heavy() -> None:
