@@ -526,7 +526,7 @@ def test_a_whole_release_tells_what_its_groups_show_and_these_are_safe(
     assert sum(weights.get(None, {}).values(), Fraction(0)) / len(assignments(bag).worlds) == refused(scheme, bag, name)
 
 
-@pytest.mark.parametrize(("model", "name", "bag"), BESIDE)
+@pytest.mark.parametrize(("model", "name", "bag"), [BESIDE[0], pytest.param(*BESIDE[1], marks=pytest.mark.slow)])
 def test_a_whole_release_is_unsafe_if_what_merges_is_judged_with_others(
     model: str, name: str, bag: Bag, monkeypatch: pytest.MonkeyPatch
 ) -> None:
