@@ -26,7 +26,7 @@ import shoal
 from shoal.audit import Audit, Query, Reply, Secret, expressions
 from shoal.audit.book import _FAMILY, _number
 from shoal.audit.model import Entry
-from shoal.audit.store import Store
+from shoal.audit.store import Store, _Postgres
 from shoal.errors import ColumnError, FileError, ParameterError, QueryError
 from tests.postgres import Server
 
@@ -273,6 +273,42 @@ def test_a_store_is_never_overwritten_and_only_its_owner_may_read_it(place: str)
         assert os.stat(place).st_mode & 0o777 == 0o600
 
 
+def test_an_empty_file_that_was_there_becomes_the_owners_alone(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.touch()
+    file.chmod(0o644)
+    made(str(file))
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_commit_is_on_the_disk(place: str) -> None:
+    made(place)
+    with Store(place).writing() as turn:
+        if "://" in place:
+            assert turn.run("SHOW synchronous_commit").fetchone() == ("on",)
+        else:
+            assert turn.run("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
+            assert turn.run("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_making_an_audit_is_on_the_disk_too(tmp_path: Path) -> None:
+    store = Store(tmp_path / "a")
+    with store._database.connected(making=True) as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+
+
+def test_nobody_waits_forever_for_a_turn(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    audit = made(place)
+    monkeypatch.setattr("shoal.audit.store._PATIENCE", 0.2)
+    monkeypatch.setattr(  # the statements are made from it when the module is read
+        "shoal.audit.store._Postgres.writing", tuple(one.replace("'60s'", "'200ms'") for one in _Postgres.writing)
+    )
+    another = Audit.open(place)
+    with Store(place).writing(), pytest.raises(FileError, match="in use by others"):
+        another.ask("max(salary)")
+    assert another.ask("max(salary)") == audit.ask("max(salary)") == Reply(max(VALUES))  # whoever gave up left no lock behind
+
+
 def test_only_public_and_secret_columns_are_copied_and_in_an_order_that_tells_nothing(tmp_path: Path) -> None:
     table = people(illness=["Zanzibar fever"] * PEOPLE)
     Audit.new(tmp_path / "a", table, Secret("salary"), public=["dept"])
@@ -312,6 +348,27 @@ def test_changed_data_and_a_changed_log_are_noticed(place: str) -> None:
     assert Audit.open(place).transcript()
     _run(place, "UPDATE shoal_data SET content = replace(content, '10', '11') WHERE name = 'secret: salary'")
     with pytest.raises(FileError, match="the data was changed"):
+        Audit.open(place)
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_a_log_that_is_cut_or_put_back_under_a_running_process_is_noticed(place: str, others: bool) -> None:
+    """Whether or not another process has asked since, so that there is an entry of the same number, or of a later one."""
+    audit = made(place)
+    for age in (30, 40, 50):
+        audit.ask(f"max(salary) where age > {age}")
+    _run(place, "DELETE FROM shoal_entries WHERE number > 2")
+    if others:
+        another = Audit.open(place)
+        for age in (35, 45, 55):
+            another.ask(f"max(salary) where age < {age}")
+    number = len(Audit.open(place).transcript())
+    for use in (lambda: audit.ask("max(salary) where dept = 'X'"), audit.transcript, audit.state, audit.head):
+        with pytest.raises(FileError, match="no longer has entry 4"):
+            use()
+    assert len(Audit.open(place).transcript()) == number
+    _run(place, "DELETE FROM shoal_entries")
+    with pytest.raises(FileError, match="no entries"):
         Audit.open(place)
 
 

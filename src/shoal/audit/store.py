@@ -92,12 +92,22 @@ class Turn:
         return self._connection.execute(statement.replace("?", self._database.value), values)
 
     def links(self, last: Link | None) -> list[Link]:
-        """The entries after the last one that is known; FileError if the chain is broken."""
+        """The entries after the last one that is known; FileError if that one is no longer there, or the chain is broken."""
+        rows = self.run(
+            "SELECT number, content, digest FROM shoal_entries WHERE number >= ? ORDER BY number", last.number if last else 0
+        ).fetchall()
         number, digest = (last.number, last.digest) if last else (0, "")
+        if last:  # the log may have been cut, or an older one put in its place, while this process ran
+            if not rows or (rows[0][0], rows[0][2]) != (number, digest):
+                raise FileError(
+                    f"{self._database.name}: the log no longer has entry {number} as it was; put the log back that has it, and "
+                    "answer nothing before"
+                )
+            del rows[0]
+        elif not rows:
+            raise FileError(f"{self._database.name}: the log has no entries, so they were removed; answer nothing")
         found = []
-        for own, content, stated in self.run(
-            "SELECT number, content, digest FROM shoal_entries WHERE number > ? ORDER BY number", number
-        ).fetchall():
+        for own, content, stated in rows:
             if own != number + 1 or not hmac.compare_digest(_digest(digest, own, content), stated):
                 raise FileError(f"{self._database.name}: entry {number + 1} of the log was changed or is missing; answer nothing")
             number, digest = own, stated
@@ -238,13 +248,8 @@ class _Sqlite:
 
         Only for fairness; what keeps writers apart is SQLite's own lock.
         """
-        try:
-            import fcntl
-        except ImportError:  # Windows
+        if os.name != "posix" or not self.path.is_file():  # no such locks on Windows; without a file, the error comes next
             yield
-            return
-        if not self.path.is_file():
-            yield  # into the error
             return
         try:
             place = os.open(f"{self.path}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -252,8 +257,8 @@ class _Sqlite:
             yield
             return
         try:
-            with suppress(OSError):  # some network drives have no such locks
-                fcntl.flock(place, fcntl.LOCK_EX)
+            if not _waited(place):
+                raise FileError(f"{self.path} is in use by others for over a minute; ask again")
             yield
         finally:
             os.close(place)
@@ -299,6 +304,31 @@ class _Sqlite:
             ) from None
         except sqlite3.DatabaseError:
             raise FileError(f"{self.path} is there, and is damaged or no audit") from None
+
+
+def _waited(place: int) -> bool:
+    """Take the lock on an open file; False if others hold it for too long.
+
+    Whoever waits in the system's own queue comes next; whoever looked now and then would not. Such a wait has no end of its own,
+    so it is a thread's, which has the same open file: if nobody wants the lock when it comes, it goes as the last copy is closed.
+    """
+    import fcntl
+
+    def wait(copy: int) -> None:
+        with suppress(OSError):
+            fcntl.flock(copy, fcntl.LOCK_EX)
+        os.close(copy)
+
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        waiting = threading.Thread(target=wait, args=(os.dup(place),), daemon=True)
+        waiting.start()
+        waiting.join(_PATIENCE)
+        return not waiting.is_alive()
+    except OSError:  # some network drives have no such locks
+        pass
+    return True
 
 
 class _Postgres:
