@@ -1,7 +1,8 @@
 """Tables and views like those of the experiment in Zhang's chapter 6, made by code.
 
 There, each of four tables of heart patients had about 200 people, public columns of whole numbers, and how ill they are in five
-levels. A view asks for an interval of one column; one that exposes somebody by itself is not shown.
+levels. A view asks for an interval of one column; one that exposes somebody by itself is not shown. How many people have each
+level is public (UCI's description of these tables), and is drawn from here; the public columns are made up.
 """
 
 import random
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from shoal.views import View, Views, check
 
 RANGES = {"age": (28, 77), "pressure": (80, 200), "cholesterol": (100, 600), "rate": (60, 202)}
-LEVELS = (51, 56, 41, 42, 10)
-"""How many of 200 people have each level, about."""
+CLEVELAND = (164, 55, 36, 35, 13)
+LONG_BEACH = (51, 56, 41, 42, 10)
+"""How many people of a table have each level: one has more than half of Cleveland's, Long Beach's are spread the most evenly."""
 
 WIDTHS = {"3.5 to 7 %": (0.035, 0.07), "2 to 4 %": (0.02, 0.04)}
 """Of an interval, as a share of the range that the column's values have."""
@@ -29,11 +31,13 @@ class Shown:
     by: dict[str, str]
 
 
-def growing(seed: int, columns: int, widths: tuple[float, float], people: int = 200) -> Iterator[Shown]:
+def growing(
+    seed: int, columns: int, widths: tuple[float, float], people: int = 200, spread: tuple[int, ...] = LONG_BEACH
+) -> Iterator[Shown]:
     """A table, with one view more each time."""
     drawn = random.Random(f"{seed} {columns} {widths} {people}")
     public = {name: [_near(drawn, *RANGES[name]) for _ in range(people)] for name in list(RANGES)[:columns]}
-    levels = drawn.choices(range(len(LEVELS)), LEVELS, k=people)
+    levels = drawn.choices(range(len(spread)), spread, k=people)
     views: list[View] = []
     by: dict[str, str] = {}
     while True:

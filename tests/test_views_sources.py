@@ -202,6 +202,70 @@ def test_buckets_are_views_and_people_who_look_alike_join_them(people: shoal.Tab
         known.of_release(fakes, "f")
 
 
+def told_by_groups(release: Release, value: str) -> list[Fraction]:
+    """The share of a value in every group of a release."""
+    rows = release.table.select("group", "diagnosis").rows()
+    sizes = Counter(group for group, _ in rows)
+    return [Fraction(sum(one == value for at, one in rows if at == group), size) for group, size in sizes.items()]
+
+
+@pytest.mark.parametrize("rows", [240, 235])
+def test_someone_who_knows_who_is_in_which_coincident_group_is_reckoned_with(rows: int) -> None:
+    """With 235 people three are left out by chance. Joined views alone would say much less than any group does."""
+    people = shoal.demo.table(rows).with_roles(
+        quasi=["age", "sex"],
+        sensitive=["diagnosis"],
+        identifying=["patient", "postcode", "admitted", "ward", "stay", "insurance", "outcome"],
+    )
+    trees = {name: people.hierarchies[name] for name in ("age", "sex")}
+    register = Register(shoal.table(people.frame.select("age", "sex").to_native(), hierarchies=trees))
+    release = shoal.Coincident((DistinctDiversity("diagnosis", 3),), size=8, depth=1).release(people, Seeded(1))
+    assert (release.suppressed > 0) is (rows == 235)
+    views = register.of_release(release, "c")
+    assert any("who is in which" in note for note in register.notes)
+    assert sum(view.size for view in views) == rows - release.suppressed
+    largest = max(max(told_by_groups(release, value)) for value in set(truth(people)))
+    found = check(Views(rows, views))
+    assert (found.how, found.largest) == ("bounded", largest)
+    assert max(Fraction(max(view.shown.values()), view.size) for view in views) < largest  # what joining alone would tell
+    assert check(Views(rows, views, largest)).private is True
+    assert check(Views(rows, views, largest - Fraction(1, 100))).private is not True
+    young = register.view("young", "age < 40", [one for one, age in zip(truth(people), ages(people), strict=True) if age < 40])
+    both = check(Views(rows, [*views, young], "9/10"))
+    assert (both.private, both.tables_text, both.largest) == (None, "not counted", Fraction(1))
+
+
+def ages(people: shoal.Table) -> list[int]:
+    return [int(age) for age in people.frame["age"].to_list()]
+
+
+def test_what_others_show_is_told_beside_groups_that_are_joined() -> None:
+    """Four people in two groups, nobody knows who in which; two others are exposed by views of their own."""
+    groups = View("c", range(4), {"x": 2, "y": 2}, ({"x": 1, "y": 1}, {"x": 1, "y": 1}))
+    known = [View("a", [4, 5], ["x", "y"]), View("b", [5, 6], ["x", "z"])]
+    found = check(Views(7, [groups, *known]))
+    assert (found.private, {one.person for one in found.exposed}, found.of(0).between("x")) == (
+        False,
+        {4, 5, 6},
+        (Fraction(1, 2), Fraction(1, 2)),
+    )
+    assert check(Views(4, [groups])).private is True
+    assert check(Views(5, [groups, View("d", [3, 4], ["x", "y"])])).private is None
+    unlike = View("c", range(4), {"x": 2, "y": 2}, ({"x": 2}, {"y": 2}))
+    assert check(Views(4, [unlike])).private is None
+
+
+def test_buckets_with_people_who_look_alike_tell_what_the_surest_bucket_does() -> None:
+    """Two look alike, in buckets of which one has a value twice; those who fit one bucket only are joined with them."""
+    people = shoal.table(pl.DataFrame({"age": [1, 2, 3, 3, 4, 5], "ill": list("xxyxyz")}), types={"age": "integer"})
+    register = Register(shoal.table(people.frame.select("age").to_native()))
+    joined = list(register._joined("b", [([0, 1, 2, 3], Counter("xxy")), ([2, 3, 4, 5], Counter("xyz"))], "buckets"))
+    assert [(sorted(view.members), view.size, len(view.parts)) for view in joined] == [([0, 1, 2, 3, 4, 5], 6, 2)]
+    found = check(Views(6, joined, "3/5"))
+    assert (found.largest, found.private) == (Fraction(2, 3), None)
+    assert found.of(0).between("x") == (Fraction(1, 3), Fraction(2, 3))
+
+
 def test_a_written_release_is_read_by_the_file(people: shoal.Table, tmp_path: Path) -> None:
     shoal.Mondrian((KAnonymity(4),)).release(people).write(tmp_path / "out")
     shoal.write(people.frame.select("age", "sex").to_native(), tmp_path / "people.csv")

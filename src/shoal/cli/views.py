@@ -43,6 +43,7 @@ _HOW = {
     "enclosed": "counted, with roundings accounted for",
     "sampling": "from possible tables drawn uniformly",
     "importance": "from possible tables drawn and weighed",
+    "bounded": "in part only by bounds of single views",
 }
 _LONGEST = 30  # digits of a number that are shown
 

@@ -11,7 +11,7 @@ from math import factorial, prod
 
 from shoal.views.model import Views, contradiction
 
-__all__ = ["Component", "Puzzle", "components", "ways"]
+__all__ = ["Component", "Puzzle", "components", "connected", "ways"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,16 @@ def components(views: Views) -> list[Component]:
     related = _together(range(len(views.shown)), cells)
     parts.subtract()
     return list(parts.components(related))
+
+
+def connected(views: Views) -> list[int]:
+    """For every view the first of those that it is connected with by people they share, not even directly."""
+    first: dict[int, int] = {}
+    cells = []
+    for k, view in enumerate(views.shown):
+        cells += [(first.setdefault(person, k), k) for person in view.members]
+    found = _together(range(len(views.shown)), cells)
+    return [found[k] for k in range(len(views.shown))]
 
 
 class _Parts:

@@ -1,15 +1,17 @@
 """`check`: how probable every value is for everybody, given all views together. Uses the rest of this room; the command line
 and whoever restores uses it.
 
-By counting where that can be done, else by sampling. What comes out says which, and how sure it is.
+By counting where that can be done, else by sampling, else by bounds. What comes out says which, and how sure it is.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, log10, prod
+from math import ceil, inf, isinf, log10, prod
 from random import Random
 from typing import Literal
 
@@ -17,20 +19,23 @@ import numpy as np
 
 from shoal.errors import ParameterError, TooLargeError, listed
 from shoal.privacy.exact import Exact, fraction, whole
-from shoal.views.cells import Component, Puzzle, components
+from shoal.views.cells import Component, Puzzle, components, connected
 from shoal.views.counting import Counted
+from shoal.views.dense import Dense
 from shoal.views.importance import ENOUGH, Estimated, estimate
 from shoal.views.intervals import clopper_pearson, spread
 from shoal.views.model import OUTSIDE, Value, View, Views
 
 __all__ = ["Belief", "Checked", "Exposed", "How", "check", "possible"]
 
-How = Literal["exact", "enclosed", "sampling", "importance"]
-HOW: tuple[How, ...] = ("exact", "enclosed", "sampling", "importance")
-"""From the surest to the least sure."""
+How = Literal["exact", "enclosed", "sampling", "importance", "bounded"]
+HOW: tuple[How, ...] = ("exact", "enclosed", "sampling", "importance", "bounded")
+"""From the surest to the least sure; the last is what is left where none of the others can be done."""
 
 _LONGEST = 40  # digits of a fraction that is not rounded as a text
 _NEAR = 12  # views among which those that expose somebody are searched
+_QUICK = 300_000  # steps of counting in whole numbers before arrays of floats are tried
+_NOTES = 3  # components that are too entangled of which each is told by itself
 _EXPLAINED = 100  # cells of exposed people for which the views that expose them are searched
 
 
@@ -58,7 +63,7 @@ class Exposed:
     """A person and a value that is more probable for them than its limit allows, or may be.
 
     `probability` is exact where `low` and `high` are the same. `views` expose the person by themselves, and none of them can be
-    left out; for very many exposed people they are only those that the person is in.
+    left out; of those who may be exposed, and of very many, they are only those that the person is in.
     """
 
     person: int
@@ -80,7 +85,8 @@ class Checked:
     """What views tell together.
 
     how: by which method the least sure of all components was checked: "exact" (counted), "enclosed" (counted, with roundings
-        accounted for), "sampling" (from tables drawn uniformly), "importance" (from weighted ones)
+        accounted for), "sampling" (from tables drawn uniformly), "importance" (from weighted ones), "bounded" (too entangled
+        for all of these, or joined from groups of which it is not public who is in which: bounds that single views give)
     confidence: with which all bounds hold together; None where nothing was drawn. Of "importance" it is approximate
     effective: the smallest effective sample size of a component, where there are any by "importance"
     """
@@ -95,7 +101,7 @@ class Checked:
     """The number of tables of every component; None if some is not known exactly."""
 
     digits: float = 0.0
-    """The logarithm of the number of tables, to base 10."""
+    """The logarithm of the number of tables, to base 10; infinite if nothing is known of some component."""
 
     @cached_property
     def tables(self) -> int | None:
@@ -105,6 +111,8 @@ class Checked:
     @property
     def tables_text(self) -> str:
         """The number of possible tables as text, however long; "about 10^…" if it was not counted exactly."""
+        if isinf(self.digits):
+            return "not counted"
         return f"about 10^{self.digits:.1f}" if self.tables is None else str(Decimal(self.tables))
 
     @property
@@ -117,12 +125,12 @@ class Checked:
     @cached_property
     def exposed(self) -> tuple[Exposed, ...]:
         """Everybody for whom a value is surely more probable than its limit, the most probable first."""
-        return self._listed(lambda low, high, limit: low > limit)
+        return self._listed(lambda low, high, limit: low > limit, search=_EXPLAINED)
 
     @cached_property
     def undecided(self) -> tuple[Exposed, ...]:
         """Everybody for whom a value may be more probable than its limit, or not."""
-        return self._listed(lambda low, high, limit: low <= limit < high)
+        return self._listed(lambda low, high, limit: low <= limit < high, search=0)
 
     @property
     def largest(self) -> Fraction:
@@ -148,14 +156,14 @@ class Checked:
             for value in belief.shares:
                 yield (belief, value, *belief.between(value))
 
-    def _listed(self, wanted: Callable[[Fraction, Fraction, Fraction], bool]) -> tuple[Exposed, ...]:
+    def _listed(self, wanted: Callable[[Fraction, Fraction, Fraction], bool], *, search: int) -> tuple[Exposed, ...]:
         found = [
             (belief, value, low, high) for belief, value, low, high in self._all() if wanted(low, high, self.views.limit(value))
         ]
         found.sort(key=lambda one: (-one[0].shares[one[1]], one[0].people, str(one[1])))
         told: list[Exposed] = []
         for at, (belief, value, low, high) in enumerate(found):
-            by = self._exposing(belief.people[0], value, search=at < _EXPLAINED)
+            by = self._exposing(belief.people[0], value, search=at < search)
             limit = self.views.limit(value)
             told += (
                 Exposed(person, self.views.names[person], value, belief.shares[value], low, high, limit, by)
@@ -175,7 +183,7 @@ class Checked:
     def _exposing(self, person: int, value: Value, *, search: bool) -> tuple[str, ...]:
         """Views that alone expose a person, of which none can be left out; those the person is in where none were found."""
         own = {view.name: view for view in self._of[person]}
-        if not search:
+        if not search or any(view.parts for view in own.values()):
             return tuple(own)
         limit = self.views.limit(value)
 
@@ -187,7 +195,7 @@ class Checked:
 
         some = dict(own)
         while not expose(some):
-            more = {near.name: near for view in some.values() for one in view.members for near in self._of[one]}
+            more = {near.name: near for view in some.values() for one in view.members for near in self._of[one] if not near.parts}
             if len(more) == len(some) or len(more) > _NEAR:
                 return tuple(own)
             some = more
@@ -209,8 +217,9 @@ def check(
 ) -> Checked:
     """How probable every value is for everybody, if all tables that could have shown the views are equally likely.
 
-    how: by itself "exact" where it can be done within `most` steps, "enclosed" for long chains of views, else "importance".
-        "sampling" is for those who want what "importance" gives with a confidence that is proven
+    how: by itself "exact" where it can be done within `most` steps, "enclosed" for long chains of views and for large ones that
+        share many people, else "importance", and "bounded" for a component of which even samples tell too little. "sampling" is
+        for those who want what "importance" gives with a confidence that is proven
     confidence: with which all bounds hold together, where tables are drawn
     tries: how many tables are drawn, of every component
 
@@ -219,12 +228,15 @@ def check(
     >>> found.tables, [(one.name, one.value, one.probability) for one in found.exposed][0]
     (1, ('Ann', 'cold', Fraction(1, 1)))
     """
-    if how is not None and how not in HOW:
-        raise ParameterError(f"how={how!r} is unknown; known are {listed(HOW)}")
+    if how is not None and how not in HOW[:-1]:
+        raise ParameterError(f"how={how!r} is unknown; known are {listed(HOW[:-1])}")
     sure = fraction(confidence, "confidence", 0, 1)
     if not 0 < sure < 1:
         raise ParameterError("confidence is above 0 and below 1")
     whole(tries, "tries", 1)
+    if any(view.parts for view in views.shown):
+        firm = views.only(view.name for view in views.shown if not view.parts)
+        return _loosely(views, check(firm, how=how, confidence=confidence, tries=tries, seed=seed, most=most))
     parts = components(views)
     chance, source = Random(seed), np.random.default_rng(seed)
     by: list[How] = ["exact"]
@@ -233,20 +245,25 @@ def check(
     known, digits = True, 0.0
     shares: dict[Puzzle, tuple[list[list[Fraction]], int, float]] = {}  # all that is kept of what was counted exactly
     waiting: list[tuple[int, Counted | None]] = []
+    notes: list[str] = []
     for at, part in enumerate(parts):
         if part.puzzle not in shares:
             counted = None if how == "importance" else _counted(part.puzzle, how, most)
-            if counted is None or how == "sampling" or counted.rounded:
-                known = known and counted is not None and not counted.rounded
-                if counted is None or how == "sampling":
-                    waiting.append((at, counted))
-                else:
-                    by.append("enclosed")
-                    digits += _digits(counted)
-                    beliefs[at] += _exact(views, part, counted.shares, _ties(views, part, counted, chance), counted.error)
-                if counted is not None and how == "sampling":
-                    counts.append(counted.tables)
-                    digits += _digits(counted)
+            if counted is None:
+                known = False
+                waiting.append((at, None))
+                continue
+            if counted.rounded:
+                known = False
+                by.append("enclosed")
+                digits += _digits(counted)
+                beliefs[at] += _enclosed(views, part, counted, chance)
+                continue
+            assert isinstance(counted, Counted)
+            if how == "sampling":
+                waiting.append((at, counted))
+                counts.append(counted.tables)
+                digits += _digits(counted)
                 continue
             shares[part.puzzle] = counted.shares, counted.tables, _digits(counted)
         own, tables, more = shares[part.puzzle]
@@ -263,20 +280,25 @@ def check(
             continue
         guess = estimate(part.puzzle, tries, source)
         if guess.effective < ENOUGH:
-            raise TooLargeError(
+            notes.append(
                 f"{len(part.puzzle.bags)} views of {sum(size for size, _ in part.puzzle.cells):,} people are too entangled: "
                 f"counting takes too many steps, and {tries:,} samples are worth {guess.effective:.0f} uniform ones, where "
-                f"{ENOUGH} are needed. Raise `tries` or `most`, or check fewer views"
+                f"{ENOUGH} are needed. Their people are not decided, unless single views do. Raise `tries` or `most`, or check "
+                "fewer views"
             )
+            by.append("bounded")
+            digits = inf
+            beliefs[at] += _bounded(views, part)
+            continue
         by.append("importance")
         effective.append(guess.effective)
         digits += guess.logarithm
         beliefs[at] += _weighed(views, part, guess, error)
     return Checked(
-        views,
+        replace(views, people=views.names, notes=(*views.notes, *_first(notes))) if notes else views,
         max(by, key=HOW.index),
         tuple(belief for some in beliefs for belief in some),
-        sure if waiting else None,
+        sure if len(waiting) > len(notes) else None,
         min(effective, default=None),
         len(parts),
         tuple(counts) if known else None,
@@ -305,7 +327,12 @@ def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
     return found
 
 
-def _counted(puzzle: Puzzle, how: How | None, most: int | None) -> Counted | None:
+def _counted(puzzle: Puzzle, how: How | None, most: int | None) -> Counted | Dense | None:
+    if how is None and most is None:
+        with suppress(TooLargeError):
+            return Counted.of(puzzle, _QUICK)
+        with suppress(TooLargeError):
+            return Dense.of(puzzle)
     try:
         return Counted.of(puzzle, most, rounded={"exact": False, "sampling": False, "enclosed": True, None: None}[how])
     except TooLargeError as error:
@@ -329,12 +356,14 @@ def _share(some: Iterable[View], complete: bool, person: int, value: Value) -> F
             if number[person] in own:
                 told = dict(zip(part.values, range(len(part.values)), strict=True))
                 at = told.get(views.values.index(value)) if value in views.values else None
-                counted = Counted.of(part.puzzle)
-                return Fraction(0) if at is None else counted.shares[cell][at] * (1 - counted.error)
+                counted = _counted(part.puzzle, None, None)
+                return Fraction(0) if at is None or counted is None else _around(counted, counted.shares[cell][at])[0]
     return Fraction(0)
 
 
-def _digits(counted: Counted) -> float:
+def _digits(counted: Counted | Dense) -> float:
+    if isinstance(counted, Dense):
+        return counted.digits
     if counted.rounded:
         return log10(counted.layers[-1][0]) + counted.exponent * log10(2)
     bits = max(counted.tables.bit_length() - 60, 0)
@@ -351,36 +380,93 @@ def _claims(puzzle: Puzzle) -> int:
     return sum(len(_able(puzzle, cell)) for cell in range(len(puzzle.cells)))
 
 
-def _ties(views: Views, part: Component, counted: Counted, source: Random) -> set[tuple[int, int]]:
-    """The cells and values for which a limit lies within the bounds, and the share is exactly the limit."""
-    off = counted.error
-    close = [
-        (cell, v, limit)
-        for cell, shares in enumerate(counted.shares)
-        for v, share in enumerate(shares)
-        if share * (1 - off) <= (limit := views.limit(views.values[part.values[v]])) < min(share * (1 + off), Fraction(1))
-    ]
-    return {at[:2] for at, equal in zip(close, counted.equal(close, source), strict=True) if equal} if close else set()
+def _around(counted: Counted | Dense, share: Fraction) -> tuple[Fraction, Fraction]:
+    """The bounds of a share that was rounded."""
+    off = share * counted.error + counted.faint
+    return max(share - off, Fraction(0)), min(share + off, Fraction(1))
 
 
-def _exact(
-    views: Views,
-    part: Component,
-    shares: list[list[Fraction]],
-    ties: Collection[tuple[int, int]] = (),
-    off: Fraction = Fraction(0),
-) -> Iterator[Belief]:
-    """What was counted, and bounds where it was rounded."""
+def _exact(views: Views, part: Component, shares: list[list[Fraction]]) -> Iterator[Belief]:
+    """What was counted."""
+    for people, own in zip(part.people, shares, strict=True):
+        yield Belief(people, {views.values[part.values[v]]: share for v, share in enumerate(own) if share})
+
+
+def _enclosed(views: Views, part: Component, counted: Counted | Dense, source: Random) -> Iterator[Belief]:
+    """What was counted and rounded, with bounds; where a limit lies within them, whether the share is exactly the limit."""
+    limits = [views.limit(views.values[v]) for v in part.values]
+    bounds = {
+        (cell, v): _around(counted, counted.shares[cell][v]) for cell in range(len(part.people)) for v in _able(part.puzzle, cell)
+    }
+    close = [(*at, limits[at[1]]) for at, (low, high) in bounds.items() if low <= limits[at[1]] < high]
+    ties = [one for one, equal in zip(close, counted.equal(close, source), strict=True) if equal] if close else []
+    bounds |= {(cell, v): (limit, limit) for cell, v, limit in ties}
+    tied = {(cell, v): limit for cell, v, limit in ties}
     for cell, people in enumerate(part.people):
-        told: dict[Value, Fraction] = {}
+        own = {v: views.values[part.values[v]] for v in _able(part.puzzle, cell)}
+        shares = {value: tied.get((cell, v), counted.shares[cell][v]) for v, value in own.items()}
+        yield Belief(people, shares, {value: bounds[cell, v] for v, value in own.items()})
+
+
+def _bounded(views: Views, part: Component) -> Iterator[Belief]:
+    """What single views say of a cell: it cannot have a value more often than any of them, nor can all others have it instead."""
+    for people, (size, own) in zip(part.people, part.puzzle.cells, strict=True):
+        bounds = {}
+        for v, number in enumerate(part.values):
+            bags = [part.puzzle.bags[k] for k in own]
+            most = min(size, *(bag[v] for bag in bags))
+            least = max(0, *(bag[v] - sum(bag) + size for bag in bags))
+            bounds[views.values[number]] = Fraction(least, size), Fraction(most, size)
+        yield Belief(people, {value: high for value, (_, high) in bounds.items()}, bounds)
+
+
+def _loosely(views: Views, firm: Checked) -> Checked:
+    """What is known where some views are joined from several groups; `firm` is what the others tell.
+
+    Someone may know who is in which group. If nothing else was shown of these people, each has what their own group shows, and
+    that is some group's. Else more cannot be said than what is possible, and what somebody knows who has not seen the groups.
+    """
+    root = connected(views)
+    size = Counter(root)
+    loose = {root[k] for k, view in enumerate(views.shown) if view.parts}
+    own: dict[int, list[int]] = {}
+    for k, view in enumerate(views.shown):
+        for person in view.members:
+            own.setdefault(person, []).append(k)
+    sure: dict[int, Belief] = {}
+    beliefs: list[Belief] = []
+    for belief in firm.beliefs:
+        if root[own[belief.people[0]][0]] in loose:
+            sure |= dict.fromkeys(belief.people, belief)
+        else:
+            beliefs.append(belief)
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for person in sorted(own):
+        if root[own[person][0]] in loose:
+            alike.setdefault(tuple(own[person]), []).append(person)
+    for key, people in alike.items():
         bounds: dict[Value, tuple[Fraction, Fraction]] = {}
-        for v, share in enumerate(shares[cell]):
-            if share:
-                value = views.values[part.values[v]]
-                exactly = (cell, v) in ties
-                told[value] = views.limit(value) if exactly else share
-                bounds[value] = (told[value],) * 2 if exactly else (share * (1 - off), min(share * (1 + off), Fraction(1)))
-        yield Belief(people, told, bounds if off else None)
+        for value in views.shown[key[0]].shown:
+            if all(views.shown[k].shown.get(value) for k in key):
+                shares = [Fraction(part.get(value, 0), sum(part.values())) for part in views.shown[key[0]].parts]
+                low = sure[people[0]].between(value)[0] if people[0] in sure else Fraction(0)
+                bounds[value] = (min(shares), max(shares)) if size[root[key[0]]] == 1 else (low, Fraction(1))
+        beliefs.append(Belief(tuple(people), {value: high for value, (_, high) in bounds.items()}, bounds))
+    return replace(
+        firm,
+        views=replace(views, people=views.names, notes=(*views.notes, *firm.views.notes[len(views.notes) :])),
+        how="bounded",
+        beliefs=tuple(beliefs),
+        components=len(size),
+        counts=None,
+        digits=inf,
+    )
+
+
+def _first(notes: list[str]) -> list[str]:
+    """Some notes, and how many more there are."""
+    more = len(notes) - _NOTES
+    return notes if more <= 0 else [*notes[:_NOTES], f"and {more:,} more components that are too entangled"]
 
 
 def _sampled(views: Views, part: Component, counted: Counted, tries: int, source: Random, error: float) -> Iterator[Belief]:

@@ -204,6 +204,9 @@ class Counted:
     modulus: int | None = None
     """A prime, where only remainders are known."""
 
+    faint: Fraction = Fraction(0)
+    """What numbers that are too small for floats may amount to, in a share: there are none."""
+
     @classmethod
     def of(cls, puzzle: Puzzle, most: int | None = None, *, rounded: bool | None = None) -> "Counted":
         """Count forwards, at most so many steps. By itself it finds out whether counts are `rounded`."""

@@ -45,6 +45,8 @@ class View:
     name: str
     people: Iterable[int]
     bag: Mapping[Value, int] | Iterable[Value]
+    parts: tuple[Mapping[Any, int], ...] = field(default=(), repr=False)
+    """The bags of several groups of these people, where it is not public who is in which, or who was left out."""
 
     def __post_init__(self) -> None:
         people = list(self.people)
@@ -123,7 +125,7 @@ class Views:
         for view in self.shown:
             if view.members and (min(view.members) < 0 or max(view.members) >= len(names)):
                 raise ParameterError(f"view {view.name!r} has people who are not in the register of {len(names):,}")
-            if view.size > len(view.members) or (self.complete and view.size < len(view.members)):
+            if view.size > len(view.members) or (self.complete and not view.parts and view.size < len(view.members)):
                 raise InputError(
                     f"view {view.name!r} shows {plural(view.size, 'value')} for {len(view.members):,} of the register; "
                     + (

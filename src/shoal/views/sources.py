@@ -2,7 +2,7 @@
 `model`, `tables`, `files`, `release`, and of `audit` the language of conditions; the command line uses it.
 
 A released table becomes one view for each of its groups: the people of the register whose public values fit it. Where somebody
-fits several groups, who is in which is not public; such groups become one view, and a note says so.
+fits several groups, who is in which is not public; such groups become one view that keeps the bags of all, and a note says so.
 """
 
 import operator
@@ -134,9 +134,9 @@ class Register:
         if paper.method == "buckets":
             return self._of_buckets(release, name, chosen)
         quasi = [str(one["name"]) for one in paper.columns if one["role"] == "quasi"]
-        return self.of_table(
-            release.table, name, {one: one for one in quasi}, chosen, group="group" if paper.method == "coincident" else None
-        )
+        if paper.method != "coincident":
+            return self.of_table(release.table, name, {one: one for one in quasi}, chosen)
+        return self._of_table(release.table, name, {one: one for one in quasi}, chosen, group="group", drawn=True)
 
     def of_table(
         self,
@@ -156,6 +156,21 @@ class Register:
         group: a column that says which rows are one group, where groups may look alike
         count: a column that says how often a row is meant
         """
+        return self._of_table(frame, name, columns, sensitive, values=values, group=group, count=count)
+
+    def _of_table(
+        self,
+        frame: Any,
+        name: str,
+        columns: Mapping[str, str],
+        sensitive: str,
+        *,
+        values: Mapping[Any, Any] | None = None,
+        group: str | None = None,
+        count: str | None = None,
+        drawn: bool = False,
+    ) -> list[View]:
+        """The same; `drawn` says whether people who fit a group may have been left out of it by chance."""
         shown = nw.from_native(frame, eager_only=True)
         if absent := [one for one in columns if one not in self.people.names]:
             raise ColumnError(f"{name!r} goes by columns that the register lacks: {listed(absent)}")
@@ -171,10 +186,10 @@ class Register:
         bags: dict[tuple[str, tuple[str, ...]], Counter[str | None]] = {}
         for label, mark, value, times in zip(labels, own, map(_text, shown[sensitive].to_list()), often, strict=True):
             bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += int(times)
-        return list(self._groups(name, list(columns), bags))
+        return list(self._groups(name, list(columns), bags, drawn))
 
     def _groups(
-        self, name: str, columns: Sequence[str], bags: Mapping[tuple[str, tuple[str, ...]], Counter[str | None]]
+        self, name: str, columns: Sequence[str], bags: Mapping[tuple[str, tuple[str, ...]], Counter[str | None]], drawn: bool
     ) -> Iterator[View]:
         """A view for every group, of those who fit it; groups that share people are joined."""
         reach = {one: _Reach(self.people, one, name) for one in columns}
@@ -190,7 +205,7 @@ class Register:
         if suppressed:  # those who are in no other group
             rest = sorted(set(range(self.people.rows)).difference(*fits.values()))
             fits |= dict.fromkeys(suppressed, rest)
-        yield from self._joined(name, [(fits[key], bags[key]) for key in bags], "groups")
+        yield from self._joined(name, [(fits[key], bags[key]) for key in bags], "groups", drawn)
 
     def _of_buckets(self, release: Release, name: str, column: str) -> list[View]:
         if release.certificate.promise.get("fakes"):
@@ -221,7 +236,9 @@ class Register:
                 inside[bucket].append(person)
         return list(self._joined(name, [(inside[bucket], bag) for bucket, bag in sorted(bags.items())], "buckets"))
 
-    def _joined(self, name: str, groups: Sequence[tuple[list[int], Counter[str | None]]], what: str) -> Iterator[View]:
+    def _joined(
+        self, name: str, groups: Sequence[tuple[list[int], Counter[str | None]]], what: str, drawn: bool = False
+    ) -> Iterator[View]:
         first = list(range(len(groups)))
 
         def find(one: int) -> int:
@@ -240,15 +257,17 @@ class Register:
         joined = sum(len(some) for some in together.values() if len(some) > 1)
         if joined:
             self.notes.append(
-                f"{name}: {joined:,} {what} were joined, as some people fit several of them. Someone who knows who is in which "
-                "learns more than is said here"
+                f"{name}: {joined:,} {what} were joined, as some people fit several of them. Bounds are for someone who knows "
+                "who is in which; where other views are about the same people, that is not decided"
             )
         for number, some in zip(count(1), together.values(), strict=False):
             people = sorted(set().union(*(groups[one][0] for one in some)))
             bag: Counter[Value] = Counter()
             for one in some:
                 bag.update(groups[one][1])
-            yield View(f"{name}/{number}", people, bag)
+            parts = tuple(dict(groups[one][1]) for one in some)
+            loose = len(some) > 1 or (drawn and len(people) > bag.total())
+            yield View(f"{name}/{number}", people, bag, parts if loose else ())
 
 
 class _Reach:

@@ -1,0 +1,312 @@
+"""Counting all tables by arrays, where few cells are in several views: large views that share some dozens of people. Uses
+`cells`; `checking` uses it where `counting` would take many steps.
+
+Values are taken one after another, each for all cells at once. All that counts of the past is how many people of every shared
+cell have no value yet: one place of an array. The people who are in one view only have what is left of its bag. Counts are
+floats, and `error` bounds what rounding does to them; docs/proofs/views.md has the proof.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import factorial, isqrt, log2, log10, prod
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.errors import TooLargeError
+from shoal.views.cells import Puzzle
+from shoal.views.model import contradiction
+
+__all__ = ["Dense"]
+
+MOST = 10_000_000_000
+"""Multiplications that it may take: a few seconds."""
+
+_PLACES = 4_000_000  # of an array
+_LONGEST = 500  # people of a shared cell: so many products of two remainders are less than 2^53
+_OFTEN = 2000  # times that a view has a value
+_BITS = 10_000  # of the number of tables, for which so many primes of 22 bits tell numbers apart
+_FEWEST, _MOST = 1 << 21, 1 << 22  # between which primes are drawn
+_PRIMES = 5
+_FAINTEST = 2.0**-200  # what the tables may weigh beside all that the values could be, each by itself
+
+Floats = npt.NDArray[np.float64]
+Slices = tuple[slice, ...]
+
+
+class _Value(NamedTuple):
+    """What one value may do: how often each shared cell can have it, and for every choice its weight and what views have left.
+
+    Weights were divided by a number, of which the logarithm is kept.
+    """
+
+    number: int
+    caps: tuple[int, ...]
+    weight: Floats
+    rest: list[npt.NDArray[np.int64]]
+    divided: float
+
+
+class _Box(NamedTuple):
+    """The places after some values: for each shared cell how many of its people may have one of them."""
+
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(last - first + 1 for first, last in zip(self.low, self.high, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """All tables that fit a puzzle, counted with roundings; TooLargeError where arrays would be too large.
+
+    >>> donald = Puzzle(((3, (0,)), (1, (0, 1)), (3, (1,))), ((1, 2, 1, 0), (0, 2, 1, 1)))
+    >>> [round(float(share), 12) for share in Dense.of(donald).shares[1]]
+    [0.0, 0.8, 0.2, 0.0]
+    """
+
+    puzzle: Puzzle
+    sums: list[list[float]]
+    """For every cell and value how many people have it, in all tables together, up to a factor of its value."""
+
+    totals: list[float]
+    """For every value all tables, up to the same factor."""
+
+    roundings: int
+    digits: float
+    """The logarithm of the number of tables, to base 10."""
+
+    rounded: bool = True
+    faint: Fraction = Fraction(1, 1 << 100)
+    """What numbers that are too small for floats may amount to, in a share."""
+
+    @classmethod
+    def of(cls, puzzle: Puzzle, most: int = MOST) -> "Dense":
+        """Count, within so many multiplications."""
+        return cls(puzzle, *_passes(puzzle, most, None))
+
+    @cached_property
+    def error(self) -> Fraction:
+        """How far a share may be off, relatively."""
+        return Fraction(3 * self.roundings, 1 << 53)
+
+    @cached_property
+    def shares(self) -> list[list[Fraction]]:
+        """For every cell, how probable each value is for each of its people."""
+        return [
+            [min(Fraction(one) / (size * Fraction(total)), Fraction(1)) for one, total in zip(own, self.totals, strict=True)]
+            for (size, _), own in zip(self.puzzle.cells, self.sums, strict=True)
+        ]
+
+    def equal(self, asked: Iterable[tuple[int, int, Fraction]], source: Random) -> list[bool]:
+        """Whether the share of a cell's people with a value is exactly so large, by remainders after division by drawn primes."""
+        wanted = list(asked)
+        found = [True] * len(wanted)
+        for _ in range(_PRIMES):
+            prime = _prime(source)
+            sums, totals, *_ = _passes(self.puzzle, MOST, prime)
+            for at, (cell, v, share) in enumerate(wanted):
+                size = self.puzzle.cells[cell][0]
+                off = int(sums[cell][v]) * share.denominator - share.numerator * size * int(totals[v])
+                found[at] = found[at] and off % prime == 0
+        return found
+
+
+def _passes(puzzle: Puzzle, most: int, prime: int | None) -> tuple[list[list[float]], list[float], int, float]:
+    """Forwards and backwards through the values; all counts are remainders if there is a prime."""
+    shared = sorted((c for c, (_, own) in enumerate(puzzle.cells) if len(own) > 1), key=lambda c: puzzle.cells[c][0])
+    sizes = tuple(puzzle.cells[c][0] for c in shared)
+    people, largest = sum(size for size, _ in puzzle.cells), max(max(bag) for bag in puzzle.bags)
+    if (
+        not shared
+        or sizes[-1] > _LONGEST
+        or largest > _OFTEN
+        or people * log2(max(puzzle.values, 2)) > _BITS
+        or prod(size + 1 for size in sizes) > _PLACES
+    ):
+        raise TooLargeError("views share more people than arrays can hold places for")
+    values = _ordered([_value(puzzle, shared, v, prime) for v in range(puzzle.values)])
+    boxes = _boxes(sizes, [value.caps for value in values])
+    moves = [_Move(value, before, after, prime) for value, before, after in zip(values, boxes, boxes[1:], strict=False)]
+    if 3 * sum(move.work for move in moves) > most:
+        raise TooLargeError(f"counting takes more than {most:,} multiplications")
+    layers = [np.ones(boxes[0].shape)]
+    for move in moves:
+        layers.append(move.forwards(layers[-1]))
+    if prime is None and layers[-1].item() < _FAINTEST:
+        raise TooLargeError("counts of one component differ by more than floats can hold")
+    alone = {own[0]: c for c, (_, own) in enumerate(puzzle.cells) if len(own) == 1}
+    sums = [[0.0] * puzzle.values for _ in puzzle.cells]
+    totals = [0.0] * puzzle.values
+    finish = np.ones(boxes[-1].shape)
+    for move, layer in zip(reversed(moves), reversed(layers[:-1]), strict=True):
+        value = move.value
+        held = _left(value.weight * move.between(layer, finish), prime)
+        totals[value.number] = float(_left(held.sum(), prime))
+        for axis, c in enumerate(shared):
+            often = _along(np.arange(value.caps[axis] + 1.0), axis, len(shared))
+            sums[c][value.number] = float(_left(_left(held * often, prime).sum(), prime))
+        for k, c in alone.items():
+            often = np.maximum(value.rest[k], 0)
+            sums[c][value.number] = float(_left(_left(held * often, prime).sum(), prime))
+        finish = move.backwards(finish)
+    made = 2 * (len(shared) + len(puzzle.bags)) + 2
+    roundings = sum(made + value.weight.size + 1 for value in values)
+    roundings += max(layer.size for layer in layers) + max(value.weight.size for value in values) + 4
+    digits = sum(value.divided for value in values) + sum(
+        log10(factorial(size)) - size * (log10(size) - log10(puzzle.values)) for size, _ in puzzle.cells
+    )
+    return sums, totals, roundings, digits + (log10(layers[-1].item()) if prime is None else 0.0)
+
+
+def _value(puzzle: Puzzle, shared: Sequence[int], v: int, prime: int | None) -> _Value:
+    """The weight of each choice x for a value: ∏ z^x/x! of all cells, those in one view with what is left of its bag.
+
+    Each cell has a z of its own, the same for all values. So every table has the same power of it, and shares stay what they
+    are; with as many people as a value has on average, what is probable is not small beside the rest.
+    """
+    bags = [bag[v] for bag in puzzle.bags]
+    own = [puzzle.cells[c] for c in shared]
+    alone = {views[0]: size for size, views in puzzle.cells if len(views) == 1}
+    caps = tuple(min(size, *(bags[k] for k in views)) for size, views in own)
+    rest: list[npt.NDArray[np.int64]] = [np.full((1,) * len(own), often) for often in bags]
+    for axis, (cap, (_, views)) in enumerate(zip(caps, own, strict=True)):
+        for k in views:
+            rest[k] = rest[k] - _along(np.arange(cap + 1), axis, len(own))
+    weight, divided = np.ones(tuple(cap + 1 for cap in caps)), 0.0
+    for axis, (cap, (size, _)) in enumerate(zip(caps, own, strict=True)):
+        table, largest = _table(cap, Fraction(size, puzzle.values), prime)
+        weight, divided = _left(weight * _along(table, axis, len(own)), prime), divided + largest
+    for k, left in enumerate(rest):
+        table, largest = (
+            _table(bags[k], Fraction(alone[k], puzzle.values), prime) if k in alone else (np.eye(1, bags[k] + 1)[0], 0.0)
+        )
+        weight, divided = _left(weight * np.where(left >= 0, table[np.maximum(left, 0)], 0.0), prime), divided + largest
+    if prime is None and (total := float(weight.sum())) > 0:
+        if total < _FAINTEST:
+            raise TooLargeError("counts of one component differ by more than floats can hold")
+        exponent = int(np.frexp(total)[1])
+        weight, divided = np.ldexp(weight, -exponent), divided + exponent * log10(2)
+    return _Value(v, caps, weight, [np.broadcast_to(left, weight.shape) for left in rest], divided)
+
+
+def _table(last: int, z: Fraction, prime: int | None) -> tuple[Floats, float]:
+    """z^x / x! for x from 0 on, divided by the largest of them and rounded once, and its logarithm; or remainders of 1 / x!."""
+    if prime is not None:
+        return np.array([pow(factorial(x), -1, prime) for x in range(last + 1)], dtype=np.float64), 0.0
+    exact = [Fraction(1)]
+    for x in range(1, last + 1):
+        exact.append(exact[-1] * z / x)
+    largest = max(exact)
+    return np.array([float(one / largest) for one in exact]), log10(largest.numerator) - log10(largest.denominator)
+
+
+def _ordered(values: list[_Value]) -> list[_Value]:
+    """Those with the most choices first and last, as a pass does not have to combine them with anything there."""
+    few = sorted(values, key=lambda value: np.count_nonzero(value.weight))
+    return [few[-1], *few[:-2], few[-2]] if len(few) > 1 else few
+
+
+def _boxes(sizes: Sequence[int], caps: Sequence[Sequence[int]]) -> list[_Box]:
+    found = []
+    for at in range(len(caps) + 1):
+        done = [sum(own[axis] for own in caps[:at]) for axis in range(len(sizes))]
+        ahead = [sum(own[axis] for own in caps[at:]) for axis in range(len(sizes))]
+        low = tuple(max(0, size - more) for size, more in zip(sizes, ahead, strict=True))
+        high = tuple(min(size, less) for size, less in zip(sizes, done, strict=True))
+        if any(first > last for first, last in zip(low, high, strict=True)):
+            raise contradiction()
+        found.append(_Box(low, high))
+    return found
+
+
+class _Move:
+    """From the places before a value to those after it. The longest cell is the last axis, along which matrices move."""
+
+    def __init__(self, value: _Value, before: _Box, after: _Box, prime: int | None) -> None:
+        self.value, self.before, self.after, self.prime = value, before, after, prime
+        step = np.arange(after.low[-1], after.high[-1] + 1)[None, :] - np.arange(before.low[-1], before.high[-1] + 1)[:, None]
+        self.fits = (step >= 0) & (step <= value.caps[-1])
+        self.step = np.where(self.fits, step, 0)
+        able = np.argwhere(value.weight.any(axis=-1))
+        self.choices = [tuple(map(int, at)) for at in able]
+        """The choices for all cells but the last."""
+
+        low, high, first, last = (np.array(some[:-1], dtype=np.int64) for some in (*before, *after))
+        begin, end = np.maximum(low, first - able), np.minimum(high, last - able) + 1
+        self.work = int(np.maximum(end - begin, 0).prod(axis=1).sum()) * self.fits.size
+        """Multiplications of one pass."""
+
+    def forwards(self, layer: Floats) -> Floats:
+        found = np.zeros(self.after.shape)
+        for choice in self.choices:
+            old, new = self._slices(choice)
+            part = layer[old]
+            found[new] += _left(part.reshape(-1, part.shape[-1]) @ self._matrix(choice), self.prime).reshape(found[new].shape)
+        return _left(found, self.prime)
+
+    def backwards(self, finish: Floats) -> Floats:
+        found = np.zeros(self.before.shape)
+        for choice in self.choices:
+            old, new = self._slices(choice)
+            part = finish[new]
+            found[old] += _left(part.reshape(-1, part.shape[-1]) @ self._matrix(choice).T, self.prime).reshape(found[old].shape)
+        return _left(found, self.prime)
+
+    def between(self, layer: Floats, finish: Floats) -> Floats:
+        """For every choice the ways before and after it together."""
+        found = np.zeros(self.value.weight.shape)
+        where = self.step[self.fits]
+        for choice in self.choices:
+            old, new = self._slices(choice)
+            pairs = self._pairs(layer[old].reshape(-1, layer.shape[-1]), finish[new].reshape(-1, finish.shape[-1]))
+            found[choice] = np.bincount(where, pairs[self.fits], minlength=self.value.caps[-1] + 1)
+        return _left(found, self.prime)
+
+    def _pairs(self, one: Floats, other: Floats) -> Floats:
+        """Their product over all places; remainders in parts that floats hold exactly."""
+        if self.prime is None:
+            return np.asarray(one.T @ other)
+        parts = range(0, len(one), _LONGEST)
+        return sum(
+            (_left(one[at : at + _LONGEST].T @ other[at : at + _LONGEST], self.prime) for at in parts), np.zeros(self.fits.shape)
+        )
+
+    def _matrix(self, choice: tuple[int, ...]) -> Floats:
+        return np.where(self.fits, self.value.weight[choice][self.step], 0.0)
+
+    def _slices(self, choice: tuple[int, ...]) -> tuple[Slices, Slices]:
+        """All places of which a choice leads to places, and these; but for the last axis, of which all are taken."""
+        old: list[slice] = []
+        new: list[slice] = []
+        for axis, x in enumerate(choice):
+            low, first = self.before.low[axis], self.after.low[axis]
+            begin = max(low, first - x)
+            end = max(min(self.before.high[axis], self.after.high[axis] - x) + 1, begin)
+            old.append(slice(begin - low, end - low))
+            new.append(slice(begin + x - first, end + x - first))
+        return tuple(old), tuple(new)
+
+
+def _along(numbers: npt.NDArray[Any], axis: int, axes: int) -> npt.NDArray[Any]:
+    """Numbers along one of several axes."""
+    return numbers.reshape([-1 if one == axis else 1 for one in range(axes)])
+
+
+def _left(numbers: Floats, prime: int | None) -> Floats:
+    """The remainders, if there is a prime."""
+    return numbers if prime is None else np.asarray(np.fmod(numbers, prime))
+
+
+def _prime(source: Random) -> int:
+    """A prime of 22 bits, drawn uniformly."""
+    while True:
+        number = source.randrange(_FEWEST, _MOST)
+        if all(number % divisor for divisor in range(2, isqrt(number) + 1)):
+            return number
