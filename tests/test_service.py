@@ -19,7 +19,7 @@ from schemathesis import GenerationMode, checks
 from starlette.testclient import TestClient
 
 from shoal.audit import Audit
-from shoal.errors import FileError, ParameterError
+from shoal.errors import ColumnError, FileError, InternalError, ParameterError, ShoalError, TooLargeError
 from shoal.service import Limits, application
 from shoal.service.app import _Door
 from tests.test_audit_store import NAMES, PEOPLE, VALUES, _about, contradictions, made
@@ -173,6 +173,13 @@ def test_a_key_that_asks_too_often_has_to_wait_and_others_have_not(tmp_path: Pat
     assert service.ask("Bea", aggregate="count").status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/transcript", "/columns", "/state"])
+def test_a_key_that_reads_too_often_has_to_wait_too(tmp_path: Path, path: str) -> None:
+    service = Service(made(str(tmp_path / "a")), Limits(rate=0.001, burst=3, quantum=0))
+    assert [service.get(path, "Bea").status_code for _ in range(4)] == [200, 200, 200, 429]
+    assert service.get("/health").status_code == 200
+
+
 def test_replies_leave_on_a_grid_of_time(tmp_path: Path) -> None:
     slept: list[float] = []
 
@@ -210,10 +217,15 @@ def test_a_decision_does_not_hold_up_others(service: Service, monkeypatch: pytes
         async with httpx.AsyncClient(transport=transport, base_url="http://here", headers=service.headers("Ann")) as client:
             query = asyncio.create_task(client.post("/query", json={"aggregate": "max", "column": "salary"}))
             await asyncio.sleep(0.05)
-            assert (await client.get("/health")).status_code == 200
+            reading = [asyncio.create_task(client.get(path)) for path in ("/transcript", "/columns") for _ in range(60)]
+            await asyncio.sleep(0.5)
+            async with asyncio.timeout(20):  # the decision waits longer
+                assert (await client.get("/health")).status_code == 200
+                assert (await client.get("/columns", headers=service.headers("shoal-0"))).status_code == 401
             assert not query.done()
             decided.set()
             assert (await query).json()["answer"] == str(max(VALUES))
+            assert {one.status_code for one in await asyncio.gather(*reading)} == {200}
 
     asyncio.run(main())
 
@@ -236,18 +248,41 @@ def test_a_log_line_has_no_data_no_query_and_no_key(service: Service) -> None:
         assert set(line) == {"event", "method", "path", "status", "seconds", "key"}
 
 
-def test_a_bug_and_a_broken_store_tell_nothing(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    for error, status in ((RuntimeError("the value is 4711"), 500), (FileError("4711"), 503), (ParameterError("4711"), 500)):
+@pytest.mark.parametrize(
+    ("error", "status", "told", "logged"),
+    [
+        (RuntimeError("the value is 4711"), 500, "a bug in Shoal", "bug"),
+        (InternalError("4711"), 500, "a bug in Shoal", "bug"),
+        (FileError("4711"), 503, "ask again", "problem"),
+        (ParameterError("4711"), 500, "tell the owner", "problem"),
+        (ShoalError("4711"), 500, "tell the owner", "problem"),  # as without the solver that sums need
+        (ColumnError("4711"), 500, "tell the owner", "problem"),
+    ],
+)
+def test_a_bug_and_a_broken_store_tell_nothing_but_where(
+    service: Service, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, told: str, logged: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
 
-        def fail(*_: object, error: Exception = error, **__: object) -> None:
-            raise error
+    monkeypatch.setattr(Audit, "ask", fail)
+    refused = service.ask(aggregate="max", column="salary")
+    assert refused.status_code == status
+    assert told in refused.text
+    assert "4711" not in refused.text + json.dumps(service.logged)
+    assert service.logged[-1][logged].startswith(f"{type(error).__name__} in shoal.service.app, line")
+    assert ("bug" in refused.text) == (logged == "bug")
 
-        with monkeypatch.context() as patched:
-            patched.setattr(Audit, "ask", fail)
-            refused = service.ask(aggregate="max", column="salary")
-        assert refused.status_code == status
-        assert "4711" not in refused.text + json.dumps(service.logged)
-    assert any("RuntimeError in" in line.get("bug", "") for line in service.logged)
+
+def test_what_is_too_large_to_decide_is_refused_with_the_reason(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise TooLargeError("sums are audited for 10,000 people at most")
+
+    monkeypatch.setattr(Audit, "_decided", fail)
+    refused = service.ask(aggregate="max", column="salary")
+    assert refused.status_code == 400
+    assert "10,000 people at most" in refused.text
+    assert service.audit.transcript() == ()
 
 
 def test_limits_have_a_range() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hmac import compare_digest
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, FastAPI, HTTPException, Query, Request
@@ -28,7 +28,7 @@ from shoal import __version__
 from shoal.audit.book import Audit, Reply, Standing, digest
 from shoal.audit.expressions import LONGEST
 from shoal.audit.store import Key
-from shoal.errors import FileError, ParameterError, QueryError, ShoalError
+from shoal.errors import FileError, InternalError, ParameterError, QueryError, ShoalError, TooLargeError
 
 __all__ = ["Limits", "application"]
 
@@ -37,9 +37,11 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 Log = Callable[[Mapping[str, Any]], None]
+Read = TypeVar("Read")
 
 _SHAPE = 128  # bytes: a reply is a multiple of it, and an answer has rarely more than a hundred digits
 _FRESH = 1.0  # seconds for which the list of keys is not read again
+_READERS = 4  # requests that read the log at the same time
 _PAGE = 1_000  # lines of the transcript in one reply
 _PEOPLE = 100_000  # in a list of them; the size of the body is the stricter limit
 
@@ -49,7 +51,7 @@ class Limits:
     """What one client may do, and how replies are timed.
 
     body: bytes of a request
-    rate, burst: queries a second and key, and how many may come at once
+    rate, burst: requests a second and key, and how many may come at once
     quantum: seconds; replies to queries leave a multiple of it after they came in. 0 for as soon as they can
     """
 
@@ -177,8 +179,8 @@ _PROBLEMS = {
     403: "The key is not the owner's.",
     413: "The request is too large.",
     422: "The request does not have the described form.",
-    429: "Too many queries with this key; Retry-After says when to go on.",
-    500: "A bug.",
+    429: "Too many requests with this key; Retry-After says when to go on.",
+    500: "A bug, or the service lacks something; the owner finds the place in the log.",
     503: "The store cannot be used at the moment.",
 }
 
@@ -211,28 +213,27 @@ def application(audit: Audit, limits: Limits | None = None, log: Log | None = No
     @app.post("/query", response_model=Replied, responses=_problems(400, 401, 422, 429))
     async def query(asked: Asked, key: analyst) -> _Padded:
         """Ask. The reply is the exact answer or a denial."""
-        door.hurry(key)
         return _Padded(await door.on_the_grid(lambda: door.ask(asked, key)))
 
-    @app.get("/transcript", responses=_problems(401, 422))
+    @app.get("/transcript", responses=_problems(401, 422, 429))
     async def transcript(key: analyst, page: Annotated[Page, Query()]) -> Transcript:
         """All that was ever asked and replied, by whomever: every analyst may know it, and the audit takes it as known."""
-        lines = await to_thread.run_sync(lambda: audit.transcript(page.after, page.limit))
+        lines = await door.read(lambda: audit.transcript(page.after, page.limit))
         told = [TranscriptLine(number=one.number, query=one.query, **Replied.of(one.reply).model_dump()) for one in lines]
         return Transcript(lines=told, next=page.after + len(told) if len(told) == page.limit else None)
 
-    @app.get("/columns", responses=_problems(401))
+    @app.get("/columns", responses=_problems(401, 429))
     async def columns(key: analyst) -> Columns:
         """What can be asked about, and by which columns."""
-        standings = await to_thread.run_sync(audit.state)
+        standings = await door.read(audit.state)
         secret = [Asking(**_settings(one)) for one in standings]
         public = {name: kind.value for name, kind in audit.public.items()}
         return Columns(people=audit.people, public=public, named=audit.named, secret=secret)
 
-    @app.get("/state", responses=_problems(401, 403))
+    @app.get("/state", responses=_problems(401, 403, 429))
     async def state(key: owner) -> State:
         """How it stands with every secret column: for the owner."""
-        standings, head = await to_thread.run_sync(lambda: (audit.state(), audit.head()))
+        standings, head = await door.read(lambda: (audit.state(), audit.head()))
         return State(
             columns=[ColumnState(**_settings(one), answered=one.answered, denied=one.denied) for one in standings], head=head
         )
@@ -252,7 +253,9 @@ class _Door:
 
     audit: Audit
     limits: Limits
-    deciding: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))  # first come, first served
+    # Threads, first come, first served: one decides, and few read, for they wait while it decides. The rest is for the keys.
+    deciding: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))
+    reading: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_READERS))
     buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
     known: tuple[float, list[Key]] = (-math.inf, [])
     clock: Callable[[], float] = time.monotonic  # tests bring their own
@@ -266,6 +269,7 @@ class _Door:
         if key is None:
             raise HTTPException(401, "give a key that shoal audit key add has made", {"WWW-Authenticate": "Bearer"})
         request.state.key = key.name
+        self.hurry(key)
         return key
 
     async def owner(
@@ -294,19 +298,23 @@ class _Door:
         return found
 
     def hurry(self, key: Key) -> None:
-        """Take a query from the key's bucket, which fills up at the rate; refuse if it is empty."""
+        """Take a request from the key's bucket, which fills up at the rate; refuse if it is empty."""
         now = self.clock()
         left, then = self.buckets.get(key.name, (float(self.limits.burst), now))
         left = min(self.limits.burst, left + (now - then) * self.limits.rate)
         if left < 1:
             self.buckets[key.name] = left, now
             wait = math.ceil((1 - left) / self.limits.rate)
-            raise HTTPException(429, "too many queries with this key; go on later", {"Retry-After": str(wait)})
+            raise HTTPException(429, "too many requests with this key; go on later", {"Retry-After": str(wait)})
         self.buckets[key.name] = left - 1, now
 
     def ask(self, asked: Asked, key: Key) -> dict[str, Any]:
         query = self.audit.query(asked.aggregate, asked.column, where=asked.where, people=asked.people)
         return Replied.of(self.audit.ask(query, analyst=key.name)).model_dump()
+
+    async def read(self, work: Callable[[], Read]) -> Read:
+        """What is read from the audit, beside the loop."""
+        return await to_thread.run_sync(work, limiter=self.reading)
 
     async def on_the_grid(self, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What the work gives or raises, a whole number of quanta after now. It runs beside the loop, one at a time."""
@@ -326,16 +334,21 @@ def _settings(standing: Standing) -> dict[str, Any]:
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     """An error in our form. A message of Shoal has no value of the private table; one about the form has places only."""
     match error:
-        case QueryError():
+        case QueryError() | TooLargeError():
             return _Padded({"error": str(error)}, 400)
-        case FileError():
-            return _Padded({"error": "the store cannot be used at the moment; nothing was replied, so ask again"}, 503)
         case RequestValidationError():
             wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
             return _Padded({"error": wrong.encode(errors="replace").decode()}, 422)
         case StarletteError():
             return _Padded({"error": str(error.detail)}, error.status_code, error.headers)
-    return _Padded({"error": "a bug in Shoal; please report it"}, 500)
+        case InternalError():
+            raise error
+    request.state.problem = _place(error)
+    if isinstance(error, FileError):
+        return _Padded({"error": "the store cannot be used at the moment; nothing was replied, so ask again"}, 503)
+    return _Padded(
+        {"error": "the service lacks something, and nothing was replied; tell the owner, who finds it in the log"}, 500
+    )
 
 
 class _Around:
@@ -370,6 +383,7 @@ class _Around:
             if not status:
                 await _Padded({"error": "a bug in Shoal; please report it"}, 500)(scope, receive, answer)
         finally:
+            state = scope.get("state", {})
             route = scope.get("route")  # what was typed instead of a path could be anything
             self.log(
                 {
@@ -378,7 +392,8 @@ class _Around:
                     "path": getattr(route, "path", None),
                     "status": status,
                     "seconds": round(time.monotonic() - start, 3),
-                    "key": scope.get("state", {}).get("key"),
+                    "key": state.get("key"),
+                    **({"problem": state["problem"]} if "problem" in state else {}),
                     **({"bug": bug} if bug else {}),
                 }
             )
