@@ -43,7 +43,7 @@ def _of(audit: Audit, standing: Standing) -> Iterator[Told]:
     promised = Fraction(secret.width)
     if isinstance(auditor, Sums):
         for person, each in enumerate(ranges(auditor, transcript)):
-            if each.width < float(promised) * (1 - _ROUNDED):
+            if each.width < float(auditor.widths[person]) * (1 - _ROUNDED):
                 yield Told(secret.column, person, each.low, each.high, promised)
         return
     for person, one in possible(auditor, transcript).items():

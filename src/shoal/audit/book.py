@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from math import lcm
+from math import ceil, floor, lcm
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from shoal import __version__
@@ -34,6 +34,9 @@ __all__ = ["Audit", "Family", "Line", "Reply", "Secret", "Standing"]
 Family = Literal["max", "min", "sum"]
 FAMILIES: tuple[Family, ...] = ("max", "min", "sum")
 ROLES = ("owner", "analyst")
+FINE = 10**1300
+"""Into how many parts dither divides a unit: enough for about a thousand sums over the same people."""
+
 ROW = "row"  # the public column with the number of a row, where the owner publishes that
 
 _FAMILY: Mapping[str, Family] = {"max": "max", "min": "min", "sum": "sum", "mean": "sum"}
@@ -52,6 +55,9 @@ class Secret:
     integers: all values are whole numbers; None for as it is, which is then public
     distinct: no two people have the same value
     strategy: "binding", "simulatable", or "simple", which is unsafe
+    dither: for sums within bounds, which need it unless there are very few whole numbers: a secret random part of `unit` is added
+        to each value, once, as values with few digits could be worked out. Answers are off by half a unit a person at most
+    unit: all values are multiples of it; if None, of the last decimal that occurs, which is then public
     """
 
     column: str
@@ -62,22 +68,38 @@ class Secret:
     integers: bool | None = None
     distinct: bool = False
     strategy: Strategy = "binding"
+    dither: bool = False
+    unit: Exact | None = None
 
     def __post_init__(self) -> None:
+        if self.dither and self.family in ("max", "min"):
+            raise ParameterError(f"dither is for sums; {self.family} needs none")
+        if self.dither:
+            object.__setattr__(self, "family", "sum")
         if self.family not in (None, *FAMILIES):
             raise ParameterError(f"family={self.family!r} is unknown; known are {listed(FAMILIES)}")
         if self.strategy not in STRATEGIES:
             raise ParameterError(f"strategy={self.strategy!r} is unknown; known are {listed(STRATEGIES)}")
-        for name in ("low", "high", "width"):
+        for name in ("low", "high", "width", "unit"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, fraction(given, name))
+        if self.unit is not None and self.unit <= 0:  # type: ignore[operator]
+            raise ParameterError("unit is above 0")
+        if self.low is not None and self.high is not None and self.low > self.high:  # type: ignore[operator]
+            raise ParameterError(f"the lower bound {self.low} is above the upper one, {self.high}; give the lower one first")
 
     def auditor(self, family: Family, people: int) -> Auditor[Any]:
         """Who decides about one aggregate of this column; ParameterError if what is public does not allow for any."""
         from shoal.audit.maxima import Maxima, Minima
 
-        low, high, width = (None if end is None else _number(cast(Fraction, end)) for end in (self.low, self.high, self.width))
+        unit = None if self.unit is None else Fraction(self.unit)
+        low, high, width = _multiple(self.low, unit, up=True), _multiple(self.high, unit), _multiple(self.width, unit, up=True)
         assert width is not None
+        if self.distinct and unit is not None and width < 2 * people * unit:
+            raise ParameterError(
+                f"{people:,} different values that are multiples of {printed(unit)} could give each other away; leave `distinct` "
+                "out if that is not public, or ask for a larger width"
+            )
         if family != "sum":
             kind = Maxima if family == "max" else Minima
             return kind(people, low, high, width, bool(self.integers), self.distinct, self.strategy)
@@ -85,7 +107,19 @@ class Secret:
             raise ParameterError("sums are audited for values that may be equal; leave `distinct` out, or ask about max or min")
         from shoal.audit.sums import Sums
 
-        return Sums(people, low, high, width, integers=bool(self.integers), strategy=self.strategy)
+        if self.dither and unit is not None and low is not None and high is not None:
+            last = unit / FINE
+            return Sums(people, low, high + unit - last, width + unit, strategy=self.strategy, unit=last)
+        if self.low is None and self.high is None and not self.dither:  # then other multiples of the unit are always possible
+            return Sums(people, width=width, strategy=self.strategy)
+        if self.integers and not self.dither:
+            return Sums(people, low, high, width, integers=True, strategy=self.strategy)
+        if self.dither:
+            raise ParameterError("dither is for sums within public bounds; give `low` and `high`, or leave it out")
+        raise ParameterError(
+            "values that have few digits can be worked out from sums; make the audit with dither, which adds a secret part of "
+            "the last digit to each value, or ask about max or min"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """For the log: exact numbers are texts."""
@@ -202,7 +236,7 @@ class Audit:
         for secret in given:
             values, checked = _read(table, secret)
             checked.auditor(checked.family or "max", table.rows)
-            data[_SECRET + secret.column] = _dumped([printed(values[i]) for i in order])
+            data[_SECRET + secret.column] = _dumped([_text(values[i]) for i in order])
             kept.append(checked.to_dict())
         created = {
             **_said("created"),
@@ -289,12 +323,15 @@ class Audit:
                     self._follow(turn.links(self._last))  # what others have asked
                     self._may(query)
                     if place in self._replies:
-                        return self._reply(query.aggregate, self._replies[place])
-                    entry = self._decided(query, people)
+                        return self._reply(query.aggregate, query.column, self._replies[place])
+                    try:
+                        entry = self._decided(query, people)
+                    except TooLargeError as error:
+                        raise QueryError(str(error)) from None
                     link = turn.append(self._last, self._content(query, entry, analyst))
                 self._follow([link])  # from here on it is on the disk
             self._may(query)
-            return self._reply(query.aggregate, self._replies[place])
+            return self._reply(query.aggregate, query.column, self._replies[place])
 
     def _may(self, query: Query) -> None:
         """QueryError if the column is asked about in another way."""
@@ -334,7 +371,7 @@ class Audit:
             "people": f"{entry.people:x}",
             "answered": entry.answered,
             "relation": entry.relation,
-            "value": None if entry.value is None else printed(Fraction(entry.value)),
+            "value": None if entry.value is None else _text(Fraction(entry.value)),
         }
 
     def _follow(self, links: Iterable[Link]) -> None:
@@ -355,14 +392,17 @@ class Audit:
                 known=auditor.after(known, entry),
             )
             self._replies[column, entry.people] = entry
-            self._lines.append(Line(link.number - 1, content["query"], self._reply(content["aggregate"], entry)))
+            self._lines.append(Line(link.number - 1, content["query"], self._reply(content["aggregate"], column, entry)))
             self._last = link
 
-    @staticmethod
-    def _reply(aggregate: str, entry: Entry) -> Reply:
+    def _reply(self, aggregate: str, column: str, entry: Entry) -> Reply:
         if not entry.answered or entry.value is None:
             return Reply(None)
-        return Reply(_number(Fraction(entry.value) / entry.people.bit_count()) if aggregate == "mean" else entry.value)
+        value, people, secret = Fraction(entry.value), entry.people.bit_count(), self._secrets[column]
+        if secret.dither:  # less what was added on average; the exact sum, which nobody gets, could only tell more
+            unit = Fraction(cast(Fraction, secret.unit))
+            value = round((value - people * unit / 2) / unit) * unit
+        return Reply(_number(value / people if aggregate == "mean" else value))
 
     # What was asked
 
@@ -504,7 +544,33 @@ def _read(table: "Table", secret: Secret) -> tuple[list[Fraction], Secret]:
         )
     if secret.distinct and len(set(values)) < len(values):
         raise ColumnError(f"column {name!r} is said to hold no value twice, and does; leave `distinct` out")
-    return values, replace(secret, integers=integers)
+    unit = Fraction(secret.unit) if secret.unit is not None else Fraction(1) if integers else _last_decimal(values)
+    if odd := sum((value / unit).denominator != 1 for value in values):
+        raise ColumnError(f"column {name!r}: {plural(odd, 'value')} of {table.rows:,} {_are(odd)} no multiple of the unit")
+    if secret.dither:
+        chance = Chance()
+        values = [value + unit * Fraction(chance.below(FINE), FINE) for value in values]
+    return values, replace(secret, integers=integers, unit=unit)
+
+
+def _multiple(end: Exact | None, unit: Fraction | None, up: bool = False) -> Number | None:
+    """A bound, or a width, rounded to a multiple of the unit: no value is between."""
+    if end is None or unit is None:
+        return None if end is None else _number(Fraction(end))
+    steps = Fraction(end) / unit
+    return _number((ceil(steps) if up else floor(steps)) * unit)
+
+
+def _last_decimal(values: Sequence[Fraction]) -> Fraction:
+    """The last decimal that occurs; values that are no decimals have a unit of their own."""
+    common = lcm(*(value.denominator for value in values))
+    digits = next((digits for digits in range(400) if 10**digits % common == 0), None)
+    return Fraction(1, common if digits is None else 10**digits)
+
+
+def _text(value: Fraction) -> str:
+    """A number for the store; of one with digits that were added, the shortest text would take long to find."""
+    return str(value) if value.denominator > 10**100 else printed(value)
 
 
 def _public(text: str) -> Public:

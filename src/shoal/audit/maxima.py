@@ -104,6 +104,8 @@ class Maxima:
             raise ParameterError(f"width={self.width}; it is above 0")
         if self.integers and self.width != int(self.width):
             raise ParameterError(f"width={self.width}; between whole numbers it is whole")
+        if self.integers and any(end is not None and end != int(end) for end in (self.low, self.high)):
+            raise ParameterError("the bounds of whole numbers are whole; give the least and the largest that can be")
         if self.low is not None and self.high is not None and self.high - self.low < self.width:
             raise ParameterError("the bounds alone tell everyone's value more closely than `width`; give a smaller width")
         if self.integers and self.distinct:

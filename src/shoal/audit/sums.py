@@ -24,6 +24,8 @@ __all__ = ["Rule", "SumState", "Sums"]
 LARGEST = 100_000
 """Tables of whole numbers that are looked at one by one."""
 
+ROOM = 40  # what is certified has room for 2^-40 of the widest bounds
+
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -77,6 +79,7 @@ class Sums:
     width: Number | Sequence[Number] = 1
     integers: bool = False
     strategy: Strategy = "binding"
+    unit: Number | None = None
 
     def __post_init__(self) -> None:
         if self.people < 1:
@@ -140,6 +143,8 @@ class Sums:
             return None  # the least answer possible would always give values away: see the proof
         if self.integers:
             return self._counted(state, people)
+        if self.unit is not None and self._coarse(state, people):
+            return None
         ends = safe(self._box, state.rows, people)
         if ends is None:
             return None
@@ -147,6 +152,19 @@ class Sums:
         if self.strategy == "simple":
             return Rule(low, high)
         return Rule(low, high, min(low + min(self.widths[person] for person in members(people)), (low + high) / 2))
+
+    def _coarse(self, state: SumState, people: int) -> bool:
+        """Whether multiples of the unit may be too far apart, among tables that satisfy all equations, to stand for real numbers.
+
+        Some such table is within n/2 times the largest minor of the equations, in units, of any real one: see the proof.
+        """
+        assert self.unit is not None
+        rows, everyone = linked(state.rows, people)
+        equations = 1 + sum(row.relation == "=" for row in rows)
+        far = Fraction(self.unit) * everyone.bit_count() ** 2 / self._box.scale * 2**ROOM
+        return bool(
+            far**2 * (equations + 1) ** (equations + 1) > 4**equations
+        )  # Hadamard: a minor is at most √((m+1)^(m+1) / 4^m)
 
     def _each(self, numbers: Number | Sequence[Number] | None, option: str) -> tuple[Fraction, ...]:
         """One number for everyone."""
@@ -183,7 +201,7 @@ class Sums:
         if prod(map(len, values)) > LARGEST:
             raise ParameterError(
                 f"sums of whole numbers are audited by trying all tables, up to {LARGEST:,}, and the bounds allow more; "
-                "add to each value a secret fraction between 0 and 1, once, and audit these real numbers with a width larger by 1"
+                "an `Audit` with `dither` adds secret digits to the values, so that they are as good as real numbers"
             )
         return np.array(list(product(*values)), np.int64)
 

@@ -62,6 +62,7 @@ def new(
     ] = None,
     width: Annotated[str, typer.Option(metavar="NUMBER", help="How uncertain every value stays at least.")] = "1",
     distinct: Annotated[bool, typer.Option("--distinct", help="It is public that no value occurs twice.")] = False,
+    dither: Annotated[bool, typer.Option("--dither", help="For sums: add a secret part of the last digit.")] = False,
     strategy: Annotated[
         Literal["binding", "simulatable", "simple"], typer.Option(help="How it is decided; simple is unsafe.")
     ] = "binding",
@@ -88,7 +89,7 @@ def new(
     made = Audit.new(
         place,
         table,
-        [Secret(name, family, low, high, width, None, distinct, strategy) for name in secret],
+        [Secret(name, family, low, high, width, None, distinct, strategy, dither) for name in secret],
         public=shown,
         named=named,
         rows=rows,
@@ -102,7 +103,7 @@ def new(
     if strategy == "simple":
         complain("warning: the strategy simple is unsafe: its denials tell values. Use it to see how, on made-up data only")
     where = "" if store is None and Path.cwd() == file.resolve().parent else f" --store {made.place}"
-    complain(f'Next: shoal audit ask "{family or "max"}({secret[0]})"{where}')
+    complain(f'Next: shoal audit ask "{made.secrets[0].family or "max"}({secret[0]})"{where}')
 
 
 @app.command(cls=options.Command)

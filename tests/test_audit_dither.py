@@ -1,0 +1,124 @@
+"""Sums of values with few digits: what they tell, and what digits that are added do about it."""
+
+import random
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.attack import told
+from shoal.audit import Secret
+from shoal.audit.book import FINE
+from shoal.audit.maxima import Maxima
+from shoal.audit.model import Entry, crowd
+from shoal.audit.polytope import Row
+from shoal.audit.sums import Sums, SumState
+from shoal.errors import ColumnError, ParameterError, QueryError
+
+FRAME = pl.DataFrame({"name": ["Ann", "Bea", "Cid", "Dov", "Eve", "Fay"], "pay": [52.5, 61.25, 48.0, 75.5, 66.0, 58.75]})
+
+
+def audit(place: Path, **given: Any) -> shoal.Audit:
+    return shoal.Audit.new(place, shoal.table(FRAME, types={"name": "text"}), Secret("pay", **given), public=["name"])
+
+
+def test_no_minor_is_larger_than_the_bound_that_the_proof_uses() -> None:
+    for size in (1, 2, 3):
+        for entries in product((0, 1), repeat=size * size):
+            minor = round(np.linalg.det(np.array(entries, float).reshape(size, size)))
+            assert minor**2 * 4**size <= (size + 1) ** (size + 1)
+
+
+def test_where_the_unit_is_coarse_nothing_is_answered_that_could_be_worked_out() -> None:
+    drawn = random.Random(1)
+    values = [Fraction(drawn.randint(0, 1000), 100) for _ in range(12)]
+    questions = [crowd(person for person in range(12) if drawn.random() < 0.5) or 1 for _ in range(60)]
+    answered = {}
+    for unit in (None, Fraction(1, 100), Fraction(1, 10**20)):
+        auditor = Sums(12, 0, 10, 1, unit=unit)
+        state, answers = auditor.start(), 0
+        for people in questions:
+            asked = sum((values[person] for person in range(12) if people >> person & 1), Fraction(0))
+            entry = auditor.decide(state, people, asked)
+            answers += entry.answered and entry.relation == "="
+            state = auditor.after(state, entry)
+        answered[unit] = answers
+    assert answered[Fraction(1, 100)] == 0  # a twelfth of a hundredth is no room for anything
+    assert answered[Fraction(1, 10**20)] == answered[None] > 6
+
+
+def test_the_digits_that_are_added_are_enough_for_a_thousand_sums_of_two_thousand_people() -> None:
+    auditor, drawn = Sums(2_000, 0, 10, 1, unit=Fraction(1, FINE)), random.Random(2)
+    rows = tuple(Row(drawn.getrandbits(2_000), "=", 5_000) for _ in range(1_000))
+    assert not auditor._coarse(SumState(rows), drawn.getrandbits(2_000))
+    assert auditor._coarse(SumState(rows * 2), drawn.getrandbits(2_000))
+
+
+def test_answers_are_off_by_half_a_unit_a_person_at_most_and_the_log_keeps_what_was_decided(tmp_path: Path) -> None:
+    one = audit(tmp_path / "a", low=0, high=100, width=5, dither=True)
+    true = FRAME["pay"].sum()
+    reply = one.ask("sum(pay)")
+    assert reply.answer is not None
+    assert abs(Fraction(reply.answer) - Fraction(true)) <= Fraction(1, 100) * 3 + Fraction(1, 100)
+    assert Fraction(reply.answer) % Fraction(1, 100) == 0
+    assert one.ask("mean(pay)").answer == Fraction(reply.answer) / 6
+    [entry] = one.entries("pay")
+    assert Fraction(entry.value or 0).denominator > 10**1000
+    again = shoal.Audit.open(tmp_path / "a")
+    assert again.ask("sum(pay)") == reply
+    assert [line.reply for line in again.transcript()] == [reply]
+    assert all(len(str(line.reply)) < 20 for line in again.transcript())
+
+
+def test_sums_of_few_digits_are_refused_without_dither(tmp_path: Path) -> None:
+    with pytest.raises(QueryError, match="dither"):
+        audit(tmp_path / "a", low=0, high=100).ask("sum(pay)")
+    with pytest.raises(ParameterError, match="dither is for sums"):
+        Secret("pay", "max", dither=True)
+    with pytest.raises(ParameterError, match="public bounds"):
+        audit(tmp_path / "b", dither=True)
+    with pytest.raises(ColumnError, match="no multiple of the unit"):
+        audit(tmp_path / "c", low=0, high=100, dither=True, unit=1)
+
+
+def test_without_bounds_sums_are_exact(tmp_path: Path) -> None:
+    one = audit(tmp_path / "a")
+    assert one.ask("sum(pay)").answer == 362
+    assert one.ask("sum(pay) where name != 'Ann'").denied
+
+
+def test_a_dithered_sum_is_worked_out_again_from_others(tmp_path: Path) -> None:
+    one = audit(tmp_path / "a", low=0, high=100, width=2, dither=True)
+    whole, some = one.ask("sum(pay)"), one.ask("sum(pay) where name in ('Ann', 'Bea', 'Cid')")
+    rest = one.ask("sum(pay) where not name in ('Ann', 'Bea', 'Cid')")
+    assert None not in (whole.answer, some.answer, rest.answer)
+    assert abs(Fraction(whole.answer or 0) - Fraction(some.answer or 0) - Fraction(rest.answer or 0)) <= Fraction(2, 100)
+    assert [entry.relation for entry in one.entries("pay")] == ["=", "=", None]
+
+
+def test_entries_of_a_coarse_audit_are_denials_that_bind_nothing() -> None:
+    auditor = Sums(4, 0, 10, 1, unit=1)
+    assert auditor.decide(auditor.start(), 15, 20) == Entry(15, False, None, None)
+
+
+def test_bounds_that_no_value_can_have_are_those_that_some_can(tmp_path: Path) -> None:
+    whole = pl.DataFrame({"name": ["Ann", "Bea"], "pay": [1, 1]})
+    table = shoal.table(whole, types={"name": "text", "pay": "integer"})
+    one = shoal.Audit.new(tmp_path / "a", table, Secret("pay", low="0.5", high="4.5"), public=["name"])
+    assert one.ask("max(pay)").denied
+    assert told(one) == ()  # it may be 1 or 2, for each of them
+    with pytest.raises(ParameterError, match="smaller width"):
+        shoal.Audit.new(tmp_path / "b", table, Secret("pay", low="0.5", high="1.9"), public=["name"])
+    with pytest.raises(ParameterError, match="are whole"):
+        Maxima(2, Fraction(1, 2), 4, integers=True)
+
+
+def test_different_values_of_few_digits_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="give each other away"):
+        audit(tmp_path / "a", low=0, high=100, distinct=True, width="0.1")
+    assert audit(tmp_path / "b", low=0, high=100, distinct=True, width=1).ask("max(pay)").answer == Fraction(151, 2)
