@@ -134,12 +134,22 @@ def test_the_same_people_get_the_same_reply_without_a_new_entry(place: str) -> N
     assert len(audit.transcript()) == 1
 
 
-def test_sums_are_exact_and_a_mean_is_a_sum(place: str) -> None:
-    audit = made(place, Secret("salary", low=0, high=200), salary=[f"{value}.10" for value in VALUES])
+def test_sums_without_bounds_are_exact_and_a_mean_is_a_sum(place: str) -> None:
+    audit = made(place, Secret("salary"), salary=[f"{value}.10" for value in VALUES])
     total = Fraction(sum(VALUES)) + Fraction(PEOPLE, 10)
     assert audit.ask("sum(salary)") == Reply(_number(total))
     assert audit.ask("mean(salary)") == Reply(total / PEOPLE)
     assert len(audit.transcript()) == 1
+    assert audit.ask("sum(salary) where name = 'p1'").denied
+    assert not contradictions(place, {})
+
+
+def test_dithered_sums_are_about_right_and_replay(place: str) -> None:
+    audit = made(place, Secret("salary", low=0, high=200, dither=True), salary=[f"{value}.10" for value in VALUES])
+    total = Fraction(sum(VALUES)) + Fraction(PEOPLE, 10)
+    answer = audit.ask("sum(salary)").answer
+    assert answer is not None
+    assert abs(answer - total) <= Fraction(PEOPLE + 1, 200)
     assert audit.ask("sum(salary) where name = 'p1'").denied
     assert not contradictions(place, {})
 
@@ -437,7 +447,7 @@ def tell(query, reply):
 
 class Early(Audit):
     def _content(self, query, entry, analyst):
-        tell(query, self._reply(query.aggregate, entry))
+        tell(query, self._reply(query.aggregate, query.column, entry))
         time.sleep(60)
 
 kind, place, seed, queries = sys.argv[1:]
