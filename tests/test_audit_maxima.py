@@ -294,18 +294,26 @@ def test_what_is_given_is_true_and_binding_answers_where_simulatable_does(case: 
     assert all(one == other or other is None for one, other in zip(said[:first_denial], cautious, strict=False))
 
 
-@given(asked(), st.booleans())
-def test_the_audit_never_leaves_fewer_than_two_who_may_have_a_value(case: Any, distinct: bool) -> None:
+@given(asked(), st.booleans(), st.sampled_from([None, 0]), st.booleans())
+def test_the_audit_never_leaves_fewer_than_two_who_may_have_a_value(case: Any, distinct: bool, low: Any, high: bool) -> None:
     people, values, questions = case
     if distinct:
         values = [value * people + person for person, value in enumerate(values)]
-    auditor = Maxima(people, distinct=distinct)
+    auditor = Maxima(people, low, max(values) + 1 if high else None, distinct=distinct)
     state = auditor.start()
     for each in questions:
         state = auditor.after(state, auditor.decide(state, crowd(each), max(values[person] for person in each)))
         assert all(who.bit_count() >= 2 for who, _ in state.audit.witnesses)
         for who, most in state.audit.witnesses:
             assert all(state.audit.bounds[person] == most for person in members(who))
+
+
+def test_distinct_values_up_to_a_public_bound_are_denied_where_nothing_could_be_bound() -> None:
+    auditor, values = Maxima(4, high=5, distinct=True), (5, 3, 1, 4)
+    state = auditor.start()
+    for people in ((1, 3), (0, 1, 3), (0, 2)):
+        state = auditor.after(state, auditor.decide(state, crowd(people), max(values[person] for person in people)))
+        assert all(who.bit_count() >= 2 for who, _ in state.audit.witnesses)
 
 
 @given(asked())
