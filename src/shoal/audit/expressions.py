@@ -40,6 +40,12 @@ _ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_MEANT = {
+    "==": "equal is one sign: write = instead of ==",
+    "<>": "write != instead of <>",
+    "=>": "write >= instead of =>",
+    "=<": "write <= instead of =<",
+}
 _WORDS = frozenset({"and", "or", "not", "in", "between", "is", "missing", "where"})
 _NAME = re.compile(r"[^\W\d]\w*")
 _TOKEN = re.compile(
@@ -284,6 +290,9 @@ class _Reader:
         sign = self.take()
         if negated or sign.kind != "sign" or sign.text not in ("=", "!=", *_ORDER):
             raise self.wrong(sign, "a comparison is one of = != < <= > >=, in (…), between … and …, is missing")
+        after = self.tokens[self.next]
+        if after.kind == "sign" and (meant := _MEANT.get(sign.text + after.text)):
+            raise self.wrong(sign, meant)
         return Atom(column, sign.text, (self.value(column, ordered=sign.text in _ORDER),))  # type: ignore[arg-type]
 
     def name(self) -> str:
@@ -305,7 +314,9 @@ class _Reader:
         if kind in (Kind.TEXT, Kind.DATE):
             if token.kind != "text" or not token.text:
                 example = "'X'" if kind is Kind.TEXT else "'2024-12-31'"
-                raise self.wrong(token, f"column {column!r} is {kind.value}: compare it with a value in quotes, as {example}")
+                raise self.wrong(
+                    token, f"column {column!r} is {kind.value}: compare it with a value in single quotes, as {example}"
+                )
         elif token.kind != "number":
             raise self.wrong(token, f"column {column!r} is {kind.value}: compare it with a number, as 30")
         value = Decimal(token.text) if token.kind == "number" else token.text
