@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import shoal
+from shoal.audit import Secret
 from shoal.cli.app import app
 
 PEOPLE = """name,dept,age,salary
@@ -94,13 +98,14 @@ def test_which_audit_is_meant_is_never_guessed(folder: Path, monkeypatch: pytest
     ("options", "why"),
     [
         (["--bounds", "0", "60000"], "3 values of 6 are outside"),
-        (["--bounds", "0", "x"], "high"),
+        (["--bounds", "0", "x"], "--bounds 'x' is no finite number"),
+        (["--bounds", "10000", "0"], "the low end is above the high end"),
+        (["--column", "age"], "--bounds is about one column, and there are 2"),
+        (["-c", "age,dept"], "with a Secret for each"),
         (["--width", "0"], "width"),
         (["--width", "300000"], "width"),
         (["--aggregate", "sum"], "whole"),
         (["--people", "dept", "--type", "dept=text"], "a row is one person"),
-        (["--column", "name"], "no numbers"),
-        (["--column", "wage"], "no column 'wage'"),
         (["--public", "salary"], "twice"),
         (["--store", "mysql://here"], "mysql"),
         (["--type", "salary=date"], "integer or float"),
@@ -113,6 +118,46 @@ def test_what_an_audit_could_not_promise_is_refused(folder: Path, options: list[
     for value in ("52000", "75000", "Ann"):
         assert value not in result.stderr
     assert not (folder / "people.audit").exists()
+
+
+@pytest.mark.parametrize(("column", "why"), [("name", "no numbers"), ("wage", "no column 'wage'")])
+def test_a_column_that_is_no_column_of_numbers_is_refused(folder: Path, column: str, why: str) -> None:
+    result = run("audit", "new", "people.csv", "--column", f"salary,{column}")
+    assert result.exit_code == 2
+    assert why in result.stderr
+    assert not (folder / "people.audit").exists()
+
+
+def test_several_columns_without_bounds_are_audited_together(folder: Path) -> None:
+    assert run("audit", "new", "people.csv", "-c", "salary,age").exit_code == 0
+    assert "no bounds" in said("audit", "state")
+
+
+def test_the_state_shows_what_the_first_query_decided(folder: Path) -> None:
+    assert "max, min or sum by the first query" in new().stdout
+    said("audit", "ask", "min(salary)")
+    shown = said("audit", "state")
+    assert "secret salary  min, from 0 to 200000," in shown
+    assert "by the first query" not in shown
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown"), [({"low": "0.5"}, "from 0.5 up,"), ({"high": 200_000}, "up to 200000,"), ({}, "no bounds,")]
+)
+def test_the_state_shows_every_bound_there_is(folder: Path, ends: dict[str, Any], shown: str) -> None:
+    shoal.Audit.new("people.audit", shoal.read("people.csv"), Secret("salary", **ends), public=["dept"])
+    assert shown in said("audit", "state")
+
+
+@pytest.mark.parametrize("command", [["audit", "new"], ["audit", "ask"], ["audit", "key", "add"], ["serve"]])
+def test_help_breaks_no_word_and_no_brackets(folder: Path, command: list[str]) -> None:
+    shown = said(*command, "--help")
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "[[" not in shown
+    assert not re.search(r"<[\w|]+(?![\w|>])", shown)  # a choice is on one line
+    if command == ["audit", "new"]:
+        for strategy in ("binding", "simulatable", "simple"):
+            assert re.search(rf"\b{strategy}\b", shown)
 
 
 def test_a_missing_secret_value_is_refused(folder: Path) -> None:
@@ -154,8 +199,9 @@ def test_the_service_runs_and_ends(folder: Path) -> None:
     server = subprocess.Popen(serving, stderr=subprocess.PIPE, text=True, env=environment)
     try:
         assert server.stderr is not None
-        assert server.stderr.readline().startswith("serving people.audit on 127.0.0.1")
+        first = server.stderr.readline()
         port = json.loads(server.stderr.readline())["port"]
+        assert first == f"serving people.audit on 127.0.0.1, port {port}; Ctrl-C ends it\n"
         headers = {"Authorization": f"Bearer {key}"}
         asked = {"aggregate": "max", "column": "salary", "where": "dept = 'Y'"}
         answer = httpx.post(f"http://127.0.0.1:{port}/query", json=asked, headers=headers, timeout=60)
@@ -169,6 +215,16 @@ def test_the_service_runs_and_ends(folder: Path) -> None:
     assert server.returncode in (0, 130)
     assert "Traceback" not in rest
     assert said("audit", "transcript").split()[:2] == ["1", "75000"]
+
+
+def test_a_port_that_is_taken_is_not_said_to_be_served(folder: Path) -> None:
+    pytest.importorskip("uvicorn")
+    new()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = run("serve", "--port", str(taken.getsockname()[1]))
+    assert result.exit_code == 2
+    assert "cannot listen" in result.stderr
+    assert "serving" not in result.stderr
 
 
 def test_serving_refuses_half_of_tls(folder: Path) -> None:

@@ -12,6 +12,8 @@ from shoal.cli.terminal import complain, figures, listing, print_json, show, tit
 from shoal.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from shoal.audit import Audit, Standing
 
 __all__ = ["app", "serve"]
@@ -46,7 +48,7 @@ def new(
     ],
     bounds: Annotated[
         tuple[str, str] | None,
-        typer.Option("--bounds", metavar="LOW HIGH", help="Public bounds of all its values.", show_default=False),
+        typer.Option("--bounds", metavar="LOW HIGH", help="Public bounds of the values of one column.", show_default=False),
     ] = None,
     public: Annotated[
         list[str] | None,
@@ -64,7 +66,8 @@ def new(
     distinct: Annotated[bool, typer.Option("--distinct", help="It is public that no value occurs twice.")] = False,
     dither: Annotated[bool, typer.Option("--dither", help="For sums: add a secret part of the last digit.")] = False,
     strategy: Annotated[
-        Literal["binding", "simulatable", "simple"], typer.Option(help="How it is decided; simple is unsafe.")
+        Literal["binding", "simulatable", "simple"],
+        typer.Option(metavar="NAME", help="How it is decided: binding, simulatable, or simple, which is unsafe."),
     ] = "binding",
     store: Annotated[
         str | None,
@@ -81,11 +84,11 @@ def new(
     """
     from shoal.audit import Audit, Secret
 
-    table = options.read(file, separator, encoding, "category", types, quote=quote)
     secret = options.names(column)
+    low, high = _bounds(bounds, secret)
+    table = options.read(file, separator, encoding, "category", types, quote=quote)
     shown = options.names(public) if public else [name for name in table.names if name not in secret]
     place = store or str(file.with_suffix(SUFFIX))
-    low, high = bounds or (None, None)
     made = Audit.new(
         place,
         table,
@@ -95,7 +98,7 @@ def new(
         rows=rows,
     )
     complain(f"made {made.place} for {made.people:,} people; it holds the data, so keep it as you keep that")
-    show(_about(made))
+    show(_about(made, made.state()))
     complain(
         "Whoever may ask can count people by the public columns as they like. If that is too much, delete the audit before "
         "anyone has asked, and make it anew with --public."
@@ -156,7 +159,7 @@ def state(store: Place = None, json: options.Json = False) -> None:
         print_json({"people": audit.people, "columns": columns, "head": audit.head()})
         return
     _warn(audit)
-    show(_about(audit), title("Queries"), _counts(standings), figures(("head", audit.head())))
+    show(_about(audit, standings), title("Queries"), _counts(standings), figures(("head", audit.head())))
 
 
 @app.command(cls=options.Command)
@@ -228,7 +231,7 @@ def serve(
     store: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE|URL]",
+            metavar="FILE|URL",
             help="The audit; else the only *.audit here.",
             envvar="SHOAL_AUDIT",
             show_envvar=False,
@@ -240,8 +243,8 @@ def serve(
     quantum: Annotated[
         float, typer.Option(metavar="SECONDS", help="Replies leave a multiple of it after a query.", min=0)
     ] = 0.25,
-    rate: Annotated[float, typer.Option(metavar="N", help="Queries a second and key.", min=0.001)] = 10,
-    burst: Annotated[int, typer.Option(metavar="N", help="Queries of a key at once.", min=1)] = 20,
+    rate: Annotated[float, typer.Option(metavar="N", help="Requests a second and key.", min=0.001)] = 10,
+    burst: Annotated[int, typer.Option(metavar="N", help="Requests of a key at once.", min=1)] = 20,
     body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request.", min=100)] = 1_000_000,
     tls_certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="For TLS: a certificate.", show_default=False)
@@ -264,8 +267,15 @@ def serve(
     if tls_certificate is None and host not in ("127.0.0.1", "::1", "localhost"):
         complain("warning: without TLS, keys and answers can be read on the way; give --tls-certificate, or use a proxy with TLS")
     limits = Limits(body=body, rate=rate, burst=burst, quantum=quantum)
-    complain(f"serving {audit.place} on {host}, port {port}; Ctrl-C ends it")
-    run(audit, host=host, port=port, limits=limits, certificate=tls_certificate, key=tls_key)
+    run(
+        audit,
+        host=host,
+        port=port,
+        limits=limits,
+        certificate=tls_certificate,
+        key=tls_key,
+        ready=lambda port: complain(f"serving {audit.place} on {host}, port {port}; Ctrl-C ends it"),
+    )
 
 
 def _opened(store: str | None) -> "Audit":
@@ -286,16 +296,39 @@ def _warn(audit: "Audit") -> None:
         complain(f"warning: others than the owner may read {place}; chmod 600 takes that away")
 
 
-def _about(audit: "Audit") -> Any:
+def _bounds(given: tuple[str, str] | None, secret: list[str]) -> "tuple[Fraction, Fraction] | tuple[None, None]":
+    """The ends of --bounds. Bounds that are wider than what is public would make the promise void, so they are one column's."""
+    from shoal.privacy.exact import fraction
+
+    if given is None:
+        return None, None
+    if len(secret) > 1:
+        raise ParameterError(
+            f"--bounds is about one column, and there are {len(secret)}: make an audit of each, with --store, or one in Python, "
+            "with a Secret for each"
+        )
+    low, high = (fraction(end, "bounds") for end in given)
+    if low > high:
+        raise ParameterError(f"--bounds {given[0]} {given[1]}: the low end is above the high end; give the low one first")
+    return low, high
+
+
+def _span(low: str | None, high: str | None) -> str:
+    if low is None:
+        return "no bounds" if high is None else f"up to {high}"
+    return f"from {low} up" if high is None else f"from {low} to {high}"
+
+
+def _about(audit: "Audit", standings: "tuple[Standing, ...]") -> Any:
     pairs = []
-    for one in audit.secrets:
-        ends = [str(end) for end in (one.low, one.high) if end is not None]
+    for standing in standings:
+        one, told = standing.secret, standing.secret.to_dict()
         facts = [
-            one.family or "max, min or sum by the first query",
-            f"from {ends[0]} to {ends[1]}" if len(ends) == 2 else "no bounds",
+            one.family or standing.family or "max, min or sum by the first query",
+            _span(told["low"], told["high"]),
             "whole numbers" if one.integers else "any numbers",
             *(["all different"] if one.distinct else []),
-            f"every value stays uncertain by {one.width}",
+            f"every value stays uncertain by {told['width']}",
             one.strategy,
         ]
         pairs.append((f"secret {one.column}", ", ".join(facts)))

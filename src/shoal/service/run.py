@@ -4,6 +4,7 @@ import json
 import logging
 import socket
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,8 +23,12 @@ def serve(
     limits: Limits | None = None,
     certificate: Path | None = None,
     key: Path | None = None,
+    ready: Callable[[int], None] = lambda port: None,
 ) -> None:
-    """Serve an audit until the process is told to stop; with a certificate and its key, over TLS."""
+    """Serve an audit until the process is told to stop; with a certificate and its key, over TLS.
+
+    `ready` is called once the port is open, with its number: for port 0, the system takes a free one.
+    """
     import uvicorn
 
     if (certificate is None) != (key is None):
@@ -43,7 +48,9 @@ def serve(
     except OSError as error:
         raise ParameterError(f"cannot listen on {host}, port {port}: {error.strerror}; give another host or port") from None
     with place:
-        _say({"event": "started", "host": host, "port": place.getsockname()[1]})
+        port = place.getsockname()[1]
+        ready(port)
+        _say({"event": "started", "host": host, "port": port})
         uvicorn.Server(config).run(sockets=[place])
 
 
