@@ -227,9 +227,13 @@ def test_a_port_that_is_taken_is_not_said_to_be_served(folder: Path) -> None:
     assert "serving" not in result.stderr
 
 
-def test_serving_refuses_half_of_tls(folder: Path) -> None:
+def test_serving_refuses_half_of_tls_and_what_is_none(folder: Path) -> None:
     pytest.importorskip("uvicorn")
     new()
     (folder / "cert.pem").write_text("")
     assert "give both" in run("serve", "--tls-certificate", "cert.pem").stderr
     assert "no file" in run("serve", "--tls-certificate", "cert.pem", "--tls-key", "key.pem").stderr
+    (folder / "key.pem").write_text("no key")
+    result = run("serve", "--port", "0", "--tls-certificate", "cert.pem", "--tls-key", "key.pem")
+    assert result.exit_code == 2
+    assert "are no certificate and its key" in result.stderr

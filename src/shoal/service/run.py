@@ -3,6 +3,7 @@
 import json
 import logging
 import socket
+import ssl
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -43,6 +44,10 @@ def serve(
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, ssl_certfile=certificate, ssl_keyfile=key, lifespan="off"
     )
+    try:
+        config.load()
+    except (ssl.SSLError, OSError):
+        raise FileError(f"{certificate} and {key} are no certificate and its key; give PEM files that belong together") from None
     try:
         place = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048)
     except OSError as error:
