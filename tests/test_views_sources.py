@@ -15,7 +15,7 @@ from shoal.cli.app import app
 from shoal.errors import ColumnError, FileError, InputError, QueryError, ShoalError
 from shoal.privacy import DistinctDiversity, KAnonymity
 from shoal.release import Release
-from shoal.views import Register, View, Views, check, load
+from shoal.views import Register, View, Views, check, load, possible
 
 CHAPTER = """
 gamma = "1/2"
@@ -251,6 +251,8 @@ def test_what_others_show_is_told_beside_groups_that_are_joined() -> None:
     )
     assert check(Views(4, [groups])).private is True
     assert check(Views(5, [groups, View("d", [3, 4], ["x", "y"])])).private is None
+    with pytest.raises(InputError, match="who is in which"):
+        possible(Views(4, [groups]), 1)
     unlike = View("c", range(4), {"x": 2, "y": 2}, ({"x": 2}, {"y": 2}))
     assert check(Views(4, [unlike])).private is None
 

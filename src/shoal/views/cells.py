@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
 
+from shoal.errors import InputError, listed
 from shoal.views.model import Views, contradiction
 
 __all__ = ["Component", "Puzzle", "components", "connected", "ways"]
@@ -53,6 +54,11 @@ def ways(bag: Iterable[int]) -> int:
 
 def components(views: Views) -> list[Component]:
     """The components of all people who are in any view; InfeasibleError where bags of nested views contradict each other."""
+    if joined := [view.name for view in views.shown if view.parts]:
+        raise InputError(
+            f"views {listed(joined[:3])} are joined from groups of which it is not public who is in which, or who was left out: "
+            "tables that could have shown them cannot be counted. Leave them out, or check them, which gives bounds"
+        )
     signature: list[list[int]] = [[] for _ in views.names]
     for k, view in enumerate(views.shown):
         for person in view.members:

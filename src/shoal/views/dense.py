@@ -6,7 +6,7 @@ cell have no value yet: one place of an array. The people who are in one view on
 floats, and `error` bounds what rounding does to them; docs/proofs/views.md has the proof.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +26,8 @@ __all__ = ["Dense"]
 MOST = 10_000_000_000
 """Multiplications that it may take: a few seconds."""
 
-_PLACES = 4_000_000  # of an array
+_TURN = 30_000  # multiplications in the time that one choice takes besides them
+_PLACES = 1_000_000  # of an array
 _LONGEST = 500  # people of a shared cell: so many products of two remainders are less than 2^53
 _OFTEN = 2000  # times that a view has a value
 _BITS = 10_000  # of the number of tables, for which so many primes of 22 bits tell numbers apart
@@ -234,14 +235,17 @@ class _Move:
         step = np.arange(after.low[-1], after.high[-1] + 1)[None, :] - np.arange(before.low[-1], before.high[-1] + 1)[:, None]
         self.fits = (step >= 0) & (step <= value.caps[-1])
         self.step = np.where(self.fits, step, 0)
-        able = np.argwhere(value.weight.any(axis=-1))
-        self.choices = [tuple(map(int, at)) for at in able]
+        self.able = able = np.argwhere(value.weight.any(axis=-1))
         """The choices for all cells but the last."""
 
         low, high, first, last = (np.array(some[:-1], dtype=np.int64) for some in (*before, *after))
         begin, end = np.maximum(low, first - able), np.minimum(high, last - able) + 1
-        self.work = int(np.maximum(end - begin, 0).prod(axis=1).sum()) * self.fits.size
-        """Multiplications of one pass."""
+        self.work = int(np.maximum(end - begin, 0).prod(axis=1).sum()) * self.fits.size + _TURN * len(able)
+        """Multiplications of one pass, with what a turn takes besides."""
+
+    @property
+    def choices(self) -> Iterator[tuple[int, ...]]:
+        return map(tuple, self.able.tolist())
 
     def forwards(self, layer: Floats) -> Floats:
         found = np.zeros(self.after.shape)
