@@ -329,6 +329,7 @@ def _about(audit: "Audit", standings: "tuple[Standing, ...]") -> Any:
             "whole numbers" if one.integers else "any numbers",
             *(["all different"] if one.distinct else []),
             f"every value stays uncertain by {told['width']}",
+            *(["dithered"] if one.dither else []),
             one.strategy,
         ]
         pairs.append((f"secret {one.column}", ", ".join(facts)))
