@@ -149,7 +149,7 @@ def test_dithered_sums_are_about_right_and_replay(place: str) -> None:
     total = Fraction(sum(VALUES)) + Fraction(PEOPLE, 10)
     answer = audit.ask("sum(salary)").answer
     assert answer is not None
-    assert abs(answer - total) <= Fraction(PEOPLE + 1, 200)
+    assert abs(answer - total) <= Fraction(PEOPLE + 1, 20)  # the last digit is a tenth
     assert audit.ask("sum(salary) where name = 'p1'").denied
     assert not contradictions(place, {})
 
