@@ -192,7 +192,7 @@ def test_what_directions_leave_a_slice_by_is_taken_off_widths() -> None:
 
 def test_what_directions_leave_a_slice_by_is_kept_away_from_bounds() -> None:
     box, high, rows, people, found, segment, slow = thin(narrow=6)
-    room = float(box.span.min()) / 2 / abs(segment[6])
+    room = float(box.span.min()) / 2 / abs(segment[6]) * 1.001
     off = polytope._norms(found.a @ slow[:, None])[0] * found.reach
     ways = found.ways.copy()
     ways[:, 4] = polytope._on(segment - box.slip / 4 / off / room * slow, found.shape.system.unit)  # hides how far person 6 goes

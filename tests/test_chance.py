@@ -724,6 +724,6 @@ def test_nothing_else_in_the_house_draws_random_numbers() -> None:
     words = ("import random", "from random", "np.random", "numpy.random", "urandom", "import secrets", "uuid4", ".sample(")
     for path in sorted(house.rglob("*.py")):
         if path.parent.name in ("chance", "measure", "attack", "views") or path.name == "demo.py":
-            continue  # measures, attacks and checks of views use fixed seeds, so that they find the same again; nothing of them is released
+            continue  # these use fixed seeds, so that they find the same again; nothing of them is released
         text = path.read_text(encoding="utf-8")
         assert not [word for word in words if word in text], path.name
