@@ -116,7 +116,7 @@ def chart(path: Path) -> None:
             x=alt.X("asked:Q", title="questions asked"),
             y=alt.Y("answered:Q", title="answered"),
             color=alt.Color("strategy:N", title=None, sort=list(NAMES.values())),
-            strokeDash=alt.StrokeDash("strategy:N", title=None, sort=list(NAMES.values())),
+            strokeDash=alt.StrokeDash("strategy:N", sort=list(NAMES.values()), legend=None),
         )
         .properties(width=420, height=260)
     )
