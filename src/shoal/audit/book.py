@@ -128,7 +128,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Reply:
-    """What whoever asked gets: the exact answer, or None, which is a denial."""
+    """What whoever asked gets: the answer, exact but for dithered sums, or None, which is a denial."""
 
     answer: Number | None
 
@@ -300,7 +300,7 @@ class Audit:
     # Asking
 
     def ask(self, query: str | Query, *, analyst: str = "owner") -> Reply:
-        """The exact answer or a denial; QueryError if the query cannot be understood or is not about what may be asked.
+        """The answer, exact but for dithered sums, or a denial; QueryError if it cannot be understood, or may not be asked.
 
         A query about the same people as an earlier one gets the same reply, and makes no new entry: everyone knew it already.
         """

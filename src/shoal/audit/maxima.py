@@ -5,7 +5,8 @@ it, its witnesses. docs/proofs/audit-max.md says why that is all, and why the de
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 
 from shoal.audit.model import STRATEGIES, Entry, Number, Strategy, members
@@ -226,22 +227,14 @@ def _number(bound: Bound) -> Number:
 
 
 @dataclass(frozen=True)
-class Minima:
+class Minima(Maxima):
     """The auditor of minima, which are maxima of the values below zero; parameters as for `Maxima`."""
 
-    people: int
-    low: Number | None = None
-    high: Number | None = None
-    width: Number = 1
-    integers: bool = False
-    distinct: bool = False
-    strategy: Strategy = "binding"
-    mirrored: Maxima = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
+    @cached_property
+    def mirrored(self) -> Maxima:
+        """The auditor of the maxima."""
         low, high = (None if end is None else -end for end in (self.high, self.low))
-        mirrored = Maxima(self.people, low, high, self.width, self.integers, self.distinct, self.strategy)
-        object.__setattr__(self, "mirrored", mirrored)
+        return Maxima(self.people, low, high, self.width, self.integers, self.distinct, self.strategy)
 
     def start(self) -> MaximaState:
         """Nothing is known but the bounds."""

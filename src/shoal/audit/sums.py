@@ -188,7 +188,10 @@ class Sums:
 
     @cached_property
     def _box(self) -> Box:
-        return Box(self.lows, self.highs, self.widths)
+        if self.unit is None:
+            return Box(self.lows, self.highs, self.widths)
+        room = max(high - low for low, high in zip(self.lows, self.highs, strict=True)) / 2 ** (ROOM - 2)
+        return Box(self.lows, self.highs, [width + room for width in self.widths])  # multiples may be as much closer
 
     # Whole numbers
 

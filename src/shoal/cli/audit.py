@@ -1,4 +1,4 @@
-"""`shoal audit` and `shoal serve`: answer queries about a table exactly, or deny them."""
+"""`shoal audit` and `shoal serve`: answer queries about a table, or deny them."""
 
 import os
 import stat
@@ -115,7 +115,7 @@ def ask(
     store: Place = None,
     json: options.Json = False,
 ) -> None:
-    """Ask a query, and get the exact answer or a denial.
+    """Ask a query, and get the answer or a denial.
 
     The log takes it as known to everyone from then on, so ask what you would tell everyone.
     """

@@ -48,6 +48,7 @@ def tradeoff(
     The report tells about the input and is not for release: FILE cannot be beside one.
     """
     import shoal
+    from shoal import charts
     from shoal.judgement import NOTICE
     from shoal.methods.personal import Personal, curves
 
@@ -56,7 +57,7 @@ def tradeoff(
     shares: Sequence[Fraction] = [options.share(text, "floors") for text in options.names(floors)] or curves.FLOORS
     ks = [_size(text) for text in options.names(against_k)]
     if chart is not None:  # before the work is done, not after
-        curves.require_chart(chart)
+        charts.require(chart)
         if chart.exists() and not force:
             raise FileError(f"{chart} is there already; give --chart another name, or --force to write over it")
     chosen = shoal.Recipe.load(recipe)

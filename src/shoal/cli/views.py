@@ -38,6 +38,14 @@ Person = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Names people of the table; else rows are numbered.", show_default=False)
 ]
 File = Annotated[Path, typer.Argument(metavar="VIEWS", help="A TOML file: who there is, and what was shown.", show_default=False)]
+Gamma = Annotated[str | None, typer.Option(metavar="SHARE", help="In place of the file's, as 1/2 or 50%.", show_default=False)]
+How = Annotated[
+    Literal["exact", "enclosed", "sampling", "importance"] | None,
+    typer.Option(help="By itself the surest that can be done.", show_default=False),
+]
+Confidence = Annotated[str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")]
+Tries = Annotated[int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Of these draws.")]
 _HOW = {
     "exact": "counted, exactly",
     "enclosed": "counted, with roundings accounted for",
@@ -60,16 +68,11 @@ def check(
     recipe: Recipe = None,
     sensitive: Sensitive = None,
     person: Person = None,
-    gamma: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="In place of the file's, as 1/2 or 50%.", show_default=False)
-    ] = None,
-    how: Annotated[
-        Literal["exact", "enclosed", "sampling", "importance"] | None,
-        typer.Option(help="By itself the surest that can be done.", show_default=False),
-    ] = None,
-    confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")] = "0.99",
-    tries: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")] = 10_000,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of these draws.")] = 0,
+    gamma: Gamma = None,
+    how: How = None,
+    confidence: Confidence = "0.99",
+    tries: Tries = 10_000,
+    seed: Seed = 0,
     most: Annotated[int, typer.Option(metavar="N", min=0, help="How many exposed people are listed; --json has all.")] = 20,
     json: options.Json = False,
 ) -> None:

@@ -1,13 +1,13 @@
 """`shoal views certify` and `verify`: a paper that several releases keep γ together."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, show, working
-from shoal.cli.views import File
+from shoal.cli.views import Confidence, File, Gamma, How, Seed, Tries
 from shoal.cli.views_restore import app
 
 __all__ = ["app"]
@@ -20,16 +20,11 @@ def certify(
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="The JSON; the text goes beside it.", show_default=False),
     ],
-    gamma: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="In place of the file's, as 1/2 or 50%.", show_default=False)
-    ] = None,
-    how: Annotated[
-        Literal["exact", "enclosed", "sampling", "importance"] | None,
-        typer.Option(help="By itself the surest that can be done.", show_default=False),
-    ] = None,
-    confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")] = "0.99",
-    tries: Annotated[int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")] = 10_000,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of these draws.")] = 0,
+    gamma: Gamma = None,
+    how: How = None,
+    confidence: Confidence = "0.99",
+    tries: Tries = 10_000,
+    seed: Seed = 0,
 ) -> None:
     """Certify that several releases keep γ together.
 

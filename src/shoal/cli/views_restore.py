@@ -55,9 +55,9 @@ def restore(
     if data is None and (adversary == "unaware" or to or chart):
         raise ParameterError("give the table itself by --data; without it there is only a plan, by --adversary aware")
     if chart is not None:
-        from shoal.methods.personal.curves import require_chart
+        from shoal import charts
 
-        require_chart(chart)
+        charts.require(chart)
     with working(f"reading {views.name}"):
         given, register, column = opened(views)
         table = None

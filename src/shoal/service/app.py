@@ -86,7 +86,7 @@ class Asked(BaseModel):
 
 
 class Replied(BaseModel):
-    """The exact answer, a decimal or a quotient such as 10/3, or a denial. Nothing else, and in the same shape."""
+    """The answer, a decimal or a quotient such as 10/3, or a denial. Nothing else, and in the same shape."""
 
     denied: bool
     answer: str | None
@@ -130,6 +130,8 @@ class Asking(BaseModel):
     integers: bool
     distinct: bool
     strategy: str
+    dither: bool
+    unit: str | None
 
 
 class Columns(BaseModel):
@@ -212,7 +214,7 @@ def application(audit: Audit, limits: Limits | None = None, log: Log | None = No
 
     @app.post("/query", response_model=Replied, responses=_problems(400, 401, 422, 429))
     async def query(asked: Asked, key: analyst) -> _Padded:
-        """Ask. The reply is the exact answer or a denial."""
+        """Ask. The reply is the answer, exact but for dithered sums, or a denial."""
         return _Padded(await door.on_the_grid(lambda: door.ask(asked, key)))
 
     @app.get("/transcript", responses=_problems(401, 422, 429))

@@ -6,6 +6,7 @@ pass in how many ways it can be finished; both are whole numbers. docs/proofs/vi
 """
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -44,7 +45,7 @@ class _Option(NamedTuple):
     choice: int
 
 
-class _Step:
+class _Step(ABC):
     """One choice, and what it does to a state: for a cell how often it has each value, or how often it has one.
 
     A state is one integer, with a field for everything that is left: of each value in the bag of an open view, and of people in
@@ -81,9 +82,9 @@ class _Step:
             self.written += _WRITING
         return found
 
+    @abstractmethod
     def _possible(self, left: Sequence[int]) -> list[_Option]:
         """The options, given all fields."""
-        raise NotImplementedError
 
     def _option(self, given: tuple[int, ...], number: int) -> _Option:
         if given not in self._place:

@@ -9,13 +9,12 @@ looks at the table, and so the choice itself tells something. Against someone wh
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from io import BytesIO, StringIO
 from math import comb
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, cast
 
-from shoal.disk import replacing
-from shoal.errors import InternalError, ParameterError, ShoalError, TooLargeError, listed, plural
+from shoal import charts
+from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
 from shoal.judgement import NOTICE
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.views.candidates import Candidate, fits, fresh
@@ -103,14 +102,7 @@ class Restored:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix; not beside a release."""
-        from shoal.methods.personal.curves import FORMS, require_chart
-
-        form = require_chart(path)
-        drawn = BytesIO() if form == "png" else StringIO()
-        self.chart().save(drawn, format=form, **FORMS[form])  # type: ignore[arg-type]
-        content = drawn.getvalue()
-        with replacing(path) as file:
-            file.write(content if isinstance(content, bytes) else content.encode())
+        charts.save(self.chart(), path)
 
 
 def restore(
@@ -220,10 +212,7 @@ def frame(told: Iterable[Row]) -> "pl.DataFrame":
 
 def chart(told: Iterable[Row]) -> "altair.LayerChart":
     """Rows as a chart: for each a line from before to after, and a tick at its limit."""
-    try:
-        import altair as alt
-    except ImportError:
-        raise ShoalError("charts need Altair; install it with: pip install 'shoal[plots]'") from None
+    alt = charts.library()
     data = [
         {
             "who": f"{one.person}: {said(one.value) or 'missing'}",

@@ -136,7 +136,7 @@ class Register:
         quasi = [str(one["name"]) for one in paper.columns if one["role"] == "quasi"]
         if paper.method != "coincident":
             return self.of_table(release.table, name, {one: one for one in quasi}, chosen)
-        return self._of_table(release.table, name, {one: one for one in quasi}, chosen, group="group", drawn=True)
+        return self.of_table(release.table, name, {one: one for one in quasi}, chosen, group="group", drawn=True)
 
     def of_table(
         self,
@@ -148,6 +148,7 @@ class Register:
         values: Mapping[Any, Any] | None = None,
         group: str | None = None,
         count: str | None = None,
+        drawn: bool = False,
     ) -> list[View]:
         """The views that a table of anybody gives: one for every group of rows that look alike.
 
@@ -155,22 +156,8 @@ class Register:
         values: what sensitive values of the table are called here, where they have other names
         group: a column that says which rows are one group, where groups may look alike
         count: a column that says how often a row is meant
+        drawn: whether people who fit a group may have been left out of it by chance
         """
-        return self._of_table(frame, name, columns, sensitive, values=values, group=group, count=count)
-
-    def _of_table(
-        self,
-        frame: Any,
-        name: str,
-        columns: Mapping[str, str],
-        sensitive: str,
-        *,
-        values: Mapping[Any, Any] | None = None,
-        group: str | None = None,
-        count: str | None = None,
-        drawn: bool = False,
-    ) -> list[View]:
-        """The same; `drawn` says whether people who fit a group may have been left out of it by chance."""
         shown = nw.from_native(frame, eager_only=True)
         if absent := [one for one in columns if one not in self.people.names]:
             raise ColumnError(f"{name!r} goes by columns that the register lacks: {listed(absent)}")

@@ -9,21 +9,18 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from io import BytesIO, StringIO
 from math import ceil, floor, log10, prod
 from operator import mul
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal import memory
+from shoal import charts, memory
 from shoal.chance import Chance
 from shoal.counts import Lattice, Node
-from shoal.disk import replacing
-from shoal.errors import ParameterError, ShoalError, TooLargeError
-from shoal.judgement import NOTICE, refuse_beside_a_release
+from shoal.errors import ParameterError, TooLargeError
+from shoal.judgement import NOTICE
 from shoal.measure.loss import LOSSES
 from shoal.methods import Progress, Schema, silent
 from shoal.methods.optimal import search
@@ -47,7 +44,6 @@ __all__ = [
     "Staircase",
     "Step",
     "compared",
-    "require_chart",
     "tradeoff",
     "tradeoff_of",
 ]
@@ -61,7 +57,6 @@ ARBITRARY = 10
 COMPARED: tuple[Solver, ...] = ("exact", "genetic")
 ROUNDING = 1e-12
 """Means of risks are sums of floats: what is above half by less than this part of it is half."""
-FORMS: dict[str, dict[str, Any]] = {"html": {"inline": True}, "png": {"scale_factor": 2}, "svg": {}}
 """What charts are saved as, with the options of Altair for each: the first draws without a network."""
 _PARTS = 1000  # of the work at one floor, for progress
 _HEIGHT = 320  # of a chart
@@ -80,22 +75,7 @@ class _Told:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix; not beside a release."""
-        form = require_chart(path)
-        drawn = BytesIO() if form == "png" else StringIO()
-        self.chart().save(drawn, format=form, **FORMS[form])  # type: ignore[arg-type]
-        content = drawn.getvalue()
-        with replacing(path) as file:
-            file.write(content if isinstance(content, bytes) else content.encode())
-
-
-def require_chart(path: str | os.PathLike[str]) -> str:
-    """The form a chart is saved in, by the suffix of the file; an error if it cannot be saved there."""
-    form = Path(path).suffix.lower().removeprefix(".")
-    if form not in FORMS:
-        raise ParameterError(f"a chart is saved as .html, .png or .svg, and {Path(path).name!r} ends otherwise")
-    refuse_beside_a_release(path)
-    _altair()
-    return form
+        charts.save(self.chart(), path)
 
 
 @dataclass(frozen=True)
@@ -127,7 +107,7 @@ class Curve(_Told):
 
     def chart(self) -> "LayerChart":
         """The mean and the highest risk over the floor, and where the mean is halved."""
-        alt = _altair()
+        alt = charts.library()
         across = _utility(alt, "floor", "share of utility that everybody keeps, at least")
         rows = [
             {"floor": float(point.floor), "risk": risk, "of": of}
@@ -192,7 +172,7 @@ class Staircase(_Told):
 
     def chart(self) -> "LayerChart":
         """The lowest risk over the utility kept, and where it is halved."""
-        alt = _altair()
+        alt = charts.library()
         across = _utility(alt, "utility", "share of utility kept")
         rows = [{"utility": float(step.utility), "risk": step.risk, "people": step.people} for step in self.steps]
         line = alt.Chart(alt.Data(values=rows)).mark_line(point=True, interpolate="step-before")
@@ -231,7 +211,7 @@ class Comparison(_Told):
 
     def chart(self) -> "LayerChart":
         """The mean risks over the mean utility, with the k of every k-anonymous table."""
-        alt = _altair()
+        alt = charts.library()
         across = _utility(alt, "utility", "mean share of utility that k-anonymous tables keep", whole=False)
         marks: dict[tuple[str, float, float], list[str]] = {}
         for row in self.rows:
@@ -498,15 +478,6 @@ def _part(progress: Progress, done: int, total: int) -> Progress:
 
 
 # Drawing
-
-
-def _altair() -> Any:
-    try:
-        import altair
-        import vl_convert  # noqa: F401  draws PNG, SVG and what HTML needs inside
-    except ImportError:
-        raise ShoalError("charts need Altair; install it with: pip install 'shoal[plots]'") from None
-    return altair
 
 
 def _frame(rows: Iterable[Any]) -> "pl.DataFrame":
