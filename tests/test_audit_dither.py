@@ -2,7 +2,7 @@
 
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -122,3 +122,66 @@ def test_different_values_of_few_digits_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="give each other away"):
         audit(tmp_path / "a", low=0, high=100, distinct=True, width="0.1")
     assert audit(tmp_path / "b", low=0, high=100, distinct=True, width=1).ask("max(pay)").answer == Fraction(151, 2)
+
+
+class Careless(Sums):
+    """A twin that takes multiples of a unit for real numbers."""
+
+    def _coarse(self, state: SumState, people: int) -> bool:
+        return False
+
+
+def narrowest(people: int, high: int, entries: list[Entry]) -> int:
+    """How far apart the possible values of some person are, of all whole tables with the answers that were given."""
+    tables = np.array(list(product(range(high + 1), repeat=people)))
+    for entry in entries:
+        if entry.answered:
+            asked = [person for person in range(people) if entry.people >> person & 1]
+            tables = tables[tables[:, asked].sum(1) == entry.value]
+    return int(np.ptp(tables, axis=0).min())
+
+
+@pytest.mark.parametrize("unit", [1, None])
+def test_four_sums_tell_whole_numbers_to_a_twin_that_takes_them_for_reals(unit: int | None) -> None:
+    values, questions = (3, 1, 7, 4, 5), ((0, 3, 4), (1, 2, 3), (1, 4), (0, 2, 4))
+    found = {}
+    for auditor in (Sums(5, 0, 8, 2, unit=unit), Careless(5, 0, 8, 2, unit=unit)):
+        state, entries = auditor.start(), []
+        for people in questions:
+            entries.append(auditor.decide(state, crowd(people), sum(values[person] for person in people)))
+            state = auditor.after(state, entries[-1])
+        found[type(auditor)] = narrowest(5, 8, entries)
+    assert found[Careless] < 2
+    assert (found[Sums] >= 2) == (unit == 1)  # real numbers are promised to nobody who knows that they are whole
+
+
+def test_some_multiples_are_as_near_to_any_real_table_as_the_proof_says() -> None:
+    drawn = random.Random(5)
+    for _ in range(300):
+        n = drawn.randint(2, 6)
+        m = drawn.randint(1, n - 1)
+        a = np.array([[drawn.randint(0, 1) for _ in range(n)] for _ in range(m)])
+        chosen = next((list(some) for some in combinations(range(n), m) if round(np.linalg.det(a[:, list(some)]))), None)
+        if chosen is None:
+            continue  # rows that are no basis are fewer
+        basis = round(np.linalg.det(a[:, chosen]))
+        kernel = []
+        for other in (column for column in range(n) if column not in chosen):
+            v = np.zeros(n, np.int64)
+            v[other] = basis
+            for place, column in enumerate(chosen):  # Cramer's rule
+                minor = a[:, chosen].copy()
+                minor[:, place] = a[:, other]
+                v[column] = -round(np.linalg.det(minor))
+            assert not (a @ v).any()
+            kernel.append(v)
+        shares = [drawn.uniform(-3, 3) for _ in kernel]
+        real = sum(share * v for share, v in zip(shares, kernel, strict=True))
+        near = sum(round(share) * v for share, v in zip(shares, kernel, strict=True))
+        largest = ((m + 1) ** (m + 1) / 4**m) ** 0.5
+        assert np.abs(real - near).max() <= n / 2 * largest + 1e-9
+
+
+def test_widths_of_multiples_are_asked_for_with_room() -> None:
+    bare, fine = Sums(3, 0, 8, 2)._box, Sums(3, 0, 8, 2, unit=Fraction(1, 10**30))._box
+    assert all(wider - width == Fraction(8, 2**38) for width, wider in zip(bare.width, fine.width, strict=True))
