@@ -25,6 +25,7 @@ __all__ = ["STEPS", "Counted", "order"]
 STEPS = 3_000_000
 """Steps from state to state that a forward pass may take, by itself: some seconds, and less than a gigabyte."""
 
+_HOPELESS = 10  # times as many steps as may be taken, by the estimate, at which it is not tried
 _WRITING = 5  # steps that it takes to find an option
 _STARTS = 12  # orders that are compared before counting
 _MANY = 200  # views from which on only one order is made
@@ -211,17 +212,21 @@ class Counted:
     @classmethod
     def of(cls, puzzle: Puzzle, most: int | None = None, *, rounded: bool | None = None) -> "Counted":
         """Count forwards, at most so many steps. By itself it finds out whether counts are `rounded`."""
-        steps = tuple(_steps(puzzle, *order(puzzle)))
+        most = STEPS if most is None else most
+        first, last, guess = _order(puzzle)
+        if guess > _HOPELESS * most:
+            raise TooLargeError(f"counting takes more than {most:,} steps")
+        steps = tuple(_steps(puzzle, first, last))
         if rounded is None:
             try:
-                found = cls._forwards(puzzle, steps, STEPS if most is None else most, rounded=False)
+                found = cls._forwards(puzzle, steps, most, rounded=False)
             except _TooLong:
                 pass
             else:
                 if found.taken * _product(found.tables.bit_length()) <= _PATIENCE:
                     return found
             rounded = True
-        return cls._forwards(puzzle, steps, STEPS if most is None else most, rounded=rounded, patient=True)
+        return cls._forwards(puzzle, steps, most, rounded=rounded, patient=True)
 
     @classmethod
     def _forwards(
@@ -482,16 +487,20 @@ def order(puzzle: Puzzle) -> tuple[list[int], list[int]]:
 
     Greedy, and the best of some that start with other views, or leave large cells to the end.
     """
+    return _order(puzzle)[:2]
+
+
+def _order(puzzle: Puzzle) -> tuple[list[int], list[int], float]:
+    """The order, and about how many steps it takes."""
     if len(puzzle.bags) == 1:
-        return list(range(len(puzzle.cells))), []
+        return list(range(len(puzzle.cells))), [], 0.0
     plans = _Plans(puzzle)
-    best: tuple[list[int], list[int]] = [], []
-    least = inf
+    best: tuple[list[int], list[int], float] = [], [], inf
     for last in plans.lasts():
         for start in plans.starts():
-            cells, cost = plans.greedy(start, last, least)
-            if cost < least:
-                best, least = (cells, last), cost
+            cells, cost = plans.greedy(start, last, best[2])
+            if cost < best[2]:
+                best = cells, last, cost
     return best
 
 

@@ -23,11 +23,14 @@ from shoal.views.model import contradiction
 
 __all__ = ["Dense"]
 
-MOST = 10_000_000_000
+MOST = 50_000_000_000
 """Multiplications that it may take: a few seconds."""
 
-_TURN = 30_000  # multiplications in the time that one choice takes besides them
-_PLACES = 1_000_000  # of an array
+_TURN = 150_000  # multiplications in the time that one choice takes besides them
+_GATHERED = 20  # and that it takes to write one place of a matrix
+_NARROW = 40  # columns of a matrix that take as long as twice as many
+_WIDEST = 200  # columns of a matrix
+_PLACES = 4_000_000  # of an array
 _LONGEST = 500  # people of a shared cell: so many products of two remainders are less than 2^53
 _OFTEN = 2000  # times that a view has a value
 _BITS = 10_000  # of the number of tables, for which so many primes of 22 bits tell numbers apart
@@ -61,6 +64,9 @@ class _Box(NamedTuple):
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(last - first + 1 for first, last in zip(self.low, self.high, strict=True))
+
+    def axes(self, some: slice) -> "_Box":
+        return _Box(self.low[some], self.high[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +140,12 @@ def _passes(puzzle: Puzzle, most: int, prime: int | None) -> tuple[list[list[flo
         raise TooLargeError("views share more people than arrays can hold places for")
     values = _ordered([_value(puzzle, shared, v, prime) for v in range(puzzle.values)])
     boxes = _boxes(sizes, [value.caps for value in values])
-    moves = [_Move(value, before, after, prime) for value, before, after in zip(values, boxes, boxes[1:], strict=False)]
+    wide = (at for at in range(1, len(sizes)) if prod(size + 1 for size in sizes[at:]) <= _WIDEST)
+    lead = next(wide, len(sizes) - 1)
+    moves = [_Move(value, before, after, lead, prime) for value, before, after in zip(values, boxes, boxes[1:], strict=False)]
     if 3 * sum(move.work for move in moves) > most:
         raise TooLargeError(f"counting takes more than {most:,} multiplications")
-    layers = [np.ones(boxes[0].shape)]
+    layers = [np.ones((1,) * (lead + 1))]
     for move in moves:
         layers.append(move.forwards(layers[-1]))
     if prime is None and layers[-1].item() < _FAINTEST:
@@ -145,7 +153,7 @@ def _passes(puzzle: Puzzle, most: int, prime: int | None) -> tuple[list[list[flo
     alone = {own[0]: c for c, (_, own) in enumerate(puzzle.cells) if len(own) == 1}
     sums = [[0.0] * puzzle.values for _ in puzzle.cells]
     totals = [0.0] * puzzle.values
-    finish = np.ones(boxes[-1].shape)
+    finish = np.ones((1,) * (lead + 1))
     for move, layer in zip(reversed(moves), reversed(layers[:-1]), strict=True):
         value = move.value
         held = _left(value.weight * move.between(layer, finish), prime)
@@ -228,50 +236,51 @@ def _boxes(sizes: Sequence[int], caps: Sequence[Sequence[int]]) -> list[_Box]:
 
 
 class _Move:
-    """From the places before a value to those after it. The longest cell is the last axis, along which matrices move."""
+    """From the places before a value to those after it: choice by choice, and after the `lead` axes by matrices."""
 
-    def __init__(self, value: _Value, before: _Box, after: _Box, prime: int | None) -> None:
-        self.value, self.before, self.after, self.prime = value, before, after, prime
-        step = np.arange(after.low[-1], after.high[-1] + 1)[None, :] - np.arange(before.low[-1], before.high[-1] + 1)[:, None]
-        self.fits = (step >= 0) & (step <= value.caps[-1])
-        self.step = np.where(self.fits, step, 0)
-        self.able = able = np.argwhere(value.weight.any(axis=-1))
-        """The choices for all cells but the last."""
+    def __init__(self, value: _Value, before: _Box, after: _Box, lead: int, prime: int | None) -> None:
+        self.value, self.prime = value, prime
+        self.before, self.after = before.axes(slice(lead)), after.axes(slice(lead))
+        self.where = _between(before.axes(slice(lead, None)), after.axes(slice(lead, None)), value.caps[lead:])
+        weights = value.weight.reshape(*value.weight.shape[:lead], -1)
+        self.some = weights.any(axis=-1)
+        """The choices along the lead."""
 
-        low, high, first, last = (np.array(some[:-1], dtype=np.int64) for some in (*before, *after))
-        begin, end = np.maximum(low, first - able), np.minimum(high, last - able) + 1
-        self.work = int(np.maximum(end - begin, 0).prod(axis=1).sum()) * self.fits.size + _TURN * len(able)
-        """Multiplications of one pass, with what a turn takes besides."""
-
-    @property
-    def choices(self) -> Iterator[tuple[int, ...]]:
-        return map(tuple, self.able.tolist())
+        self.weights = np.pad(weights[self.some], ((0, 0), (0, 1)))
+        able = np.argwhere(self.some)
+        low, high, first, last = (np.array(some, dtype=np.int64) for some in (*self.before, *self.after))
+        begin = np.maximum(low, first - able)
+        end = np.maximum(np.minimum(high, last - able) + 1, begin)
+        self._slices = begin - low, end - low, begin + able - first, end + able - first
+        turn = _TURN + _GATHERED * self.where.size
+        multiplied = int((end - begin).prod(axis=1).sum()) * self.where.size
+        self.work = int(multiplied * (1 + _NARROW / self.where.shape[1])) + len(able) * turn
+        """Multiplications of one pass, and those that all else takes as long as."""
 
     def forwards(self, layer: Floats) -> Floats:
-        found = np.zeros(self.after.shape)
-        for choice in self.choices:
-            old, new = self._slices(choice)
+        found = np.zeros((*self.after.shape, self.where.shape[1]))
+        for weights, old, new in self._turns():
             part = layer[old]
-            found[new] += _left(part.reshape(-1, part.shape[-1]) @ self._matrix(choice), self.prime).reshape(found[new].shape)
+            found[new] += _left(part.reshape(-1, part.shape[-1]) @ weights[self.where], self.prime).reshape(found[new].shape)
         return _left(found, self.prime)
 
     def backwards(self, finish: Floats) -> Floats:
-        found = np.zeros(self.before.shape)
-        for choice in self.choices:
-            old, new = self._slices(choice)
+        found = np.zeros((*self.before.shape, self.where.shape[0]))
+        for weights, old, new in self._turns():
             part = finish[new]
-            found[old] += _left(part.reshape(-1, part.shape[-1]) @ self._matrix(choice).T, self.prime).reshape(found[old].shape)
+            found[old] += _left(part.reshape(-1, part.shape[-1]) @ weights[self.where].T, self.prime).reshape(found[old].shape)
         return _left(found, self.prime)
 
     def between(self, layer: Floats, finish: Floats) -> Floats:
         """For every choice the ways before and after it together."""
-        found = np.zeros(self.value.weight.shape)
-        where = self.step[self.fits]
-        for choice in self.choices:
-            old, new = self._slices(choice)
-            pairs = self._pairs(layer[old].reshape(-1, layer.shape[-1]), finish[new].reshape(-1, finish.shape[-1]))
-            found[choice] = np.bincount(where, pairs[self.fits], minlength=self.value.caps[-1] + 1)
-        return _left(found, self.prime)
+        where = self.where.ravel()
+        found = np.zeros((*self.some.shape, self.weights.shape[1]))
+        pairs = (
+            self._pairs(layer[old].reshape(-1, layer.shape[-1]), finish[new].reshape(-1, finish.shape[-1]))
+            for _, old, new in self._turns()
+        )
+        found[self.some] = [np.bincount(where, own.ravel(), minlength=found.shape[-1]) for own in pairs]
+        return _left(found[..., :-1].reshape(self.value.weight.shape), self.prime)
 
     def _pairs(self, one: Floats, other: Floats) -> Floats:
         """Their product over all places; remainders in parts that floats hold exactly."""
@@ -279,23 +288,24 @@ class _Move:
             return np.asarray(one.T @ other)
         parts = range(0, len(one), _LONGEST)
         return sum(
-            (_left(one[at : at + _LONGEST].T @ other[at : at + _LONGEST], self.prime) for at in parts), np.zeros(self.fits.shape)
+            (_left(one[at : at + _LONGEST].T @ other[at : at + _LONGEST], self.prime) for at in parts), np.zeros(self.where.shape)
         )
 
-    def _matrix(self, choice: tuple[int, ...]) -> Floats:
-        return np.where(self.fits, self.value.weight[choice][self.step], 0.0)
+    def _turns(self) -> Iterator[tuple[Floats, Slices, Slices]]:
+        """For every choice its weights, all places from which it leads to places, and these."""
+        for weights, begin, end, first, last in zip(self.weights, *(some.tolist() for some in self._slices), strict=True):
+            yield weights, tuple(map(slice, begin, end)), tuple(map(slice, first, last))
 
-    def _slices(self, choice: tuple[int, ...]) -> tuple[Slices, Slices]:
-        """All places of which a choice leads to places, and these; but for the last axis, of which all are taken."""
-        old: list[slice] = []
-        new: list[slice] = []
-        for axis, x in enumerate(choice):
-            low, first = self.before.low[axis], self.after.low[axis]
-            begin = max(low, first - x)
-            end = max(min(self.before.high[axis], self.after.high[axis] - x) + 1, begin)
-            old.append(slice(begin - low, end - low))
-            new.append(slice(begin + x - first, end + x - first))
-        return tuple(old), tuple(new)
+
+def _between(before: _Box, after: _Box, caps: Sequence[int]) -> npt.NDArray[np.int64]:
+    """For each place before and after the number of the choice that leads from one to the other; that after all if none does."""
+    axes = len(caps)
+    found, fits = np.zeros((1,) * 2 * axes, dtype=np.int64), np.ones((1,) * 2 * axes, dtype=bool)
+    for axis, cap in enumerate(caps):
+        old = _along(np.arange(before.low[axis], before.high[axis] + 1), axis, 2 * axes)
+        new = _along(np.arange(after.low[axis], after.high[axis] + 1), axes + axis, 2 * axes)
+        found, fits = found * (cap + 1) + (new - old), fits & (old <= new) & (new <= old + cap)
+    return np.where(fits, found, prod(cap + 1 for cap in caps)).reshape(prod(before.shape), prod(after.shape))
 
 
 def _along(numbers: npt.NDArray[Any], axis: int, axes: int) -> npt.NDArray[Any]:
