@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 
 import shoal
 from shoal.chance import Chance, Seeded
-from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError, ShoalError, Stopped
+from shoal.errors import ColumnError, HierarchyError, InfeasibleError, InputError, ParameterError, ShoalError, Stopped
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Method, Progress, Schema
@@ -36,6 +37,7 @@ from shoal.privacy.promises import Promise
 from shoal.release import Release
 from shoal.tables import Table
 from shoal.verification import verify
+from shoal.views.sources import TRUTHFUL, Register
 
 BOTH = (KAnonymity(3), DistinctDiversity("ill", 2))
 
@@ -495,3 +497,25 @@ def test_stopping_leaves_nothing_written(method: Method, tmp_path: Path) -> None
     with pytest.raises(Stopped):
         method.release(people(), progress=stop).write(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+# 7. Beside other releases: what a method shows is either views that are true of the table, or no view
+
+
+@every_method
+def test_a_release_becomes_views_that_are_true_or_is_refused_as_none(method: Method) -> None:
+    given = people(kind=pl.DataFrame)
+    ill = given.frame["ill"].to_list()
+    register = Register(Table(given.frame.select("age", "town"), hierarchies=given.hierarchies))
+    release = method.release(given)
+    if method.name not in TRUTHFUL:
+        with pytest.raises(InputError, match="no view"):
+            register.of_release(release, "it", "ill")
+        return
+    shown = register.of_release(release, "it", "ill")
+    assert sum(view.size for view in shown) == len(rows_of(release))
+    for view in shown:
+        inside = Counter(ill[person] for person in view.members)
+        assert all(inside[value] >= often for value, often in view.shown.items())
+        assert view.parts or inside == view.shown
+    assert register.notes or not any(view.parts for view in shown)

@@ -134,9 +134,16 @@ class Register:
         if paper.method == "buckets":
             return self._of_buckets(release, name, chosen)
         quasi = [str(one["name"]) for one in paper.columns if one["role"] == "quasi"]
-        if paper.method != "coincident":
-            return self.of_table(release.table, name, {one: one for one in quasi}, chosen)
-        return self.of_table(release.table, name, {one: one for one in quasi}, chosen, group="group", drawn=True)
+        drawn = paper.method == "coincident"  # where some are left out, and groups may look alike
+        return self.of_table(
+            release.table,
+            name,
+            {one: one for one in quasi},
+            chosen,
+            group="group" if drawn else None,
+            drawn=drawn,
+            starred=paper.parameters.get("suppressed") == "star",
+        )
 
     def of_table(
         self,
@@ -149,6 +156,7 @@ class Register:
         group: str | None = None,
         count: str | None = None,
         drawn: bool = False,
+        starred: bool = True,
     ) -> list[View]:
         """The views that a table of anybody gives: one for every group of rows that look alike.
 
@@ -157,6 +165,7 @@ class Register:
         group: a column that says which rows are one group, where groups may look alike
         count: a column that says how often a row is meant
         drawn: whether people who fit a group may have been left out of it by chance
+        starred: whether rows of which all is `*`, beside others, are those who were suppressed: who fits no other row
         """
         shown = nw.from_native(frame, eager_only=True)
         if absent := [one for one in columns if one not in self.people.names]:
@@ -173,14 +182,21 @@ class Register:
         bags: dict[tuple[str, tuple[str, ...]], Counter[str | None]] = {}
         for label, mark, value, times in zip(labels, own, map(_text, shown[sensitive].to_list()), often, strict=True):
             bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += int(times)
-        return list(self._groups(name, list(columns), bags, drawn))
+        stars = (
+            [key for key in bags if columns and set(key[1]) == {_STAR}] if starred and len({key[1] for key in bags}) > 1 else []
+        )
+        return list(self._groups(name, list(columns), bags, stars, drawn))
 
     def _groups(
-        self, name: str, columns: Sequence[str], bags: Mapping[tuple[str, tuple[str, ...]], Counter[str | None]], drawn: bool
+        self,
+        name: str,
+        columns: Sequence[str],
+        bags: Mapping[tuple[str, tuple[str, ...]], Counter[str | None]],
+        suppressed: Sequence[tuple[str, tuple[str, ...]]],
+        drawn: bool,
     ) -> Iterator[View]:
         """A view for every group, of those who fit it; groups that share people are joined."""
         reach = {one: _Reach(self.people, one, name) for one in columns}
-        suppressed = [key for key in bags if columns and set(key[1]) == {_STAR}] if len({key[1] for key in bags}) > 1 else []
         fits: dict[tuple[str, tuple[str, ...]], list[int]] = {}
         for key in bags:
             if key not in suppressed:
