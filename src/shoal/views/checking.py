@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, inf, isinf, log10, prod
 from random import Random
 from typing import Literal
@@ -20,7 +20,7 @@ import numpy as np
 from shoal.errors import ParameterError, TooLargeError, listed
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.views.cells import Component, Puzzle, components, connected
-from shoal.views.counting import Counted
+from shoal.views.counting import Counted, guessed
 from shoal.views.dense import Dense
 from shoal.views.importance import ENOUGH, Estimated, estimate
 from shoal.views.intervals import clopper_pearson, spread
@@ -35,6 +35,7 @@ HOW: tuple[How, ...] = ("exact", "enclosed", "sampling", "importance", "bounded"
 _LONGEST = 40  # digits of a fraction that is not rounded as a text
 _NEAR = 12  # views among which those that expose somebody are searched
 _QUICK = 300_000  # steps of counting in whole numbers before arrays of floats are tried
+_SLOW = 2_000_000  # steps, by the guess, from which on arrays are tried first
 _NOTES = 3  # components that are too entangled of which each is told by itself
 _EXPLAINED = 100  # cells of exposed people for which the views that expose them are searched
 
@@ -329,10 +330,10 @@ def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
 
 def _counted(puzzle: Puzzle, how: How | None, most: int | None) -> Counted | Dense | None:
     if how is None and most is None:
-        with suppress(TooLargeError):
-            return Counted.of(puzzle, _QUICK)
-        with suppress(TooLargeError):
-            return Dense.of(puzzle)
+        quick = partial(Counted.of, puzzle, _QUICK), partial(Dense.of, puzzle)
+        for one in reversed(quick) if guessed(puzzle) > _SLOW else quick:
+            with suppress(TooLargeError):
+                return one()
     try:
         return Counted.of(puzzle, most, rounded={"exact": False, "sampling": False, "enclosed": True, None: None}[how])
     except TooLargeError as error:

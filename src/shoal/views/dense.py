@@ -23,8 +23,8 @@ from shoal.views.model import contradiction
 
 __all__ = ["Dense"]
 
-MOST = 50_000_000_000
-"""Multiplications that it may take: a few seconds."""
+MOST = 100_000_000_000
+"""Multiplications that it may take: some seconds of one core."""
 
 _TURN = 150_000  # multiplications in the time that one choice takes besides them
 _GATHERED = 20  # and that it takes to write one place of a matrix
