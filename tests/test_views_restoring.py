@@ -226,6 +226,15 @@ def region_of(views: Views) -> Region:
     return region
 
 
+def test_groups_of_which_it_is_not_public_who_is_in_which_cannot_be_restored() -> None:
+    joined = View("groups", range(4), ["flu", "flu", "flu", "gout"], ({"flu": 2}, {"flu": 1, "gout": 1}))
+    views = Views(4, [joined])
+    with pytest.raises(InputError, match="not public who is in which"):
+        restore(views, ["flu", "flu", "flu", "gout"], [Candidate("first", frozenset({0, 1}))])
+    with pytest.raises(InputError, match="not public who is in which"):
+        plan(views, [Candidate("first", frozenset({0, 1}))])
+
+
 def test_who_is_certain_stays_so() -> None:
     views = Views(["Ann", "Bob", "Cid"], [View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])])
     found = restore(views, ["cold", "flu", "gout"], subsets(views, 2))

@@ -12,7 +12,7 @@ from math import factorial, prod
 from shoal.errors import InputError, listed
 from shoal.views.model import Views, contradiction
 
-__all__ = ["Component", "Puzzle", "components", "connected", "ways"]
+__all__ = ["Component", "Puzzle", "components", "connected", "countable", "ways"]
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,18 @@ def ways(bag: Iterable[int]) -> int:
     return factorial(sum(counts)) // prod(map(factorial, counts))
 
 
-def components(views: Views) -> list[Component]:
-    """The components of all people who are in any view; InfeasibleError where bags of nested views contradict each other."""
+def countable(views: Views) -> None:
+    """InputError if it is not public whom some of the views are about."""
     if joined := [view.name for view in views.shown if view.parts]:
         raise InputError(
             f"views {listed(joined[:3])} are joined from groups of which it is not public who is in which, or who was left out: "
             "tables that could have shown them cannot be counted. Leave them out, or check them, which gives bounds"
         )
+
+
+def components(views: Views) -> list[Component]:
+    """The components of all people who are in any view; InfeasibleError where bags of nested views contradict each other."""
+    countable(views)
     signature: list[list[int]] = [[] for _ in views.names]
     for k, view in enumerate(views.shown):
         for person in view.members:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from shoal.errors import TooLargeError, plural
 from shoal.views.candidates import Candidate
-from shoal.views.cells import Component, Puzzle, components
+from shoal.views.cells import Component, Puzzle, components, countable
 from shoal.views.checking import Checked
 from shoal.views.counting import STEPS, Counted
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
@@ -232,6 +232,7 @@ def above(found: Checked) -> list[int]:
 
 def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int]) -> list[Region]:
     """The regions of people who are exposed, with the candidates that touch them."""
+    countable(views)
     first = list(range(len(views.names)))
 
     def find(one: int) -> int:
