@@ -2,6 +2,7 @@
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from shoal.cli.terminal import complain, figures, print_json, show, title
 from shoal.errors import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     from shoal.ledger.account import Account, Budget, Entry
@@ -28,7 +30,9 @@ Gamma = Annotated[
     str | None,
     typer.Option(metavar="SHARE", help="How sure one may become of a value, by all views, as 1/2.", show_default=False),
 ]
-Limits = Annotated[list[str], typer.Option("--limit", metavar="VALUE=SHARE", help="The same for one value.", show_default=False)]
+Limits = Annotated[
+    list[str], typer.Option("--limit", metavar="VALUE=SHARE", help="The same for one value; may be repeated.", show_default=False)
+]
 Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False)]
 
 
@@ -113,20 +117,20 @@ def show_(path: Book, json: options.Json = False) -> None:
     if json:
         print_json(_as_json(account))
         return
-    spent, left = account.spent, account.left
+    spent, left, gamma = account.spent, account.left, account.gamma
     show(
         figures(
-            ("budget", _limit(account) or "none"),
-            ("spent", _spent(account)),
+            *([("γ", f"{_gamma(gamma.facts())}, for all releases that are views")] if gamma else []),
+            *([] if gamma else [("budget", _limit(account) or "none")]),
+            *([] if gamma and account.epsilon is None else [("spent", _spent(account))]),
             *([("left", left.rounded(up=False))] if left else []),
-            *([("γ", str(account.gamma))] if account.gamma else []),
             ("releases", f"{len(account.reserved)}, of which {len(account.completed)} completed"),
             ("head", account.entries[-1].digest),
         ),
         title("Entries"),
         _history(account),
     )
-    if spent.delta >= 1:
+    if spent.delta >= 1 and gamma is None:
         complain("note: a release was entered that nothing bounds; of the whole, nothing is promised")
 
 
@@ -171,21 +175,24 @@ def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
     """An entry in words; a release with the one that completes it."""
     facts = entry.facts
     if entry.what == "gamma":
-        share = facts["gamma"] and facts["gamma"]["share"]
-        return f"changed to {f'γ {share}' if share else 'no γ'}"
+        return f"changed to γ {_gamma(facts['gamma'])}" if facts["gamma"] else "changed to no γ"
     if entry.what == "remembered":
         return f"added what entry {facts['reserved']} showed"
     costs = "" if facts["epsilon"] is None else f"ε {facts['epsilon']}, δ {facts['delta']}"
     if entry.what != "reserved":
-        gamma = f", γ {facts['gamma']['share']}" if facts.get("gamma") else ""
+        gamma = f", γ {_gamma(facts['gamma'])}" if facts.get("gamma") else ""
         verb = "created with" if entry.what == "created" else "changed to"
         return f"{verb} {f'a budget of {costs}' if costs else 'no budget'}{gamma}"
-    lines = [f"release by {facts['method']}: {costs or 'unbounded'}"]
+    done, refused = account.completed.get(entry.number), account.refused.get(entry.number)
+    together = _together(done, refused)
+    lines = [f"release by {facts['method']}{'' if together else ': ' + (costs or 'unbounded')}"]
     if costs:
         lines.append(f"{facts['definition']} definition, unit {facts['unit']}")
-    done = account.completed.get(entry.number)
-    lines += _together(done, account.refused.get(entry.number))
-    lines.append(f"number {done.facts['release']}" if done else "NOT COMPLETED, and counts as spent")
+    lines += together
+    if done:
+        lines.append(f"number {done.facts['release']}")
+    elif not refused:
+        lines.append("NOT COMPLETED" if account.gamma and not costs else "NOT COMPLETED, and counts as spent")
     lines.append(f"data: state {data.index(facts['fingerprint']) + 1} of {len(data)}, fingerprint {facts['fingerprint'][:16]}…")
     return "\n".join(lines)
 
@@ -196,7 +203,7 @@ def _together(done: "Entry | None", refused: "Entry | None") -> list[str]:
     if entry is None or "together" not in entry.facts:
         return []
     found = entry.facts["together"]
-    share, others = found["gamma"]["share"], plural(len(found["with"]), "earlier release")
+    share, others = _gamma(found["gamma"]), plural(len(found["with"]), "earlier release")
     if found["kept"]:
         return [f"keeps γ {share}, with {others}"]
     verdict = "does not keep" if found["kept"] is False else "not decided whether it keeps"
@@ -204,12 +211,20 @@ def _together(done: "Entry | None", refused: "Entry | None") -> list[str]:
     return [f"{said}, with {others}", found["why"], *([f"reason: {entry.facts['override']}"] if done else [])]
 
 
+def _gamma(facts: "Mapping[str, Any]") -> str:
+    """A γ as an entry has it, in words, with the limits of single values."""
+    limits = ", ".join(f"{value} {limit}" for value, limit in facts["limits"].items())
+    return f"{facts['share']} ({limits})" if limits else str(facts["share"])
+
+
 def _share(text: str | None) -> "Fraction | None":
     return None if text is None else options.share(text, "--gamma")
 
 
 def _shares(given: list[str]) -> dict[str, Any]:
-    return {value: options.share(share, "--limit") for value, share in options.pairs(given, "--limit").items()}
+    return {
+        value: options.share(share, f"--limit {value}") for value, share in options.pairs(given, "--limit", "VALUE=SHARE").items()
+    }
 
 
 def _limit(account: "Account") -> str:
@@ -219,6 +234,10 @@ def _limit(account: "Account") -> str:
 
 
 def _spent(account: "Account") -> str:
+    """What is spent; where γ bounds the views, by all other releases."""
+    if account.gamma:
+        bounded = (entry for entry in account.entries if entry.what != "reserved" or entry.facts["epsilon"] is not None)
+        account = replace(account, entries=tuple(bounded))
     return account.told if account.unit is None else f"{account.told} ({account.definition} definition, unit {account.unit})"
 
 

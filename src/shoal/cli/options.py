@@ -3,7 +3,8 @@
 import csv
 import inspect
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -36,6 +37,7 @@ __all__ = [
     "Separator",
     "Types",
     "hierarchies",
+    "keys_of",
     "names",
     "pairs",
     "read",
@@ -118,9 +120,25 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except _AsWritten:
+            raise
         except ShoalError as error:
             typed = {one.name: max(one.opts, key=len) for one in self.params if one.name and one.opts[0].startswith("-")}
             raise type(error)(spelled(str(error), typed)) from None
+
+
+class _AsWritten(ShoalError):
+    """An error about a file: what it names are keys, not options."""
+
+
+@contextmanager
+def keys_of(file: Path) -> Iterator[None]:
+    """Errors of the block are about what stands in a file: they name it, and its keys as they are written there."""
+    try:
+        yield
+    except ShoalError as error:
+        told = str(error)
+        raise _AsWritten(told if file.name in told else f"{file.name}: {told}") from None
 
 
 def _untyped(params: Any) -> Any:
@@ -152,7 +170,7 @@ def names(given: Iterable[str]) -> list[str]:
     return [name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line if name.strip()]
 
 
-def pairs(given: Iterable[str], option: str) -> dict[str, str]:
+def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict[str, str]:
     """The pairs of an option such as --type age=integer,zip=text.
 
     >>> pairs(["age=integer,zip=text"], "--type")
@@ -162,9 +180,9 @@ def pairs(given: Iterable[str], option: str) -> dict[str, str]:
     for text in names(given):
         name, sign, value = text.rpartition("=")
         if not (sign and name.strip() and value.strip()):
-            raise ParameterError(f"{option} {text!r}: write it as column=value")
+            raise ParameterError(f"{option} {text!r}: write it as {form}")
         if name.strip() in found:
-            raise ParameterError(f"{option} names the column {name.strip()!r} twice")
+            raise ParameterError(f"{option} names the {form.partition('=')[0].lower()} {name.strip()!r} twice")
         found[name.strip()] = value.strip()
     return found
 

@@ -95,6 +95,8 @@ def release(
             complain("for you alone: γ is not kept with earlier releases, or that is not known; your reason is entered")
         elif "together" in entered:
             complain(f"for you alone: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}")
+        if override is not None and "override" not in entered:
+            complain("note: there was nothing to override, and the reason is not entered")
         if entered["other_data"]:
             complain("note: the data is not that of the release before; what both spent is added up")
 

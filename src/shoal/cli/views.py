@@ -1,6 +1,8 @@
 """`shoal views`: what several releases of one table tell together."""
 
+import os
 from fractions import Fraction
+from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -8,12 +10,13 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.errors import ParameterError, plural
+from shoal.errors import FileError, ParameterError, plural
 
 if TYPE_CHECKING:
-    from shoal.views import Checked, Exposed, Views
+    from shoal.privacy.exact import Exact
+    from shoal.views import Checked, Exposed, Register, Views
 
-__all__ = ["app"]
+__all__ = ["app", "gathered", "share_text", "surest", "tables_text", "writable"]
 
 app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Check what several releases of one table tell together.")
 
@@ -25,20 +28,22 @@ New = Annotated[
 ]
 With = Annotated[
     Path | None,
-    typer.Option("--with", metavar="LEDGER", help="And all that this ledger knows was shown.", show_default=False),
+    typer.Option("--with", metavar="LEDGER", help="And all that this ledger knows.", show_default=False),
 ]
 Recipe = Annotated[
     Path | None,
-    typer.Option(metavar="RECIPE", help="Of the table that a release is of; else the ledger's last.", show_default=False),
+    typer.Option(metavar="RECIPE", help="With a release: of its table; else the ledger's last.", show_default=False),
 ]
 Sensitive = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The one that is checked, where there are several.", show_default=False)
+    str | None, typer.Option(metavar="COLUMN", help="With --with: which, where there are several.", show_default=False)
 ]
 Person = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Names people of the table; else rows are numbered.", show_default=False)
+    str | None, typer.Option(metavar="COLUMN", help="With a release: names people; else rows are numbered.", show_default=False)
 ]
 File = Annotated[Path, typer.Argument(metavar="VIEWS", help="A TOML file: who there is, and what was shown.", show_default=False)]
-Gamma = Annotated[str | None, typer.Option(metavar="SHARE", help="In place of the file's, as 1/2 or 50%.", show_default=False)]
+Gamma = Annotated[
+    str | None, typer.Option(metavar="SHARE", help="In place of the file's or ledger's, as 1/2 or 50%.", show_default=False)
+]
 How = Annotated[
     Literal["exact", "enclosed", "sampling", "importance"] | None,
     typer.Option(help="By itself the surest that can be done.", show_default=False),
@@ -46,6 +51,8 @@ How = Annotated[
 Confidence = Annotated[str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")]
 Tries = Annotated[int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Of these draws.")]
+Most = Annotated[int, typer.Option(metavar="N", min=0, help="How many people are listed; --json has all.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over files that are there.")]
 _HOW = {
     "exact": "counted, exactly",
     "enclosed": "counted, with roundings accounted for",
@@ -54,6 +61,7 @@ _HOW = {
     "bounded": "in part only by bounds of single views",
 }
 _LONGEST = 30  # digits of a number that are shown
+_WIDE, LONG = 9, 40  # characters of a fraction that is not rounded: in a table, and in JSON
 
 
 @app.callback()
@@ -73,7 +81,10 @@ def check(
     confidence: Confidence = "0.99",
     tries: Tries = 10_000,
     seed: Seed = 0,
-    most: Annotated[int, typer.Option(metavar="N", min=0, help="How many exposed people are listed; --json has all.")] = 20,
+    steps: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Of counting, before tables are drawn.", show_default=False)
+    ] = None,
+    most: Most = 20,
     json: options.Json = False,
 ) -> None:
     """How sure can anybody become of a value, who has seen all views?
@@ -84,12 +95,13 @@ def check(
     from shoal import views as room
     from shoal.judgement import NOTICE
 
+    if ledger is None and sensitive is not None:
+        raise ParameterError("--sensitive belongs to --with: it says which column of the ledger is checked; leave it out")
     with working(f"reading {views.name}"):
-        given = gathered(views, ledger, recipe, sensitive, person)
-    if gamma is not None:
-        given = given.within(options.share(gamma, "--gamma"))
+        given, _, _ = gathered(views, ledger, recipe, sensitive, person, gamma)
+    sure = options.share(confidence, "--confidence")
     with working("checking"):
-        found = room.check(given, how=how, confidence=options.share(confidence, "--confidence"), tries=tries, seed=seed)
+        found = room.check(given, how=how, confidence=sure, tries=tries, seed=seed, most=steps)
         told = [_told(one) for one in found.exposed]
         open_ = [_told(one) for one in found.undecided]
     if json:
@@ -100,27 +112,52 @@ def check(
         raise typer.Exit(1)
 
 
-def gathered(views: Path, ledger: Path | None, recipe: Path | None, sensitive: str | None, person: str | None) -> "Views":
-    """The views of a file, or of a release of the table of a recipe; with what a ledger knows."""
-    from shoal import views as room
+def gathered(
+    views: Path, ledger: Path | None, recipe: Path | None, sensitive: str | None, person: str | None, gamma: str | None
+) -> "tuple[Views, Register, str | None]":
+    """The views of a file, or of a release of the table of a recipe, with what a ledger knows; the register, and the column."""
     from shoal.ledger import Ledger
     from shoal.recipe import Recipe
     from shoal.release import Release
-    from shoal.views.sources import opened
+    from shoal.tables import Table
+    from shoal.views.sources import Register, opened
 
     book = None if ledger is None else Ledger(ledger)
     if not views.is_dir():
+        for option, given in (("--recipe", recipe), ("--person", person)):
+            if given is not None:
+                raise ParameterError(f"{option} belongs to the directory of a release, and {views} is none; leave it out")
+        with options.keys_of(views):
+            found, register, column = opened(views)
+        column = sensitive or column
+        if book is not None:
+            found = book.together_with(found, register, column)
+    else:
         if book is None:
-            return room.load(views)
-        given, register, column = opened(views)
-        return book.together_with(given, register, sensitive or column)
-    if book is None:
-        raise ParameterError(f"{views} is a directory: give the ledger that knows of other releases by --with")
-    chosen = recipe or book.recipe_file
-    if chosen is None:
-        raise ParameterError("say whose table it is, by --recipe: who is in a release is told by the table it is of")
-    made = Recipe.load(chosen)
-    return book.together(Release.read(views), made.table(), sensitive, person=person, others=made.others)
+            raise ParameterError(f"{views} is a directory: give the ledger that knows of other releases by --with")
+        chosen = recipe or book.recipe_file
+        if chosen is None:
+            raise ParameterError("say whose table it is, by --recipe: who is in a release is told by the table it is of")
+        with options.keys_of(chosen):
+            made = Recipe.load(chosen)
+            table = made.table()
+        release = Release.read(views)
+        found = book.together(release, table, sensitive, person=person, others=made.others)
+        column = sensitive or next(str(one["name"]) for one in release.certificate.columns if one["role"] == "sensitive")
+        public = dict.fromkeys([*table.quasi, *([person] if person else [])])
+        kinds = {name: table.kind(name) for name in public}
+        register = Register(Table(table.frame.select(*public), types=kinds, missing=table.missing), person, table.kind(column))
+    return found if gamma is None else found.within(options.share(gamma, "--gamma")), register, column
+
+
+def writable(path: Path, option: str, force: bool, *read: Path | None) -> None:
+    """FileError if a file that is to be written is there, unless that is wanted; what the command reads is never written over."""
+    if not os.path.lexists(path):
+        return
+    if any(one is not None and one.exists() and path.exists() and path.samefile(one) for one in read):
+        raise FileError(f"{path} is what the command reads; give {option} another name")
+    if not force:
+        raise FileError(f"{path} is there already; give {option} another name, or --force to write over it")
 
 
 def _figures(found: "Checked") -> dict[str, Any]:
@@ -129,7 +166,7 @@ def _figures(found: "Checked") -> dict[str, Any]:
         "private": found.private,
         "gamma": str(found.views.gamma),
         "limits": {_value(value): str(limit) for value, limit in found.views.limits.items()},
-        "largest": str(found.largest),
+        "largest": share_text(found.largest, LONG),
         "method": found.how,
         "confidence": None if found.confidence is None else float(found.confidence),
         "effective_samples": found.effective,
@@ -152,18 +189,15 @@ def _value(value: object) -> str | None:
 
 
 def _show(found: "Checked", notice: str, most: int) -> None:
-    tables = found.tables_text
-    if found.tables is not None and len(tables) > _LONGEST:
-        tables = f"{tables[0]}.{tables[1:4]}…e{len(tables) - 1}"
     verdict = {True: "every limit holds", False: "somebody is exposed", None: "not decided"}[found.private]
     show(
         notice,
         "",
         figures(
             ("verdict", verdict),
-            ("possible tables", tables),
-            ("the surest one can be", _share(found.largest)),
-            ("allowed", ", ".join([_share(Fraction(found.views.gamma)), *_limits(found)])),
+            ("possible tables", tables_text(found)),
+            ("the surest one can be", surest(found)),
+            ("allowed", ", ".join([share_text(found.views.gamma), *_limits(found)])),
             (
                 "people, views",
                 f"{len(found.views.names):,}, {len(found.views.shown):,} in {plural(found.components, 'component')}",
@@ -186,15 +220,32 @@ def _show(found: "Checked", notice: str, most: int) -> None:
 
 
 def _limits(found: "Checked") -> list[str]:
-    return [f"{_value(value) or 'missing'} {_share(Fraction(limit))}" for value, limit in found.views.limits.items()]
+    return [f"{_value(value) or 'missing'} {share_text(limit)}" for value, limit in found.views.limits.items()]
 
 
 def _row(one: "Exposed") -> tuple[str, ...]:
-    share = _share(one.probability) if one.exact else f"{float(one.low):.4f} to {float(one.high):.4f}"
-    return one.name, _value(one.value) or "missing", share, _share(one.limit), ", ".join(one.views)
+    low, high = (_decimal(share, 4, up) for share, up in ((one.low, False), (one.high, True)))
+    share = share_text(one.probability) if one.exact else f"{low} to {high}"
+    return one.name, _value(one.value) or "missing", share, share_text(one.limit), ", ".join(one.views)
 
 
-def _share(share: Fraction) -> str:
-    """A fraction where it is short, else a decimal."""
+def tables_text(found: "Checked") -> str:
+    """The number of possible tables, where it is very long by its first digits."""
+    text = found.tables_text
+    return text if found.tables is None or len(text) <= _LONGEST else f"{text[0]}.{text[1:4]}…e{len(text) - 1}"
+
+
+def surest(found: "Checked") -> str:
+    """The largest probability that anybody has a value; a bound where it was not counted exactly."""
+    return ("" if found.how == "exact" else "at most ") + share_text(found.largest)
+
+
+def share_text(share: "Exact", longest: int = _WIDE) -> str:
+    """A fraction where it is short, else a decimal that is rounded up."""
     text = str(share)
-    return text if len(text) <= 9 else f"{float(share):.6f}"
+    return text if len(text) <= longest else _decimal(Fraction(share), 6, up=True)
+
+
+def _decimal(share: Fraction, digits: int, up: bool) -> str:
+    scaled = ceil(share * 10**digits) if up else floor(share * 10**digits)
+    return f"{scaled / 10**digits:.{digits}f}"

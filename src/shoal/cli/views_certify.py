@@ -7,8 +7,9 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, show, working
-from shoal.cli.views import Confidence, File, Gamma, How, Seed, Tries
+from shoal.cli.views import Confidence, File, Force, Gamma, How, Seed, Tries, writable
 from shoal.cli.views_restore import app
+from shoal.errors import FileError
 
 __all__ = ["app"]
 
@@ -18,13 +19,14 @@ def certify(
     views: File,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="FILE", help="The JSON; the text goes beside it.", show_default=False),
+        typer.Option("--out", "-o", metavar="FILE", help="The JSON; a text for people goes beside it.", show_default=False),
     ],
     gamma: Gamma = None,
     how: How = None,
     confidence: Confidence = "0.99",
     tries: Tries = 10_000,
     seed: Seed = 0,
+    force: Force = False,
 ) -> None:
     """Certify that several releases keep γ together.
 
@@ -32,15 +34,12 @@ def certify(
     """
     from shoal.views import certifying
 
-    with working("checking"):
-        made = certifying.certify(
-            views,
-            gamma=None if gamma is None else options.share(gamma, "--gamma"),
-            how=how,
-            confidence=options.share(confidence, "--confidence"),
-            tries=tries,
-            seed=seed,
-        )
+    for path in (out, out.with_suffix(".txt")):  # before the work is done, not after
+        writable(path, "--out", force, views)
+    share = None if gamma is None else options.share(gamma, "--gamma")
+    sure = options.share(confidence, "--confidence")
+    with working("checking"), options.keys_of(views):
+        made = certifying.certify(views, gamma=share, how=how, confidence=sure, tries=tries, seed=seed)
     written = made.write(out)
     show(str(made), "")
     complain(f"wrote {' and '.join(map(str, written))}")
@@ -53,7 +52,13 @@ def verify(
 ) -> None:
     """Check a certificate of several releases again, from these and the register; exit code 1 if it does not hold."""
     from shoal.views import certifying
+    from shoal.views.sources import content_of
 
+    try:  # what is no readable file is a mistake in the command, not a certificate that does not hold
+        certificate.open("rb").close()
+    except OSError as error:
+        raise FileError(f"cannot read {certificate}: {error.strerror}; give what shoal views certify wrote") from None
+    content_of(views)
     with working("checking"):
         found = certifying.verify(certificate, views)
     for wrong in found:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from shoal import charts
 from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
@@ -42,6 +42,8 @@ BEAM = 12
 
 WORK = 2_000
 """Steps of counting that a set may take on average, before no more are tried."""
+
+_LABEL = 360  # pixels of a label in a chart, of which longer ones are cut
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Restored:
         return frame(self.rows)
 
     def chart(self) -> "altair.LayerChart":
-        """The rows as a chart: a line for each from before to after, with its limit."""
+        """The rows as a chart: a line for each from before to after, with its limit; ParameterError if nobody was exposed."""
         return chart(self.rows)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -210,29 +212,46 @@ def frame(told: Iterable[Row]) -> "pl.DataFrame":
     )
 
 
-def chart(told: Iterable[Row]) -> "altair.LayerChart":
-    """Rows as a chart: for each a line from before to after, and a tick at its limit."""
+def chart(told: Sequence[Row]) -> "altair.LayerChart":
+    """Rows as a chart: for each a line from before, a ring, to after, a dot, and a tick at its limit; ParameterError if there
+    are none."""
+    if not told:
+        raise ParameterError("nobody was exposed, there is nothing to draw")
     alt = charts.library()
-    data = [
-        {
-            "who": f"{one.person}: {said(one.value) or 'missing'}",
-            "before": float(one.before),
-            "after": float(one.after),
-            "limit": float(one.limit),
-        }
-        for one in told
-    ]
-    points = [{"who": one["who"], "at": one[when], "when": when} for one in data for when in ("before", "after")]
+    lines, marks = [], []
+    for one in told:
+        who = {"who": f"{one.person}: {said(one.value) or 'missing'}"}
+        lines.append({**who, "before": float(one.before), "after": float(one.after)})
+        places = {"before": one.before, "after": one.after, "allowed": one.limit}
+        marks += [{**who, "at": float(at), "what": what} for what, at in places.items()]
+    names = ["before", "after", "allowed"]
     across = alt.Scale(domain=[0, 1])
-    down = alt.Y("who:N", title=None, sort=None)
-    lines = alt.Chart(alt.InlineData(data)).encode(down)
-    dots = alt.Chart(alt.InlineData(points)).mark_circle(size=90, opacity=1)
+    down = alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=_LABEL))
+
+    def by(kind: Any, ways: list[Any]) -> Any:
+        return kind("what:N", title=None, sort=names, scale=alt.Scale(domain=names, range=ways))
+
     drawn = alt.layer(
-        lines.mark_rule(color="#999999").encode(alt.X("before:Q", title="probability", scale=across), alt.X2("after:Q")),
-        lines.mark_tick(color="black", thickness=2).encode(alt.X("limit:Q", scale=across)),
-        dots.encode(down, alt.X("at:Q", scale=across), alt.Color("when:N", title=None, sort=["before", "after"])),
+        alt.Chart(alt.InlineData(lines))
+        .mark_rule(color="#999999")
+        .encode(down, alt.X("before:Q", scale=across), alt.X2("after:Q")),
+        alt.Chart(alt.InlineData(marks))
+        .mark_point(opacity=1, strokeWidth=2)
+        .encode(
+            down,
+            alt.X("at:Q", title="probability", scale=across),
+            by(alt.Shape, ["circle", "circle", "M0,-1V1"]),
+            by(alt.Size, [200, 45, 160]),
+            by(alt.Stroke, ["#1f77b4", "#d95f02", "black"]),
+            by(alt.Fill, ["transparent", "#d95f02", "transparent"]),
+        ),
     )
-    return cast("altair.LayerChart", drawn.properties(width=420, title=NOTICE))
+    spare = min(max(len(str(one["who"])) for one in lines) * 1.5, _LABEL / 4)  # where letters are wider than here
+    title = alt.Title("How sure one can be of a value, before and after", subtitle=NOTICE, anchor="start")
+    return cast(
+        "altair.LayerChart",
+        drawn.properties(width=420, title=title, padding={"left": 5 + spare, "right": 5, "top": 5, "bottom": 5}),
+    )
 
 
 def said(value: Value) -> str | None:
@@ -312,9 +331,13 @@ def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _
     number = sum(comb(len(shown), size) for size in range(1, most + 1))
     if complete:
         return _Found(
-            region, None, f"none of all {plural(number, 'set')} of up to {most} candidates restores it", "candidates", tried
+            region,
+            None,
+            f"none of all {plural(number, 'set')} of up to {plural(most, 'candidate')} restores it",
+            "candidates",
+            tried,
         )
-    return _Found(region, None, f"none was found among {plural(number, 'set')} of up to {most} candidates", None, tried)
+    return _Found(region, None, f"none was found among {plural(number, 'set')} of up to {plural(most, 'candidate')}", None, tried)
 
 
 def _crowded(views: Views, view: View) -> bool:
