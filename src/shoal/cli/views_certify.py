@@ -7,7 +7,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, show, working
-from shoal.cli.views import Confidence, File, Force, Gamma, How, Seed, Tries, writable
+from shoal.cli.views import File, Force, Gamma, writable
 from shoal.cli.views_restore import app
 from shoal.errors import FileError
 
@@ -22,10 +22,6 @@ def certify(
         typer.Option("--out", "-o", metavar="FILE", help="The JSON; a text for people goes beside it.", show_default=False),
     ],
     gamma: Gamma = None,
-    how: How = None,
-    confidence: Confidence = "0.99",
-    tries: Tries = 10_000,
-    seed: Seed = 0,
     force: Force = False,
 ) -> None:
     """Certify that several releases keep γ together.
@@ -37,9 +33,8 @@ def certify(
     for path in (out, out.with_suffix(".txt")):  # before the work is done, not after
         writable(path, "--out", force, views)
     share = None if gamma is None else options.share(gamma, "--gamma")
-    sure = options.share(confidence, "--confidence")
     with working("checking"), options.keys_of(views):
-        made = certifying.certify(views, gamma=share, how=how, confidence=sure, tries=tries, seed=seed)
+        made = certifying.certify(views, gamma=share)
     written = made.write(out)
     show(str(made), "")
     complain(f"wrote {' and '.join(map(str, written))}")

@@ -1,0 +1,325 @@
+"""`shoal views` and `shoal ledger show`, as somebody types them: nothing is overwritten, ignored or left without a reason."""
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner, Result
+
+from shoal import views
+from shoal.cli.app import app
+from shoal.cli.views import share_text
+from shoal.errors import ParameterError
+from shoal.views import View, Views
+
+VIEWS = """
+gamma = "1/2"
+[register]
+person = "name"
+people = [
+  { name = "Alan", age = 23 }, { name = "Bob", age = 24 }, { name = "Clark", age = 25 }, { name = "Donald", age = 26 },
+  { name = "Ellen", age = 27 }, { name = "Fen", age = 28 }, { name = "Garcia", age = 28 },
+]
+[sensitive]
+column = "ill"
+[[views]]
+name = "A"
+where = "age <= 26"
+values = ["H", "S", "V", "S"]
+[[views]]
+name = "B"
+where = "age >= 26"
+values = ["S", "V", "S", "F"]
+"""
+RESTORE = ("views", "restore", "views.toml", "--data", "table.csv")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    Path("views.toml").write_text(VIEWS)
+    Path("safe.toml").write_text(VIEWS.replace("1/2", "9/10"))
+    names = ["Alan", "Bob", "Clark", "Donald", "Ellen", "Fen", "Garcia"]
+    pl.DataFrame({"name": names, "ill": ["H", "S", "V", "S", "V", "S", "F"]}).write_csv("table.csv")
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def refused(*arguments: str) -> str:
+    """What is said when a command is refused; nothing may be printed or written."""
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    done = run(*arguments)
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+    return done.stderr
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+# Files that are written
+
+
+@pytest.mark.parametrize("option", ["--to", "--chart"])
+def test_a_file_that_is_there_is_written_over_only_by_force(option: str) -> None:
+    file = Path("new.svg")
+    file.write_text("precious")
+    assert "new.svg is there already" in refused(*RESTORE, option, "new.svg")
+    done = run(*RESTORE, option, "new.svg", "--force")
+    assert (done.exit_code, done.stderr) == (0, "wrote new.svg\n")
+    assert file.read_text() != "precious"
+
+
+@pytest.mark.parametrize("file", ["views.toml", "table.csv", "./views.toml"])
+def test_what_a_command_reads_is_never_written_over(file: str) -> None:
+    assert "is what the command reads" in refused(*RESTORE, "--to", file, "--force")
+    assert "is what the command reads" in refused("views", "certify", "views.toml", "-o", "views.toml", "--force")
+
+
+def test_a_certificate_and_its_text_are_written_over_only_by_force() -> None:
+    assert run("views", "certify", "safe.toml", "-o", "paper.json").exit_code == 0
+    assert "paper.json is there already" in refused("views", "certify", "safe.toml", "-o", "paper.json")
+    Path("paper.json").unlink()
+    assert "paper.txt is there already" in refused("views", "certify", "safe.toml", "-o", "paper.json")
+    assert run("views", "certify", "safe.toml", "-o", "paper.json", "--force").exit_code == 0
+
+
+@pytest.mark.parametrize("form", ["png", "svg", "html"])
+def test_where_there_is_nothing_to_write_no_file_appears(form: str) -> None:
+    done = run("views", "restore", "safe.toml", "--data", "table.csv", "--to", "more.toml", "--chart", f"chart.{form}")
+    assert done.exit_code == 0
+    assert "nobody was exposed, there is nothing to draw" in done.stderr
+    assert "no view was added" in done.stderr
+    assert not Path("more.toml").exists()
+    assert not Path(f"chart.{form}").exists()
+
+
+def test_what_was_written_can_be_appended_and_then_keeps_every_limit() -> None:
+    done = run(*RESTORE, "--to", "more.toml")
+    assert "wrote more.toml" in done.stderr
+    Path("views.toml").write_text(VIEWS + Path("more.toml").read_text())
+    assert run("views", "check", "views.toml").exit_code == 0
+
+
+# Charts
+
+
+def restored(gamma: str) -> views.Restored:
+    table = ["H", "S", "V", "S", "V", "S", "F"]
+    both = Views(7, [View("A", range(4), table[:4]), View("B", range(3, 7), table[3:])], gamma)
+    return views.restore(both, table, views.subsets(both, 2))
+
+
+def test_a_chart_says_what_it_shows_and_has_its_limits_in_the_legend() -> None:
+    drawn: dict[str, Any] = restored("1/2").chart().to_dict()
+    assert "before and after" in drawn["title"]["text"]
+    assert drawn["title"]["subtitle"].startswith("not for release")
+    points = drawn["layer"][1]
+    assert points["encoding"]["shape"]["scale"]["domain"] == ["before", "after", "allowed"]
+    before, after, _ = points["encoding"]["size"]["scale"]["range"]
+    assert before > 2 * after  # the one behind is seen where both are the same
+
+
+def test_there_is_no_chart_of_nobody(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="nobody was exposed"):
+        restored("9/10").chart()
+    with pytest.raises(ParameterError, match="nobody was exposed"):
+        restored("9/10").save(tmp_path / "chart.svg")
+
+
+# Options that would have no effect
+
+
+@pytest.mark.parametrize(
+    ("given", "belongs"),
+    [
+        (("check", "views.toml", "--sensitive", "x"), "--sensitive belongs to --with"),
+        (("check", "views.toml", "--person", "x"), "--person belongs to the directory of a release"),
+        (("check", "views.toml", "--recipe", "x"), "--recipe belongs to the directory of a release"),
+        (("restore", "views.toml", "--adversary", "aware", "--sensitive", "x"), "--sensitive belongs to --data or --with"),
+        (("restore", "views.toml", "--data", "table.csv", "--least", "1/2"), "--least is about a plan"),
+        (("restore", "views.toml", "--data", "table.csv", "--ceiling", "1/2"), "--ceiling is about a plan"),
+        (("restore", "views.toml", "--data", "table.csv", "--person", "name"), "--person belongs to the directory"),
+    ],
+)
+def test_an_option_without_effect_is_refused(given: tuple[str, ...], belongs: str) -> None:
+    assert belongs in refused("views", *given)
+
+
+@pytest.mark.parametrize("command", [("check",), ("certify", "-o", "paper.json")])
+def test_keys_of_a_file_are_not_told_as_options(command: tuple[str, ...]) -> None:
+    name, *rest = command
+    Path("views.toml").write_text(VIEWS.replace('"1/2"', '"a half"'))
+    told = refused("views", name, "views.toml", *rest)
+    assert "views.toml: gamma='a half'" in told
+    assert "--gamma" not in told
+    Path("views.toml").write_text(VIEWS.replace('[sensitive]\ncolumn = "ill"', "") + '[[views]]\ntable = "table.csv"\n')
+    told = refused("views", name, "views.toml", *rest)
+    assert "`sensitive`" in told
+    assert "--sensitive" not in told
+    assert "--gamma 'a half'" in refused("views", name, "safe.toml", "--gamma", "a half", *rest).replace("=", " ")
+
+
+# What is said
+
+
+def test_help_loses_nothing_in_brackets() -> None:
+    assert "[sensitive]" in words(run("views", "restore", "--help").stdout)
+
+
+def test_counting_can_be_given_more_steps_or_fewer() -> None:
+    entangled = ("views", "check", "views.toml", "--json", "--how", "exact", "--steps")
+    assert run(*entangled, "1").exit_code == 2
+    assert json.loads(run(*entangled, "100000").stdout)["tables"] == "45"
+
+
+def test_a_bound_is_told_as_one() -> None:
+    assert re.search(r"the surest one can be +4/5", run("views", "check", "views.toml").stdout)
+    drawn = run("views", "check", "views.toml", "--how", "importance").stdout
+    assert re.search(r"the surest one can be +at most 0\.8\d", drawn)
+
+
+@pytest.mark.parametrize("share", [Fraction(2, 3), Fraction(10**30 - 1, 10**30 + 1), Fraction(1, 3) + Fraction(1, 10**50)])
+def test_a_long_fraction_is_rounded_up(share: Fraction) -> None:
+    for longest in (9, 40):
+        told = share_text(share, longest)
+        assert len(told) <= longest
+        assert 0 <= Fraction(told) - share < Fraction(1, 10**6)
+
+
+def test_without_a_plan_that_is_said_and_how_sure_one_is_now() -> None:
+    done = run("views", "restore", "views.toml", "--adversary", "aware", "--ceiling", "9/10")
+    assert done.exit_code == 1
+    assert "there is no plan" in done.stdout
+    assert re.search(r"now +4/5", done.stdout)
+    told = json.loads(run("views", "restore", "views.toml", "--adversary", "aware", "--ceiling", "9/10", "--json").stdout)
+    assert told["plan"]["worst"] == "4/5"
+
+
+def test_a_plan_below_the_least_share_is_not_followed() -> None:
+    done = run("views", "restore", "views.toml", "--adversary", "aware", "--least", "1/2")
+    assert (done.exit_code, done.stderr) == (1, "this plan is not followed, as --least is 1/2\n")
+    assert run("views", "restore", "views.toml", "--adversary", "aware", "--least", "8/45").exit_code == 0
+
+
+def test_a_plan_and_its_verdict_are_apart() -> None:
+    assert "\n\nverdict" in run(*RESTORE, "--adversary", "aware").stdout
+
+
+def test_as_many_people_are_listed_as_is_asked_for() -> None:
+    listed = run(*RESTORE, "--gamma", "1/3", "--most", "2").stdout
+    assert "more; --json has all" in listed
+    assert "more; --json has all" not in run(*RESTORE, "--gamma", "1/3").stdout
+
+
+def test_gamma_of_the_command_line_is_restored() -> None:
+    told = json.loads(run(*RESTORE, "--gamma", "3/4", "--json").stdout)
+    assert [one["limit"] for one in told["people"]] == ["3/4"]
+
+
+def test_one_candidate_is_not_told_as_several() -> None:
+    assert "of up to 1 candidate restores" in run(*RESTORE, "--views", "1").stderr
+
+
+def test_a_missing_file_is_a_mistake_in_the_command() -> None:
+    assert run("views", "certify", "safe.toml", "-o", "paper.json").exit_code == 0
+    assert "cannot read nope.toml: No such file" in refused("views", "verify", "paper.json", "nope.toml")
+    assert "cannot read nope.json: No such file" in refused("views", "verify", "nope.json", "safe.toml")
+    assert run("views", "verify", "paper.json", "safe.toml").exit_code == 0
+    assert run("views", "verify", "table.csv", "safe.toml").exit_code == 1
+
+
+# With a ledger
+
+RECIPE = """
+[source]
+path = "people.csv"
+types = { age = "integer" }
+[roles]
+name = "identifying"
+sex = "quasi"
+age = "quasi"
+ill = "sensitive"
+[hierarchies]
+sex.file = "sex.csv"
+age.file = "age.csv"
+[method]
+name = "optimal"
+models = ["3-diversity of ill"]
+floor = { sex = 0, age = 2 }
+ceiling = { sex = 0, age = 2 }
+[ledger]
+path = "own.ledger"
+"""
+
+
+@pytest.fixture
+def ledger() -> None:
+    """Ten people, a γ of one half, and two releases that keep it alone and not together."""
+    ages = [21, 26, 26, 21, 23, 21, 28, 26, 20, 29]
+    ill = ["flu", "cold", "virus", "flu", "virus", "virus", "SARS", "flu", "cold", "flu"]
+    pl.DataFrame({"name": list("ABCDEFGHIJ"), "sex": list("mfmfffmfff"), "age": ages, "ill": ill}).write_csv("people.csv")
+    Path("sex.csv").write_text("f;*\nm;*\n")
+    Path("age.csv").write_text("".join(f"{age};{'young' if age < 25 else 'old'};*\n" for age in range(20, 30)))
+    Path("one.toml").write_text(RECIPE)
+    Path("two.toml").write_text(RECIPE.replace("sex = 0, age = 2", "sex = 1, age = 1"))
+    assert run("ledger", "create", "own.ledger", "--gamma", "1/2", "--limit", "gout=1/4").exit_code == 0
+    assert run("release", "one.toml", "-o", "one").exit_code == 0
+    assert run("release", "two.toml", "-o", "two").exit_code == 2
+    assert run("release", "two.toml", "-o", "two", "--override", "the board").exit_code == 0
+
+
+@pytest.mark.usefixtures("ledger")
+def test_what_a_ledger_knows_is_restored_and_counts_from_then_on() -> None:
+    with_ = ("two", "--with", "own.ledger", "--person", "name")
+    assert run("views", "check", *with_).exit_code == 1
+    done = run("views", "restore", *with_, "--data", "people.csv", "--to", "more.toml")
+    assert done.exit_code == 0, done.output
+    assert "wrote more.toml" in done.stderr
+    Path("two.toml").write_text(Path("two.toml").read_text() + '[views]\nothers = "more.toml"\n')
+    assert run("views", "check", *with_).exit_code == 0
+    assert run("views", "restore", *with_, "--adversary", "aware").exit_code == 0
+
+
+@pytest.mark.usefixtures("ledger")
+def test_entries_show_the_limits_of_single_values() -> None:
+    run("ledger", "gamma", "own.ledger", "1/2", "--limit", "SARS=1/8")
+    shown = words(run("ledger", "show", "own.ledger").stdout)
+    assert "created with no budget, γ 1/2 (gout 1/4)" in shown
+    assert "keeps γ 1/2 (gout 1/4), with 0 earlier releases" in shown
+    assert "REFUSED: does not keep γ 1/2 (gout 1/4), with 1 earlier release" in shown
+    assert "OVERRIDDEN: does not keep γ 1/2 (gout 1/4), with 1 earlier release" in shown
+    assert "changed to γ 1/2 (SARS 1/8)" in shown
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_ledger_with_a_gamma_does_not_speak_of_a_budget() -> None:
+    done = run("ledger", "show", "own.ledger")
+    for alarm in ("δ", "spent", "unbounded", "nothing is promised"):
+        assert alarm not in done.output
+    run("ledger", "gamma", "own.ledger", "1")
+    assert "nothing is promised" in run("ledger", "show", "own.ledger").stderr  # as γ bounds it no more
+
+
+@pytest.mark.usefixtures("ledger")
+def test_an_override_that_was_not_needed_is_not_entered() -> None:
+    run("ledger", "create", "other.ledger", "--gamma", "1/2")
+    done = run("release", "one.toml", "-o", "again", "--ledger", "other.ledger", "--override", "because")
+    assert "there was nothing to override" in done.stderr
+    assert "because" not in run("ledger", "show", "other.ledger").stdout
+
+
+def test_limits_are_told_as_they_are_typed() -> None:
+    create = ("ledger", "create", "own.ledger", "--gamma", "1/2", "--limit")
+    assert "write it as VALUE=SHARE" in refused(*create, "SARS")
+    assert "names the value 'a' twice" in refused(*create, "a=1/2", "--limit", "a=1/3")
+    assert "--limit SARS" in refused(*create, "SARS=5")
