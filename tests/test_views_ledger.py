@@ -28,7 +28,7 @@ from shoal.methods import Schema
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.release import Release
 from shoal.tables import Table
-from shoal.views import certify, check, verify
+from shoal.views import Register, Views, certify, check, verify
 
 AGES = Hierarchy.from_lines([[str(age), "young" if age < 26 else "old", "*"] for age in range(20, 30)], "integer")
 SECRETS = ("heart", "SARS", "virus", "gout")
@@ -127,7 +127,7 @@ def test_without_a_gamma_everything_is_entered_and_remembered(tmp_path: Path) ->
     ledger.set_gamma("1/2")
     with pytest.raises(BudgetError, match="not kept"):
         ledger.release(NOBODY, people())
-    ledger.set_gamma(1)
+    ledger.set_gamma("99/100")
     ledger.release(NOBODY, people())
     assert ledger.account().gamma is None
 
@@ -207,8 +207,102 @@ def test_a_column_that_is_secret_in_one_release_and_public_in_another_is_refused
         identifying=["name"],
         hierarchies={"sex": suppress(["F", "M"]), "ill": suppress(["SARS", "flu", "gout", "heart", "virus"])},
     )
-    with pytest.raises(BudgetError, match=r"cannot be decided.*'ill' is sensitive in one release and quasi in this release"):
+    with pytest.raises(BudgetError, match=r"cannot be decided.*known by 'ill', which entry 2 shows as sensitive"):
         ledger.release(at(sex=1, ill=0), other)
+
+
+def with_roles(**roles: Any) -> Table:
+    return people().with_roles(**{"identifying": ["name"], "sensitive": ["ill"], **roles})
+
+
+@pytest.mark.parametrize("first", [{"quasi": ["sex"], "insensitive": ["age"]}, {"quasi": ["sex"], "sensitive": ["ill", "age"]}])
+def test_a_column_that_people_are_known_by_may_not_lie_open_in_another_release(
+    ledger: Ledger, first: dict[str, list[str]]
+) -> None:
+    # each age beside its illness; whoever knows ages, as the second release takes for granted, knows illnesses
+    ledger.release(at(sex=0), with_roles(**first), override="as ages are not known")
+    with pytest.raises(BudgetError, match=r"cannot be decided.*known by 'age', which entry 2 shows as"):
+        ledger.release(NOBODY, people())
+
+
+def test_a_sensitive_column_of_another_name_is_not_taken_for_another_column(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, people())
+    renamed = people().frame.to_native().rename({"ill": "disease"})
+    roles: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": ["disease"], "identifying": ["name"]}
+    other = shoal.table(renamed, **roles, hierarchies=people().hierarchies)
+    with pytest.raises(BudgetError, match=r"cannot be decided.*entry 2 had no column 'disease'"):
+        ledger.release(BY_AGE, other)
+    with_both = people().frame.to_native().with_columns(income=pl.Series([1, 2, 3, 4, 5, 6, 7, 8]))
+    fresh = Ledger.create(ledger.path.with_name("other"), gamma="1/2")
+    table = shoal.table(with_both, hierarchies=people().hierarchies)
+    fresh.release(BY_SEX, table.with_roles(quasi=["sex", "age"], sensitive=["ill"], identifying=["name", "income"]))
+    done = fresh.release(BY_AGE, table.with_roles(quasi=["sex", "age"], sensitive=["income"], identifying=["name", "ill"]))
+    assert done.facts["ledger"]["together"]["with"] == []  # of another column nothing was shown before
+
+
+def test_what_others_have_shown_is_not_forgotten(ledger: Ledger, tmp_path: Path) -> None:
+    (tmp_path / "others.toml").write_text(
+        '[[views]]\nwhere = ""\nvalues = { SARS = 3, virus = 2, heart = 1, flu = 1, gout = 1 }\n'
+    )
+    ledger.release(NOBODY, people(), others=tmp_path / "others.toml")
+    with pytest.raises(BudgetError, match=r"cannot be decided.*entry 2 was judged with what others have shown"):
+        ledger.release(BY_SEX, people())
+    ledger.release(BY_SEX, people(), others=tmp_path / "others.toml")
+
+
+def test_limits_of_a_file_do_not_loosen_those_of_a_ledger(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, people())
+    register = Register(shoal.table(people().frame.to_native().select("sex", "age"), types={"age": "integer"}))
+    old = register.view("old", "age > 25", ["SARS", "flu", "virus", "SARS", "gout"])
+    given = Views(8, [old], "1/2", {"SARS": 1})
+    assert check(ledger.together_with(given, register)).private is False
+    without = Ledger.create(ledger.path.with_name("no-gamma"))
+    without.release(BY_SEX, people())
+    assert dict(without.together_with(given, register).limits) == {"SARS": 1}
+
+
+def test_a_release_that_is_no_view_is_entered_with_its_reason_and_passed_over(ledger: Ledger) -> None:
+    ledger.release(shoal.RandomSample("1/2"), people(), override="the board")
+    assert ledger.entries()[-1].facts["override"] == "the board"
+    assert ledger.entries()[-1].facts["together"]["kept"] is None
+    ledger.release(BY_SEX, people())
+
+
+def test_another_release_than_that_of_the_certificate_is_not_entered(ledger: Ledger) -> None:
+    entry = ledger.reserve(BY_SEX.promise(Schema.of(people())), "optimal", people())
+    made, other = BY_SEX.release(people()), NOBODY.release(people())
+    with pytest.raises(ParameterError, match="another certificate"):
+        ledger.complete(entry.number, made.certificate, release=other, table=people())
+
+
+def test_buckets_with_fakes_are_refused_before_they_are_made_and_block_nothing(ledger: Ledger) -> None:
+    fakes = shoal.Buckets("diagnosis", shoal.Limits.each({}, others="1/2"), solver="two", fakes=1)
+    with pytest.raises(BudgetError, match="no view that could be counted"):
+        ledger.release(fakes, patients())
+    ledger.set_gamma("9/10")
+    ledger.release(fakes, patients(), override="the board")
+    ledger.release(at(sex=1), patients().with_roles(quasi=["sex"], sensitive=["diagnosis"], identifying=["age", *HELD]))
+
+
+def test_people_left_out_of_coincident_groups_are_no_other_data(ledger: Ledger) -> None:
+    ledger.set_gamma("99/100")
+    method = shoal.Coincident((DistinctDiversity("diagnosis", 2),), 14, "interleaved", spare="records")
+    assert ledger.release(method, patients()).facts["ledger"]["together"]["kept"] is True
+
+
+def test_truth_values_are_read_as_they_are_written(ledger: Ledger) -> None:
+    smoking = people().frame.to_native().with_columns(smoker=pl.Series([True, False] * 4))
+    given = shoal.table(smoking, quasi=["smoker"], sensitive=["ill"], identifying=["name", "sex", "age"])
+    ledger.set_gamma("3/4")
+    ledger.release(shoal.Mondrian((KAnonymity(4),), ranges="observed"), given)
+
+
+def test_a_release_with_differential_privacy_is_said_to_be_no_view(ledger: Ledger) -> None:
+    table = shoal.demo.table(200)
+    book_ = Ledger.create(ledger.path.with_name("dp"), gamma="1/2")
+    made = book_.release(shoal.SafePub(1, "1/1000"), table)
+    with pytest.raises(InputError, match="no view"):
+        book_.together(made, table)
 
 
 OVERLAPPING = """
@@ -230,12 +324,15 @@ def test_groups_that_share_people_are_not_taken_for_one_that_keeps_gamma(ledger:
     # A fits the first group alone, so A has a; joined, everybody would have a with one half only
     (tmp_path / "table.csv").write_text("age,ill\n20-30,a\n20-30,a\n25-40,b\n25-40,b\n")
     (tmp_path / "VIEWS.toml").write_text(OVERLAPPING)
-    with pytest.raises(InfeasibleError, match=r"nothing can be certified.*joined"):
+    with pytest.raises(InfeasibleError, match=r"may not be kept.*joined.*nothing to certify"):
         certify(tmp_path / "VIEWS.toml")
     table = patients()
     ledger.set_gamma("9/10")
+    ledger.release(METHODS["buckets"], table)  # in no bucket more than half have a value
+    assert ledger.entries()[-1].facts["together"]["kept"] is True
     with pytest.raises(BudgetError, match=r"cannot be decided.*joined"):
-        ledger.release(METHODS["buckets"], table)
+        ledger.release(shoal.Optimal((KAnonymity(40),)), table)
+    ledger = Ledger.create(tmp_path / "apart.ledger", gamma="9/10")
     apart = table.with_roles(
         quasi=["age", "sex", "patient"],
         sensitive=["diagnosis"],
@@ -357,11 +454,14 @@ def test_judging_the_new_release_alone_would_be_noticed(ledger: Ledger, monkeypa
 # What is remembered
 
 
+HELD = ["patient", "postcode", "admitted", "ward", "stay", "insurance", "outcome"]
+
+
 def patients() -> Table:
     return shoal.demo.table(120).with_roles(
         quasi=["age", "sex"],
         sensitive=["diagnosis"],
-        identifying=["patient", "postcode", "admitted", "ward", "stay", "insurance", "outcome"],
+        identifying=HELD,
     )
 
 
@@ -551,8 +651,16 @@ def test_what_others_have_shown_counts_where_the_recipe_names_it(folder: Path) -
     assert "is not kept" in refused.stderr
     Path("others.toml").write_text('[[views]]\nname = "insurer"\nwhere = "age < 26"\nvalues = ["heart", "gout", "virus"]\n')
     assert "cannot be decided" in run("release", "one.toml", "-o", "one").stderr
-    Path("others.toml").write_text('[sensitive]\ncolumn = "income"\n[[views]]\nwhere = ""\nvalues = { high = 8 }\n')
-    assert run("release", "one.toml", "-o", "one").exit_code == 0
+    before = len(Ledger("own.ledger").entries())
+    for wrong, words in (
+        ('[sensitive]\ncolumn = "income"\n[[views]]\nwhere = ""\nvalues = { high = 8 }\n', "about the column 'income'"),
+        ('[[views]]\nname = "insurer"\nwhere = "agee < 26"\nvalues = []\n', "[[views]] number 1, 'insurer': "),
+        ("[[views]]\nwhere = 3\n", "'where' is a text"),
+    ):
+        Path("others.toml").write_text(wrong)
+        told = run("release", "one.toml", "-o", "one")
+        assert (told.exit_code, words in " ".join(told.stderr.split())) == (2, True), told.stderr
+    assert len(Ledger("own.ledger").entries()) == before  # nothing is entered for a mistake in a file
 
 
 def test_the_gamma_of_a_ledger_is_set_anew(folder: Path) -> None:
@@ -590,7 +698,7 @@ def test_several_releases_are_certified_and_verified(both: Path) -> None:
     assert done.exit_code == 0, done.output
     text = Path("together.txt").read_text()
     assert "possible tables: 288" in text
-    assert "no value more probable for anybody than 1/2" in " ".join(text.split())
+    assert "no value of ill more probable for anybody than 1/2" in " ".join(text.split())
     paper = json.loads(Path("together.json").read_text())
     assert [one["number"] for one in paper["shown"]] == [Release.read(name).certificate.number for name in ("one", "two")]
     assert (paper["tables"], paper["largest"], paper["checked"]["how"]) == ("288", "1/2", "exact")
@@ -630,23 +738,58 @@ def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words
     assert words in done.stderr
 
 
-def test_a_forged_number_of_tables_is_found(both: Path) -> None:
+@pytest.mark.parametrize(
+    "forge",
+    [
+        {"tables": "100000"},
+        {"version": "9.9", "statement": "Nobody can ever learn anything.", "unprotected": []},
+        {"columns": ["hiv"]},
+        {"register": "0" * 64},
+    ],
+)
+def test_a_forged_certificate_is_found(both: Path, forge: dict[str, Any]) -> None:
+    replace(certify("VIEWS.toml"), **forge).write("forged.json")
+    wrong = {f"{part} is not what is found here" for part in forge if part != "version"}
+    assert wrong <= set(verify("forged.json", "VIEWS.toml"))
+
+
+def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(both: Path) -> None:
     made = certify("VIEWS.toml")
-    replace(made, tables="100000").write("forged.json")
-    assert verify("forged.json", "VIEWS.toml") == ["tables is not what is found here"]
+    for shown in ([*made.shown, made.shown[0]], [{**made.shown[0], "method": "safepub"}, made.shown[1]]):
+        replace(made, shown=shown).write("forged.json")
+        assert any("was not given" in wrong for wrong in verify("forged.json", "VIEWS.toml"))
+    replace(made, shown=[{**one, "name": "other"} for one in made.shown]).write("named.json")
+    assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
 
 
-def test_a_certificate_by_sampling_says_so_and_is_verified_by_the_same_draws(both: Path) -> None:
-    done = run("views", "certify", "VIEWS.toml", "-o", "t.json", "--how", "sampling", "--gamma", "3/4", "--tries", "2000")
-    assert done.exit_code == 0, done.output
-    assert json.loads(Path("t.json").read_text())["checked"] == {
-        "asked": "sampling",
-        "confidence": "99/100",
-        "how": "sampling",
-        "seed": 0,
-        "tries": 2000,
-    }
-    assert run("views", "verify", "t.json", "VIEWS.toml").exit_code == 0
+def test_a_certificate_is_of_one_register(both: Path) -> None:
+    certify("VIEWS.toml").write("together.json")
+    Path("register.csv").write_text(Path("register.csv").read_text().replace("A,M", "Zoe,M"))
+    assert verify("together.json", "VIEWS.toml") == ["register is not what is found here"]
+
+
+def test_a_certificate_says_which_column_was_checked_and_which_were_not(folder: Path) -> None:
+    held = people().frame.to_native().with_columns(hiv=pl.Series(["yes"] * 4 + ["no"] * 4))
+    roles: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": ["ill", "hiv"], "identifying": ["name"]}
+    BY_SEX.release(shoal.table(held, **roles, hierarchies=people().hierarchies)).write("one")
+    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nrelease = "one"\nsensitive = "ill"\n')
+    made = certify("VIEWS.toml")
+    assert "no value of ill more probable" in made.statement
+    assert made.unprotected[0] == "other sensitive columns of these releases, which were not checked: hiv"
+    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nrelease = "one"\nsensitive = "hiv"\n')
+    with pytest.raises(InfeasibleError, match="is not kept"):
+        certify("VIEWS.toml")
+
+
+def test_where_tables_are_drawn_the_seed_follows_from_what_is_shown(both: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as here:
+        here.setattr("shoal.views.checking._counted", lambda *given: None)
+        made = certify("VIEWS.toml", gamma="3/4")
+        assert made.checked == {"how": "importance", "confidence": "99/100"}
+        assert made == certify("VIEWS.toml", gamma="3/4")
+        made.write("t.json")
+        assert verify("t.json", "VIEWS.toml") == []
+    assert "checked is not what is found here" in verify("t.json", "VIEWS.toml")  # whoever can count does
 
 
 def test_python_checks_a_release_with_a_ledger(ledger: Ledger) -> None:

@@ -118,7 +118,7 @@ values = ["7"]
         ("gama = 1\n" + CHAPTER, "'gama'"),
         ("gamma = 0.5", r"\[\[views\]\]"),
         ('[[views]]\nwhere = "age < 3"\npeople = ["A"]\nvalues = ["x"]\n', "has 'where', 'people'"),
-        ('[[views]]\npeople = ["A"]\n', "`values`"),
+        ('[[views]]\npeople = ["A"]\n', "'values'"),
         ('[[views]]\nvalues = ["x"]\n', "say who there is"),
         (CHAPTER + '[[views]]\nvalues = ["x"]\n', "say whom"),
         (CHAPTER + '[[views]]\nwhere = "wage > 3"\nvalues = ["x"]\n', "no public column 'wage'"),
@@ -289,7 +289,7 @@ release = "out"
 
 def test_releases_that_draw_are_no_views(people: shoal.Table, register: Register) -> None:
     release = shoal.RandomSample("1/2").release(people, Seeded(4))
-    with pytest.raises(InputError, match="leaves people out"):
+    with pytest.raises(InputError, match="is no view"):
         register.of_release(release, "s")
 
 
@@ -341,6 +341,13 @@ def test_what_does_not_belong_to_the_register_is_said() -> None:
     assert "young" not in str(error.value)
     with pytest.raises(ColumnError, match="register lacks"):
         register.of_table(foreign, "t", {"wage": "age"}, "ill")
+    untyped = Register(shoal.table(pl.DataFrame({"age": ["21", "25"]}), types={"age": "text"}))
+    with pytest.raises(InputError, match="1 groups that fit nobody"):
+        untyped.of_table(pl.DataFrame({"age": ["20-29", "20-29"], "ill": ["x", "y"]}), "t", {"age": "age"}, "ill")
+    for count in (["1", ""], [1.5, 1.0], ["many", "1"], [-1, 1]):
+        odd = pl.DataFrame({"age": ["21", "25"], "ill": ["x", "y"], "n": count})
+        with pytest.raises(InputError, match="whole numbers from 0 on"):
+            register.of_table(odd, "t", {"age": "age"}, "ill", count="n")
     with pytest.raises(ColumnError, match="no column"):
         register.of_table(foreign, "t", {"age": "AGE"}, "ill")
     with pytest.raises(QueryError):

@@ -669,7 +669,7 @@ def _keys(raw: Any, loc: tuple[int | str, ...]) -> list[str]:
     for choices, key in ((METHODS, "name"), (MODELS, "model"), (BUILDERS, "build")):
         if raw.get(key) in choices:
             return list(options_of(choices[raw[key]], key).model_fields)
-    sections: dict[str, type[Section]] = {"": Content, "source": Source, "output": Output, "ledger": Book}
+    sections: dict[str, type[Section]] = {"": Content, "source": Source, "output": Output, "ledger": Book, "views": Others}
     if loc[:2] == ("method", "wishes"):
         return list(SomeWish.model_fields)
     limits: dict[int, type[Section]] = {2: SomeLimits, 3: LinearLimit, 4: LimitOfClass}  # by how deep they lie in [method]

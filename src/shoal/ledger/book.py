@@ -158,6 +158,10 @@ class Ledger:
         promise = method.promise(Schema.of(table))
         if directory is not None:
             self._check(Path(directory), format)
+        if others is not None and self.account().gamma is not None:
+            from shoal.ledger.shown import read_others
+
+            read_others(others, table)
         entry = self.reserve(promise, method.name, table, private=chance is None or chance.private, override=override)
         spent = f"entry {entry.number} of {self.path} counts as spent all the same"
         try:
@@ -200,7 +204,7 @@ class Ledger:
         if account.gamma is not None and not bounded and not _reason(override):
             from shoal.views.sources import TRUTHFUL
 
-            if method not in TRUTHFUL:
+            if method not in TRUTHFUL or stated.get("fakes"):
                 raise BudgetError(
                     f"{self.path} has a γ, and a release by {method} is no view that could be counted, nor does it promise "
                     "differential privacy; use another method, or override that with a reason, which is entered"
@@ -238,6 +242,8 @@ class Ledger:
         With the `release` and its `table`, what it shows is remembered. Where the ledger has a γ and nothing bounds the release,
         they have to be given, and BudgetError is raised if γ is not kept: then the refusal is entered, and nothing may appear.
         """
+        if release is not None and release.certificate != certificate:
+            raise ParameterError("the release has another certificate than the one that is entered; give its own")
         paper = json.loads(certificate.to_json())
         content: dict[str, Any] = {**_said("completed"), "reserved": reserved, "release": certificate.number}
         content["certificate"] = paper

@@ -27,8 +27,8 @@ from shoal.privacy.exact import Exact, fraction
 from shoal.release import Certificate, Release
 from shoal.tables import Table
 from shoal.views.checking import Checked, check
-from shoal.views.model import View, Views
-from shoal.views.sources import TRUTHFUL, Register, others_of
+from shoal.views.model import Value, View, Views
+from shoal.views.sources import TRUTHFUL, Register, others_of, sensitive_of
 
 __all__ = ["NEW", "Shown", "Verdict", "earlier", "judge", "packed", "together"]
 
@@ -56,11 +56,19 @@ class Shown:
         """The role of a column in it; None if it has no such column."""
         return next((str(one["role"]) for one in self.paper.columns if one["name"] == column), None)
 
+    @property
+    def public(self) -> dict[str, Kind]:
+        """The columns that people are known by in it; buckets show all but the sensitive ones as they are."""
+        roles = ("quasi", "insensitive") if self.paper.method == "buckets" else ("quasi",)
+        return {
+            str(one["name"]): Kind(one["type"])
+            for one in self.paper.columns
+            if one["role"] in roles and one["name"] not in _MARKS
+        }
+
     def views(self, people: Table, column: str, kind: Kind) -> tuple[list[View], list[str]]:
         """Its views of these people with the values of a sensitive column, and what to know about them."""
-        roles = ("quasi", "insensitive") if self.paper.method == "buckets" else ("quasi",)
-        known = {str(one["name"]): one for one in self.paper.columns if one["role"] in roles and one["name"] not in _MARKS}
-        public = {name: Kind(one["type"]) for name, one in known.items() if one["role"] == "quasi" or name in people.names}
+        public = {name: kind for name, kind in self.public.items() if self.role(name) == "quasi" or name in people.names}
         if absent := [name for name in public if name not in people.names]:
             raise InputError(f"{self.name} goes by columns that the register lacks: {listed(absent)}")
         table = Table(
@@ -76,7 +84,7 @@ class Shown:
 def packed(release: Release, table: Table) -> str | None:
     """What of a release its views are made of; None if it shows none."""
     paper = release.certificate
-    if paper.method not in TRUTHFUL:
+    if not _is_view(paper):
         return None
     wanted = {str(one["name"]) for one in paper.columns if one["role"] != "insensitive" or paper.method == "buckets"}
     content = {
@@ -89,6 +97,10 @@ def packed(release: Release, table: Table) -> str | None:
         },
     }
     return base64.b85encode(zlib.compress(json.dumps(content, sort_keys=True).encode(), 9)).decode()
+
+
+def _is_view(paper: Certificate) -> bool:
+    return paper.method in TRUTHFUL and not paper.promise.get("fakes")
 
 
 _MARKS = {"group", "bucket", "count"}  # columns that methods add
@@ -153,7 +165,7 @@ def earlier(account: Account) -> tuple[list[Shown], list[str]]:
             found.append(unpacked(f"entry {entry.number}", kept, done.facts["certificate"]))
         elif done.facts.get("override"):
             notes.append(f"entry {entry.number}, by {method}, was entered though it is no view, and is not counted")
-        elif method in TRUTHFUL:
+        elif method in TRUTHFUL and not entry.facts["promise"].get("fakes"):
             raise InputError(
                 f"what entry {entry.number} showed is not in the ledger, as an older Shoal entered it; add it with shoal ledger "
                 "remember"
@@ -172,14 +184,22 @@ def together(
     names: Sequence[str] | None = None,
     more: Iterable[View] = (),
     complete: bool = True,
+    public: Iterable[str] = (),
 ) -> Views:
     """The views of several releases of the same people; InputError where they cannot be counted together.
 
     The people are the rows of a table. If it has the sensitive column too, all views must be true of it: else they were shown of
-    another state of the data.
+    another state of the data. `public` are columns that people are known by, besides those of the releases.
     """
     views: list[View] = list(more)
     notes: list[str] = []
+    known = {*public, *(name for some in shown for name in some.public)} - {column}
+    for some in shown:
+        if open_ := sorted(name for name in known - some.public.keys() if some.role(name) is not None):
+            raise InputError(
+                f"people are known by {listed(open_)}, which {some.name} shows as {some.role(open_[0])} beside the sensitive "
+                "values: it tells more than its groups do"
+            )
     kind = next((Kind(one["type"]) for some in shown for one in some.paper.columns if one["name"] == column), Kind.TEXT)
     for some in shown:
         role = some.role(column)
@@ -192,12 +212,18 @@ def together(
     if column in people.names:
         held = Table(people.frame.select(column), types={column: kind}).column(column)
         values = [held.labels[code] or None for code in held.codes.tolist()]
-        false = [view.name for view in views if dict(Counter(values[one] for one in view.members)) != view.shown]
+        false = [view.name for view in views if not _true(view, values)]
         if false:
             off = ", ".join(sorted({name.rpartition("/")[0] or name for name in false}))
             raise InputError(f"what {off} showed is not true of the table as it is now: the data has changed since")
     limits = {kind.text(kind.key(value)) or None: limit for value, limit in gamma.limits.items() if _fits(kind, value)}
     return Views(names if names is not None else people.rows, views, gamma.share, limits, complete, tuple(notes))
+
+
+def _true(view: View, values: Sequence[Value]) -> bool:
+    """Whether a view shows what its people have; of joined groups, some of whom may be left out, whether they could have it."""
+    inside = Counter(values[one] for one in view.members)
+    return inside >= Counter(view.shown) if view.parts else inside == view.shown
 
 
 def _fits(kind: Kind, text: str) -> bool:
@@ -222,6 +248,8 @@ class Verdict:
     why: str
     entries: tuple[int, ...] = ()
     checked: Mapping[str, Checked] = field(default_factory=dict)
+    others: bool = False
+    """Whether what others have shown was counted."""
 
     def facts(self) -> dict[str, Any]:
         """What a ledger keeps of it."""
@@ -230,6 +258,7 @@ class Verdict:
             "kept": self.kept,
             "why": self.why,
             "with": list(self.entries),
+            **({"others": True} if self.others else {}),
             "checked": {
                 column: {
                     "largest": found.largest_text,
@@ -248,28 +277,48 @@ def judge(account: Account, gamma: Gamma, release: Release, table: Table, others
     Each sensitive column that it has, or that earlier ones had as sensitive, is checked by itself.
     """
     new = Shown(NEW, release, table.hierarchies)
+    if not _is_view(new.paper):
+        return Verdict(gamma, None, f"this release by {new.paper.method} is no view that could be counted")
     try:
         before, _ = earlier(account)
     except InputError as error:
         return Verdict(gamma, None, str(error))
-    entries = tuple(int(some.name.rpartition(" ")[2]) for some in before)
     checked: dict[str, Checked] = {}
-    unsure: list[str] = []
-    for column in _columns([*before, new], new):
+    unsure = list(_unsure(account, before, new, others))
+    columns = list(_columns([*before, new], new))
+    for column in columns:
         try:
-            more = [] if others is None else others_of(others, _register(table, new, column), column)
-            checked[column] = check(together([*before, new], table, column, gamma, more=more))
-            if checked[column].private is None:
-                unsure.append(f"the bounds that were found for {column!r} leave it open")
-            elif checked[column].views.notes:  # whom only one of them fits may be surer told than by all of them joined
-                unsure.append("; ".join(checked[column].views.notes))
+            more = [] if others is None else others_of(others, _register(table, column), column)
+            checked[column] = found = check(together([*before, new], table, column, gamma, more=more))
+            if found.private is None:
+                unsure.append("; ".join([f"the bounds that were found for {column!r} leave it open", *found.views.notes]))
         except ShoalError as error:
             unsure.append(str(error))
+    entries = tuple(_number(some) for some in before if any(some.role(column) == "sensitive" for column in columns))
     exposed = [column for column, found in checked.items() if found.private is False]
     if exposed:
-        why = f"somebody could be told to have a value of {listed(exposed)}, with more than is allowed"
-        return Verdict(gamma, False, why, entries, checked)
-    return Verdict(gamma, None if unsure else True, "; ".join(unsure), entries, checked)
+        why = f"by all that was shown, somebody has a value of {listed(exposed)} with a probability above its limit"
+        return Verdict(gamma, False, why, entries, checked, others is not None)
+    return Verdict(gamma, None if unsure else True, "; ".join(unsure), entries, checked, others is not None)
+
+
+def _number(some: Shown) -> int:
+    return int(some.name.rpartition(" ")[2])
+
+
+def _unsure(account: Account, before: Sequence[Shown], new: Shown, others: str | PathLike[str] | None) -> Iterator[str]:
+    """What may have been shown of the same values and cannot be seen by the names of columns; and others who were forgotten."""
+    had = {entry.number: entry.facts["columns"] for entry in account.reserved}
+    secret = [str(one["name"]) for one in new.paper.columns if one["role"] == "sensitive"]
+    for some in before:
+        if fresh := [name for name in secret if name not in had[_number(some)]]:
+            yield (
+                f"the table of {some.name} had no column {listed(fresh)}: if that is what another column was called, or is made "
+                "of one, it cannot be counted together"
+            )
+    judged = [number for number, done in account.completed.items() if done.facts.get("together", {}).get("others")]
+    if judged and others is None:
+        yield f"entry {judged[-1]} was judged with what others have shown, and this is not: name it in [views] again"
 
 
 def views_of(
@@ -285,7 +334,12 @@ def views_of(
     before, notes = earlier(account)
     new = Shown(NEW, release, table.hierarchies)
     if release.certificate.number in {done.facts["release"] for done in account.completed.values()}:
-        new = next(some for some in before if some.paper.number == release.certificate.number)
+        kept = [some for some in before if some.paper.number == release.certificate.number]
+        if not kept:
+            raise InputError(
+                f"the ledger has this release, by {release.certificate.method}, and it is no view; it changes nothing here"
+            )
+        (new,) = kept
     else:
         before.append(new)
     columns = list(_columns(before, new))
@@ -295,7 +349,7 @@ def views_of(
     allowed = account.gamma or Gamma(Fraction(1, 2))
     if gamma is not None:
         allowed = replace(allowed, share=fraction(gamma, "gamma", 0, 1))
-    more = [] if others is None else others_of(others, _register(table, new, chosen), chosen)
+    more = [] if others is None else others_of(others, _register(table, chosen), chosen)
     names = None if person is None else Register(table, person).names
     found = together(before, table, chosen, allowed, names=names, more=more)
     return replace(found, people=found.names, notes=(*found.notes, *notes))
@@ -306,15 +360,25 @@ def also(account: Account, views: Views, register: Register, column: str | None)
     before, notes = earlier(account)
     columns = list(dict.fromkeys(str(one["name"]) for some in before for one in some.paper.columns if one["role"] == "sensitive"))
     chosen = columns[0] if column is None and len(columns) == 1 else column
-    if columns and chosen is None:
-        raise ColumnError(f"the ledger has the sensitive columns {listed(columns)}; name the one that the views are about")
+    if columns and chosen not in columns:
+        raise ColumnError(
+            f"the ledger has releases of the sensitive columns {listed(columns)}; name the one that the views are about"
+        )
     allowed = account.gamma or Gamma(Fraction(views.gamma))
-    shown = together(before, register.people, chosen or "", allowed, names=views.names, complete=views.complete)
+    shown = together(
+        before,
+        register.people,
+        chosen or "",
+        allowed,
+        names=views.names,
+        complete=views.complete,
+        public=register.people.names,
+    )
     return replace(
         shown,
         people=views.names,
         views=(*views.shown, *shown.shown),
-        limits={**views.limits, **shown.limits},
+        limits=views.limits if account.gamma is None else shown.limits,
         notes=(*views.notes, *shown.notes, *notes),
     )
 
@@ -325,9 +389,18 @@ def _columns(all_: Sequence[Shown], new: Shown) -> Iterator[str]:
     yield from (name for name in dict.fromkeys(secret) if new.role(name) is not None)
 
 
-def _register(table: Table, new: Shown, column: str) -> Register:
-    """Everybody with all public columns, for what others have shown."""
-    public = [name for name in table.names if name != column and new.role(name) not in (None, "sensitive")]
+def read_others(path: str | PathLike[str], table: Table) -> None:
+    """Find out that what others have shown can be read and is of these people, before anything is entered; else InputError."""
+    named = sensitive_of(path)
+    if named is not None and named not in table.sensitive:
+        raise ColumnError(f"{path} is about the column {named!r}; here these are sensitive: {listed(table.sensitive)}")
+    for column in table.sensitive:
+        others_of(path, _register(table, column), column)
+
+
+def _register(table: Table, column: str) -> Register:
+    """Everybody with the columns that they are known by, for what others have shown."""
+    public = [name for name in table.quasi if name != column]
     kinds = {name: table.kind(name) for name in public}
     trees = {name: tree for name, tree in table.hierarchies.items() if name in public}
     known = Table(table.frame.select(*public), hierarchies=trees, types=kinds, missing=table.missing)

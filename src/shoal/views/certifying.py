@@ -8,9 +8,9 @@ import hashlib
 import json
 import os
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from shoal.disk import together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
 from shoal.privacy.exact import Exact
 from shoal.release import Certificate
-from shoal.views.checking import Checked, How, check
-from shoal.views.sources import content_of, opened, sections_of
+from shoal.views.checking import Checked, check
+from shoal.views.sources import content_of, opened, sections_of, sensitive_of
 
 __all__ = ["JointCertificate", "certify", "verify"]
 
@@ -41,14 +41,18 @@ UNPROTECTED = (
 class JointCertificate:
     """That some releases and views together keep γ, and how that was found.
 
-    `shown` has a line for each: a release by its number, its method and the digest of its certificate; a view or a table by the
-    digest of its definition. `people`, `views` and `tables` are how many there are; `largest` is how sure one can become at most.
-    `checked` says by which method, which one was `asked` for, and where tables were drawn, with which confidence, tries and seed.
+    `columns` are what the sensitive values that were checked are called. `shown` has a line for each: a release by its number,
+    its method and the digest of its certificate, a view or a table by the digest of its definition. `register` is the digest of
+    who there is, with their public columns and hierarchies. `people`, `views` and `tables` are how many there are, and `largest`
+    is how sure one can become at most.
+    `checked` says by which method, and with which confidence where tables were drawn.
     """
 
     gamma: str
     limits: Mapping[str, str]
+    columns: Sequence[str]
     shown: Sequence[Mapping[str, str]]
+    register: str
     people: int
     complete: bool
     views: int
@@ -104,6 +108,7 @@ class JointCertificate:
             "Found": [
                 f"{plural(self.views, 'view')} of {plural(self.people, 'person').replace('persons', 'people')}"
                 + ("" if self.complete else ", of whom some may not be in the table"),
+                f"the register: SHA-256 {self.register}",
                 f"possible tables: {self.tables}",
                 f"the surest one can be: {self.largest}",
                 f"checked: {how}",
@@ -116,49 +121,46 @@ class JointCertificate:
         return "\n".join(lines)
 
 
-def certify(
-    path: str | os.PathLike[str],
-    *,
-    gamma: Exact | None = None,
-    how: How | None = None,
-    confidence: Exact = Fraction(99, 100),
-    tries: int = 10_000,
-    seed: int = 0,
-) -> JointCertificate:
+def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> JointCertificate:
     """The certificate of all that a file of views lists (docs: several releases together).
 
-    InfeasibleError if γ is not kept, or if that is not decided, as where people fit several groups: then there is nothing to
-    certify.
+    InfeasibleError if γ is not kept, or if that is not decided: then there is nothing to certify. Tables are counted where they
+    can be. Where they are drawn, the seed follows from what is shown, so that nobody can look for one that helps.
     """
-    given, _, _ = opened(path)
+    given, register, column = opened(path)
     if gamma is not None:
         given = given.within(gamma)
-    if given.notes:  # whom only one of several joined groups fits may be surer told than by all of them
-        raise InfeasibleError(f"nothing can be certified. {'; '.join(given.notes)}")
-    found = check(given, how=how, confidence=confidence, tries=tries, seed=seed)
+    shown = list(_shown(Path(path), column))
+    people = _digest(_canonical({"people": sorted(register.rows()), "hierarchies": register.trees()}).encode())
+    found = check(
+        given, seed=int(_digest(_canonical({"shown": sorted(map(_bare, shown)), "register": people}).encode())[:12], 16)
+    )
     if found.private is not True:
-        what = "is not kept" if found.private is False else "may not be kept: bounds leave it open"
-        raise InfeasibleError(f"γ = {given.gamma} {what}, so there is nothing to certify; shoal views check says more")
-    drawn = {"confidence": str(found.confidence), "tries": tries, "seed": seed}
+        why = "; ".join(["may not be kept: bounds leave it open", *found.views.notes])
+        what = "is not kept" if found.private is False else why
+        raise InfeasibleError(f"γ = {given.gamma} {what}. So there is nothing to certify; shoal views check says more")
+    columns = sorted({one["column"] for one in shown if "column" in one} | ({column} if column else set()))
     return JointCertificate(
         gamma=str(given.gamma),
         limits={_text(value): str(limit) for value, limit in given.limits.items()},
-        shown=list(_shown(Path(path))),
+        columns=columns,
+        shown=shown,
+        register=people,
         people=len(given.names),
         complete=given.complete,
         views=len(given.shown),
         tables=_tables(found),
         largest=found.largest_text,
-        checked={"how": found.how, "asked": how, **(drawn if found.confidence is not None else dict.fromkeys(drawn))},
-        statement=_statement(str(given.gamma), {_text(value): str(limit) for value, limit in given.limits.items()}),
-        unprotected=list(UNPROTECTED),
+        checked={"how": found.how, "confidence": None if found.confidence is None else str(found.confidence)},
+        statement=_statement(str(given.gamma), {_text(value): str(limit) for value, limit in given.limits.items()}, columns),
+        unprotected=list(_unprotected(shown)),
     )
 
 
 def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) -> list[str]:
     """What does not hold about a certificate, given the releases, the views and the register in a file; empty if nothing.
 
-    All tables are counted again, in the same way.
+    All tables are counted again. What things are called in the file does not matter.
     """
     try:
         paper = JointCertificate.from_json(Path(certificate).read_bytes().decode("utf-8"))
@@ -168,29 +170,25 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         return [str(error)]
     wrong: list[str] = []
     try:
-        shown = list(_shown(Path(path)))
-        unlisted = [one for one in shown if _bare(one) not in map(_bare, paper.shown)]
-        absent = [one for one in paper.shown if _bare(one) not in map(_bare, shown)]
-        wrong += [f"{_line(one)}: is not on the certificate" for one in unlisted]
-        wrong += [f"{_line(one)}: is on the certificate, and was not given" for one in absent]
-        by = paper.checked
-        drawn = {part: by[part] for part in ("confidence", "tries", "seed") if by[part] is not None}
-        again = certify(path, gamma=paper.gamma, how=by["asked"], **drawn)
+        mine = Counter(map(_bare, _shown(Path(path), sensitive_of(path))))
+        theirs = Counter(map(_bare, paper.shown))
+        wrong += [f"{_line(dict(one))}: is not on the certificate" for one in (mine - theirs).elements()]
+        wrong += [f"{_line(dict(one))}: is on the certificate, and was not given" for one in (theirs - mine).elements()]
+        again = certify(path, gamma=paper.gamma)
     except ShoalError as error:
         return [*wrong, str(error)]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, AttributeError):
         return [*wrong, "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"]
     if not wrong:
-        again = replace(again, shown=paper.shown)
-        if paper.version != again.version:  # of which the words may be others
-            again = replace(again, version=paper.version, statement=paper.statement, unprotected=paper.unprotected)
-        mine, theirs = asdict(again), asdict(paper)
-        wrong += [f"{part} is not what is found here" for part in mine if mine[part] != theirs[part]]
+        own, other = asdict(replace(again, shown=paper.shown, version=paper.version)), asdict(paper)
+        wrong += [f"{part} is not what is found here" for part in own if own[part] != other[part]]
+        if wrong and paper.version != again.version:
+            wrong.append(f"it is by Shoal {paper.version}, and this is {again.version}, of which words may be others")
     return wrong
 
 
-def _shown(path: Path) -> Iterator[dict[str, str]]:
-    """What a file lists, each with the digest of what defines it."""
+def _shown(path: Path, column: str | None) -> Iterator[dict[str, str]]:
+    """What a file lists, each with the digest of what defines it, and with the sensitive columns that it has."""
     where, content = content_of(path)
     for number, section in enumerate(sections_of(content, where), 1):
         name = str(section.get("name", f"view {number}"))
@@ -200,32 +198,49 @@ def _shown(path: Path) -> Iterator[dict[str, str]]:
                 paper = Certificate.from_json(written.decode("utf-8"))
             except (OSError, UnicodeDecodeError):
                 raise FileError(f"{section['release']} has no certificate.json; give the directory of a release") from None
-            yield {"is": "release", "name": name, "number": paper.number, "method": paper.method, "sha256": _digest(written)}
+            secret = [str(one["name"]) for one in paper.columns if one["role"] == "sensitive"]
+            checked = str(section.get("sensitive", column or secret[0]))
+            told = {"is": "release", "name": name, "number": paper.number, "method": paper.method, "sha256": _digest(written)}
+            yield {**told, "column": checked, "others": ", ".join(one for one in secret if one != checked)}
             continue
         defined = {key: value for key, value in section.items() if key not in ("name", "table")}
         try:
             table = (where.parent / section["table"]).read_bytes() if "table" in section else b""
         except OSError as error:
             raise FileError(f"cannot read {section['table']}: {error.strerror}") from None
-        kind = "table" if "table" in section else "view"
-        yield {"is": kind, "name": name, "sha256": _digest(_canonical(defined).encode() + table)}
+        told = {
+            "is": "table" if "table" in section else "view",
+            "name": name,
+            "sha256": _digest(_canonical(defined).encode() + table),
+        }
+        yield {**told, "column": str(section.get("sensitive", column))} if table else told
 
 
-def _bare(one: Mapping[str, str]) -> tuple[str, ...]:
+def _bare(one: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """What is shown, whatever it is called."""
-    return one["is"], one["sha256"]
+    return tuple(sorted((key, value) for key, value in one.items() if key != "name"))
+
+
+def _unprotected(shown: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    others = sorted({name for one in shown for name in one.get("others", "").split(", ") if name})
+    if others:
+        yield f"other sensitive columns of these releases, which were not checked: {', '.join(others)}"
+    yield from UNPROTECTED
 
 
 def _line(one: Mapping[str, str]) -> str:
-    said = f"release {one['number']} by {one['method']}" if one["is"] == "release" else f"{one['is']} {one['name']}"
+    said = (
+        f"release {one['number']} by {one['method']}" if one["is"] == "release" else f"{one['is']} {one.get('name', '')}".strip()
+    )
     return f"{said}, SHA-256 {one['sha256']}"
 
 
-def _statement(gamma: str, limits: Mapping[str, str]) -> str:
+def _statement(gamma: str, limits: Mapping[str, str], columns: Sequence[str]) -> str:
+    of = f" of {', '.join(columns)}" if columns else ""
     apart = f" (for single values: {', '.join(f'{value} {limit}' for value, limit in limits.items())})" if limits else ""
     return (
         "Whoever has seen all of this, knows the register (who there is, and their public columns), knows nothing else, and "
-        f"counts every table that could have shown it as equally likely, holds no value more probable for anybody than "
+        f"counts every table that could have shown it as equally likely, holds no value{of} more probable for anybody than "
         f"{gamma}{apart}."
     )
 

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.errors import ParameterError, TooLargeError, listed
+from shoal.errors import ParameterError, TooLargeError, listed, plural
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.views.cells import Component, Puzzle, components, connected
 from shoal.views.counting import Counted, guessed
@@ -63,8 +63,9 @@ class Belief:
 class Exposed:
     """A person and a value that is more probable for them than its limit allows, or may be.
 
-    `probability` is exact where `low` and `high` are the same. `views` expose the person by themselves, and none of them can be
-    left out; of those who may be exposed, and of very many, they are only those that the person is in.
+    `probability` is exact where `low` and `high` are the same. If `alone`, the `views` expose the person by themselves, and none
+    of them can be left out; else they are those that the person is in, and it takes others besides: so of those who may be
+    exposed, of very many, and where it takes too many views to tell.
     """
 
     person: int
@@ -75,6 +76,7 @@ class Exposed:
     high: Fraction
     limit: Fraction
     views: tuple[str, ...]
+    alone: bool = True
 
     @property
     def exact(self) -> bool:
@@ -164,10 +166,10 @@ class Checked:
         found.sort(key=lambda one: (-one[0].shares[one[1]], one[0].people, str(one[1])))
         told: list[Exposed] = []
         for at, (belief, value, low, high) in enumerate(found):
-            by = self._exposing(belief.people[0], value, search=at < search)
+            by, alone = self._exposing(belief.people[0], value, search=at < search)
             limit = self.views.limit(value)
             told += (
-                Exposed(person, self.views.names[person], value, belief.shares[value], low, high, limit, by)
+                Exposed(person, self.views.names[person], value, belief.shares[value], low, high, limit, by, alone)
                 for person in belief.people
             )
         return tuple(told)
@@ -181,11 +183,11 @@ class Checked:
                 found.setdefault(person, []).append(view)
         return found
 
-    def _exposing(self, person: int, value: Value, *, search: bool) -> tuple[str, ...]:
-        """Views that alone expose a person, of which none can be left out; those the person is in where none were found."""
+    def _exposing(self, person: int, value: Value, *, search: bool) -> tuple[tuple[str, ...], bool]:
+        """Views that alone expose a person, of which none can be left out, and True; else those that the person is in."""
         own = {view.name: view for view in self._of[person]}
         if not search or any(view.parts for view in own.values()):
-            return tuple(own)
+            return tuple(own), False
         limit = self.views.limit(value)
 
         def expose(some: Mapping[str, View]) -> bool:
@@ -198,13 +200,16 @@ class Checked:
         while not expose(some):
             more = {near.name: near for view in some.values() for one in view.members for near in self._of[one] if not near.parts}
             if len(more) == len(some) or len(more) > _NEAR:
-                return tuple(own)
+                return tuple(own), False
             some = more
-        for name in reversed(list(some)):
-            fewer = {other: view for other, view in some.items() if other != name}
-            if any(person in view.members for view in fewer.values()) and expose(fewer):
-                some = fewer
-        return tuple(view.name for view in self.views.shown if view.name in some)
+        dropped = True
+        while dropped:  # as with fewer views others may come to be needless
+            dropped = False
+            for name in reversed(list(some)):
+                fewer = {other: view for other, view in some.items() if other != name}
+                if any(person in view.members for view in fewer.values()) and expose(fewer):
+                    some, dropped = fewer, True
+        return tuple(view.name for view in self.views.shown if view.name in some), True
 
 
 def check(
@@ -281,11 +286,12 @@ def check(
             continue
         guess = estimate(part.puzzle, tries, source)
         if guess.effective < ENOUGH:
+            entangled = f"{plural(len(part.puzzle.bags), 'view')} of {sum(size for size, _ in part.puzzle.cells):,} people"
             notes.append(
-                f"{len(part.puzzle.bags)} views of {sum(size for size, _ in part.puzzle.cells):,} people are too entangled: "
-                f"counting takes too many steps, and {tries:,} samples are worth {guess.effective:.0f} uniform ones, where "
-                f"{ENOUGH} are needed. Their people are not decided, unless single views do. Raise `tries` or `most`, or check "
-                "fewer views"
+                f"{entangled} are too entangled: "
+                + ("" if how == "importance" else "counting takes too many steps, and ")
+                + f"{tries:,} samples are worth {guess.effective:.0f} uniform ones, where {ENOUGH} are needed. Their people are "
+                "not decided, unless single views do. Take more samples or steps, or check fewer views"
             )
             by.append("bounded")
             digits = inf
@@ -451,7 +457,11 @@ def _loosely(views: Views, firm: Checked) -> Checked:
             if all(views.shown[k].shown.get(value) for k in key):
                 shares = [Fraction(part.get(value, 0), sum(part.values())) for part in views.shown[key[0]].parts]
                 low = sure[people[0]].between(value)[0] if people[0] in sure else Fraction(0)
-                bounds[value] = (min(shares), max(shares)) if size[root[key[0]]] == 1 else (low, Fraction(1))
+                if size[root[key[0]]] > 1:
+                    bounds[value] = low, Fraction(1)
+                else:  # who may not be in the table has none of the values
+                    joined = views.shown[key[0]]
+                    bounds[value] = min(shares) if joined.size == len(joined.members) else Fraction(0), max(shares)
         beliefs.append(Belief(tuple(people), {value: high for value, (_, high) in bounds.items()}, bounds))
     return replace(
         firm,

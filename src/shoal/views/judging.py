@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from shoal.errors import ParameterError, TooLargeError
+from shoal.views.cells import countable
 from shoal.views.model import OUTSIDE, Value, Views, contradiction
 
 __all__ = ["Posterior", "posterior", "worlds"]
@@ -45,6 +46,7 @@ def worlds(views: Views, most: int = 100_000) -> list[Table]:
     >>> worlds(Views(3, [View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])]))
     [('cold', 'flu', 'gout')]
     """
+    countable(views)
     own: list[list[int]] = [[] for _ in views.names]
     for k, view in enumerate(views.shown):
         for person in view.members:

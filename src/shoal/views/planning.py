@@ -8,10 +8,9 @@ does, and it never gets to see a table. docs/proofs/restoring.md has the proofs.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from math import prod
 
 from shoal.errors import InfeasibleError, InternalError, TooLargeError, plural
@@ -150,18 +149,33 @@ def plan(
     parts = regions(views, able, above(before))
     error = float(1 - sure) / len(parts)
     options = [_options(region, most, effort, top, error, seed) for region in parts]
-    chosen = max(
-        (some for some in product(*options) if sum(len(one.candidates) for one in some) <= most),
-        key=lambda some: (
-            prod(one.low for one in some),
-            sum(one.low for one in some),
-            -sum(len(one.candidates) for one in some),
-        ),
-    )
+    restoring = [[one for one in own if one.low > 0] for own in options]
+    chosen = _best(restoring, most, prod) or _best(options, most, sum) or ()
     drawn = any(one.low < one.high for one in chosen)
     if any(one.never for one in chosen):
         bound = Fraction(0)
     return Plan(before, chosen, min(bound, Fraction(1)), sure if drawn else None)
+
+
+def _best(
+    options: Sequence[Sequence[Outlook]], most: int, measure: Callable[[Iterable[Fraction]], Fraction | int]
+) -> tuple[Outlook, ...] | None:
+    """One option of each region, with as large a product or sum of shares as there is, and then as few candidates."""
+    found: dict[int, tuple[Outlook, ...]] = {0: ()}  # the best by how many candidates are spent
+
+    def key(some: tuple[Outlook, ...]) -> tuple[Fraction | int, Fraction | int]:
+        shares = [one.low for one in some]
+        return measure(shares), sum(shares)
+
+    for own in options:
+        after: dict[int, tuple[Outlook, ...]] = {}
+        for spent, some in found.items():
+            for one in own:
+                total = spent + len(one.candidates)
+                if total <= most and (total not in after or key((*some, one)) > key(after[total])):
+                    after[total] = (*some, one)
+        found = after
+    return max(found.items(), key=lambda item: (key(item[1]), -item[0]))[1] if found else None
 
 
 def _options(region: Region, most: int, effort: int, top: Fraction, error: float, seed: int) -> list[Outlook]:

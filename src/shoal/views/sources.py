@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.audit import expressions
-from shoal.errors import ColumnError, FileError, InputError, listed, plural
+from shoal.errors import ColumnError, FileError, InputError, ShoalError, listed, plural
 from shoal.hierarchy import ranges
 from shoal.hierarchy import read as read_hierarchy
 from shoal.kinds import Key, Kind
@@ -51,6 +51,7 @@ class Register:
     people: the public columns, a row for each person, with hierarchies where releases have their values
     person: the column that names people; else they are numbered from 1 on
     kind: the type of sensitive values, by which those that are written in several ways are one
+    complete: whether everybody in it is known to be in the table
 
     >>> import polars as pl
     >>> register = Register(table(pl.DataFrame({"who": ["Ann", "Bob"], "age": [23, 31]})), person="who")
@@ -61,6 +62,7 @@ class Register:
     people: Table
     person: str | None = None
     kind: Kind = Kind.TEXT
+    complete: bool = True
     notes: list[str] = field(default_factory=list)
     """What was found out on the way that a reader of the result should know."""
 
@@ -86,6 +88,16 @@ class Register:
             column = self.people.column(name)
             found[name] = expressions.Public(column.kind, column.keys, array("Q", column.codes.tolist()))
         return found
+
+    def rows(self) -> Iterator[list[str]]:
+        """Everybody, by all public columns with their names."""
+        columns = [self.people.column(name) for name in sorted(self.people.names)]
+        for codes in zip(*(column.codes.tolist() for column in columns), strict=True):
+            yield [f"{column.name}={column.labels[code]}" for column, code in zip(columns, codes, strict=True)]
+
+    def trees(self) -> dict[str, list[list[str]]]:
+        """The hierarchies, each as its lines."""
+        return {name: sorted(map(list, tree.lines())) for name, tree in self.people.hierarchies.items()}
 
     # Views
 
@@ -124,8 +136,8 @@ class Register:
         paper = release.certificate
         if paper.method not in TRUTHFUL:
             raise InputError(
-                f"{name!r} was released by {paper.method}, which leaves people out or changes values by chance: that is no "
-                "view. Its own promise says what it adds to others"
+                f"{name!r} was released by {paper.method}, and is no view: it does not show the values of everybody in a group "
+                "as they are. Leave it out; what it adds to others is what its own promise says, if it has one"
             )
         there = [str(one["name"]) for one in paper.columns if one["role"] == "sensitive"]
         chosen = there[0] if column is None and len(there) == 1 else column
@@ -133,7 +145,12 @@ class Register:
             raise ColumnError(f"{name!r} has the sensitive columns {listed(there)}; name the one that is checked")
         if paper.method == "buckets":
             return self._of_buckets(release, name, chosen)
-        quasi = [str(one["name"]) for one in paper.columns if one["role"] == "quasi"]
+        # Whatever of it people are known by makes groups, also what was taken for harmless.
+        quasi = [
+            str(one["name"])
+            for one in paper.columns
+            if one["role"] == "quasi" or (one["name"] in self.people.names and one["name"] != chosen)
+        ]
         drawn = paper.method == "coincident"  # where some are left out, and groups may look alike
         return self.of_table(
             release.table,
@@ -165,7 +182,8 @@ class Register:
         group: a column that says which rows are one group, where groups may look alike
         count: a column that says how often a row is meant
         drawn: whether people who fit a group may have been left out of it by chance
-        starred: whether rows of which all is `*`, beside others, are those who were suppressed: who fits no other row
+        starred: whether rows of which all is `*`, beside others, are those who were suppressed: who fits no other row, if
+            everybody in the register is in the table
         """
         shown = nw.from_native(frame, eager_only=True)
         if absent := [one for one in columns if one not in self.people.names]:
@@ -174,14 +192,20 @@ class Register:
         if absent := [one for one in wanted if one not in shown.columns]:
             raise ColumnError(f"{name!r} has no column {listed(absent)}; it has {listed(shown.columns)}")
         called = {_text(old): new for old, new in (values or {}).items()}
+        if _STAR in set(map(_text, shown[sensitive].to_list())) - called.keys():
+            raise InputError(
+                f"{name!r} has {_STAR!r} for a sensitive value, which tells nothing that could be counted; leave it out"
+            )
+        if absent := sorted(called.keys() - set(map(_text, shown[sensitive].to_list()))):
+            self.notes.append(f"{name}: it shows no {listed(absent)}, so that renaming changes nothing; is it spelt as there?")
         labels = (
             zip(*(map(_text, shown[one].to_list()) for one in columns.values()), strict=True) if columns else [()] * len(shown)
         )
         own = map(_text, shown[group].to_list()) if group else [""] * len(shown)
-        often = shown[count].to_list() if count else [1] * len(shown)
+        often = _counts(shown[count].to_list(), count) if count else [1] * len(shown)
         bags: dict[tuple[str, tuple[str, ...]], Counter[str | None]] = {}
         for label, mark, value, times in zip(labels, own, map(_text, shown[sensitive].to_list()), often, strict=True):
-            bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += int(times)
+            bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += times
         stars = (
             [key for key in bags if columns and set(key[1]) == {_STAR}] if starred and len({key[1] for key in bags}) > 1 else []
         )
@@ -242,6 +266,11 @@ class Register:
     def _joined(
         self, name: str, groups: Sequence[tuple[list[int], Counter[str | None]]], what: str, drawn: bool = False
     ) -> Iterator[View]:
+        if empty := sum(not people and bag.total() > 0 for people, bag in groups):
+            raise InputError(
+                f"{name!r} has {empty:,} {what} that fit nobody in the register. Is it of the same people, and has the register "
+                "the types of their columns, and the hierarchies that were released by?"
+            )
         first = list(range(len(groups)))
 
         def find(one: int) -> int:
@@ -306,7 +335,7 @@ class _Reach:
             if fits is None:
                 raise InputError(
                     f"{self.source!r} has a text in column {self.column.name!r} that is no value, range or set of it; give the "
-                    "register the hierarchy that was released by"
+                    "register the type of the column, and the hierarchy that was released by"
                 )
             self._known[text] = fits
         return self._known[text]
@@ -316,11 +345,14 @@ class _Reach:
         keys, kind = self.column.keys, self.column.kind
         if text == _STAR:
             return np.ones(len(keys), dtype=np.bool_)
+        found: Bools | None = None
         if self.tree is not None and self.leaf is not None:
             for labels, codes in zip(self.tree.labels, self.tree.maps, strict=True):
-                if text in labels:
-                    found: Bools = np.asarray(codes[self.leaf] == labels.index(text))
-                    return found
+                if text in labels:  # of several levels, it may stand for any of them
+                    own: Bools = np.asarray(codes[self.leaf] == labels.index(text))
+                    found = own if found is None else found | own
+        if found is not None:
+            return found
         if text == "":
             return np.array([key is None for key in keys], dtype=np.bool_)
         if text.endswith(_OR_MISSING):
@@ -342,6 +374,11 @@ class _Reach:
         """The values of a set; a comma may be part of one, so the longest that is known is taken."""
         found, place = np.zeros(len(self.column.keys), dtype=np.bool_), 0
         known = {*self.column.labels, *(self.tree.labels[0] if self.tree else ())}
+        if ", ".join(parts) in known and all(part in known for part in parts):  # one value, or several
+            for text in (", ".join(parts), *parts):
+                one = self._keys(text)
+                found |= False if one is None else one
+            return found
         while place < len(parts):
             for end in range(len(parts), place, -1):
                 text = ", ".join(parts[place:end])
@@ -371,7 +408,20 @@ def _within(text: str, kind: Kind) -> tuple[Callable[[Key], bool], Callable[[Key
         return None
 
 
+def _counts(given: Iterable[object], column: str) -> list[int]:
+    """How often rows are meant."""
+    try:
+        found = [int(str(one)) for one in given]
+    except ValueError:
+        found = [-1]
+    if min(found, default=0) < 0:
+        raise InputError(f"column {column!r} says how often a row is meant: whole numbers from 0 on, in every row")
+    return found
+
+
 def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return "" if value is None or value != value else str(value)
 
 
@@ -381,6 +431,21 @@ def _members(people: int, number: int) -> list[int]:
 
 
 # One file for all
+
+_SECTIONS = ("gamma", "limits", "register", "sensitive", "views")
+_READING = {"separator": (str,), "encoding": (str,)}
+_REGISTER = {"file": (str,), "people": (list,), "person": (str,), "complete": (bool,), "types": (dict,), "hierarchies": (dict,)}
+_SENSITIVE = {"column": (str,), "type": (str,)}
+_VIEW = {"name": (str,), "where": (str,), "people": (list,), "values": (list, dict)}
+_RELEASE = {"name": (str,), "release": (str,), "sensitive": (str,)}
+_TABLE = {
+    "table": (str,),
+    "columns": (dict,),
+    "values": (dict,),
+    **dict.fromkeys(("name", "sensitive", "group", "count"), (str,)),
+}
+_TEXTS = ("types", "hierarchies", "columns")
+_SAID = {str: "a text", bool: "true or false", list: "a list", dict: "a table { … }"}
 
 
 def load(path: str | PathLike[str]) -> Views:
@@ -392,21 +457,22 @@ def opened(path: str | PathLike[str]) -> tuple[Views, Register, str | None]:
     """The views of a TOML file, the register that they are of, and the sensitive column, if it is named."""
     where, content = content_of(path)
     sections = sections_of(content, where)
-    given = _section(content, "register", where)
-    _known(given, "[register]", ("file", "people", "person", "complete", "types", "hierarchies", "separator", "encoding"))
-    secret = _section(content, "sensitive", where)
-    _known(secret, "[sensitive]", ("column", "type"))
+    given = _section(content, "register", where, {**_REGISTER, **_READING})
+    secret = _section(content, "sensitive", where, _SENSITIVE)
     register = _register(given, sections, where.parent, Kind.of(secret.get("type", "text"), "the type of [sensitive]"))
     views: list[View] = []
     for number, section in enumerate(sections, 1):
         views += _views(register, section, number, where.parent, secret.get("column"))
-    limits = _section(content, "limits", where)
+    limits = {register._value(value): limit for value, limit in _section(content, "limits", where).items()}
+    shown = {value for view in views for value in view.shown}
+    if absent := [str(value) for value in limits if value not in shown]:
+        register.notes.append(f"there are limits for {listed(absent)}, which no view shows; are they spelt as there?")
     found = Views(
         register.names,
         views,
         content.get("gamma", "1/2"),
-        {register._value(value): limit for value, limit in limits.items()},
-        bool(given.get("complete", True)),
+        limits,
+        register.complete,
         tuple(register.notes),
     )
     return found, register, secret.get("column")
@@ -420,7 +486,8 @@ def content_of(path: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
         raise FileError(f"cannot read {where}: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FileError(f"{where} is no TOML file: {error}") from None
-    _known(content, f"{where.name}", ("gamma", "limits", "register", "sensitive", "views"))
+    if unknown := [key for key in content if key not in _SECTIONS]:
+        raise InputError(f"{where.name} has {listed(unknown)}, which is unknown there; known are {listed(_SECTIONS)}")
     return where, content
 
 
@@ -431,10 +498,16 @@ def sections_of(content: Mapping[str, Any], where: Path) -> list[dict[str, Any]]
     return sections
 
 
+def sensitive_of(path: str | PathLike[str]) -> str | None:
+    """The sensitive column that a TOML file of views is about, if it is named."""
+    where, content = content_of(path)
+    return _section(content, "sensitive", where, _SENSITIVE).get("column")
+
+
 def others_of(path: str | PathLike[str], register: Register, column: str) -> list[View]:
     """The views of a column in a TOML file of what others have shown; its own register is passed over for the one given."""
     where, content = content_of(path)
-    if _section(content, "sensitive", where).get("column", column) != column:
+    if sensitive_of(path) not in (None, column):
         return []
     return [
         view
@@ -443,15 +516,26 @@ def others_of(path: str | PathLike[str], register: Register, column: str) -> lis
     ]
 
 
-def _known(section: Mapping[str, Any], place: str, keys: Sequence[str]) -> None:
+Keys = Mapping[str, tuple[type, ...]]
+
+
+def _known(section: Mapping[str, Any], place: str, keys: Keys) -> None:
+    """InputError unless a section has these keys only, each with what belongs there."""
     if unknown := [key for key in section if key not in keys]:
         raise InputError(f"{place} has {listed(unknown)}, which is unknown there; known are {listed(keys)}")
+    for key, value in section.items():
+        if type(value) not in keys[key]:
+            raise InputError(f"{place}: {key!r} is {' or '.join(_SAID[kind] for kind in keys[key])}")
+        if key in _TEXTS and not all(isinstance(one, str) for one in value.values()):
+            raise InputError(f"{place}: {key!r} has a text for every column")
 
 
-def _section(content: Mapping[str, Any], name: str, where: Path) -> dict[str, Any]:
+def _section(content: Mapping[str, Any], name: str, where: Path, keys: Keys | None = None) -> dict[str, Any]:
     found = content.get(name, {})
     if not isinstance(found, dict):
         raise InputError(f"{where.name}: {name!r} is a section; write it as [{name}]")
+    if keys is not None:
+        _known(found, f"{where.name}: [{name}]", keys)
     return found
 
 
@@ -460,6 +544,7 @@ def _register(given: Mapping[str, Any], sections: Sequence[Mapping[str, Any]], f
 
     import shoal
 
+    complete = given.get("complete", True)
     types = given.get("types", {})
     trees = {
         name: read_hierarchy(folder / file, kind=types.get(name, "text")) for name, file in given.get("hierarchies", {}).items()
@@ -467,45 +552,58 @@ def _register(given: Mapping[str, Any], sections: Sequence[Mapping[str, Any]], f
     options: dict[str, Any] = {"types": types, "hierarchies": trees}
     if "file" in given:
         reading = {key: given[key] for key in ("separator", "encoding") if key in given}
-        return Register(shoal.read(folder / given["file"], **options, **reading), given.get("person"), kind)
+        return Register(shoal.read(folder / given["file"], **options, **reading), given.get("person"), kind, complete)
     if "people" in given:
         rows = given["people"]
-        if not rows or not isinstance(rows, list):
-            raise InputError("[register]: `people` is a list of names, or of tables with public columns; give at least one")
-        if all(isinstance(row, dict) for row in rows):
+        if not rows or len({isinstance(row, dict) for row in rows}) > 1:
+            raise InputError("[register]: 'people' are names, or tables with public columns, at least one and all the same")
+        if isinstance(rows[0], dict):
             names = list(dict.fromkeys(name for row in rows for name in row))
             try:
                 frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in names}, strict=True)
             except (TypeError, pl.exceptions.PolarsError):
                 raise InputError(
-                    "[register]: a column of `people` has values of several types; write all as numbers or as text"
+                    "[register]: a column of 'people' has values of several types; write all as numbers or as text"
                 ) from None
-            return Register(table(frame, **options), given.get("person"), kind)
+            return Register(table(frame, **options), given.get("person"), kind, complete)
         named = [str(row) for row in rows]
     else:  # those whom the views name
-        named = list(dict.fromkeys(str(one) for section in sections for one in section.get("people", ())))
+        named = list(dict.fromkeys(str(one) for section in sections for one in _named(section)))
         if not named:
             raise InputError("there is no [register] and no view names its people; say who there is")
-    return Register(table(pl.DataFrame({"person": named}), types={"person": "text"}), "person", kind)
+    return Register(table(pl.DataFrame({"person": named}), types={"person": "text"}), "person", kind, complete)
+
+
+def _named(section: Mapping[str, Any]) -> list[Any]:
+    people = section.get("people", [])
+    return people if isinstance(people, list) else []
 
 
 def _views(register: Register, section: Mapping[str, Any], number: int, folder: Path, column: str | None) -> list[View]:
-    place = f"[[views]] number {number}"
+    """The views of one section. What is wrong is said with its place."""
     name = str(section.get("name", f"view {number}"))
+    place = f"[[views]] number {number}" + (f", {name!r}" if "name" in section else "")
+    try:
+        return _of_section(register, section, name, folder, column)
+    except ShoalError as error:
+        raise type(error)(f"{place}: {error}") from None
+
+
+def _of_section(register: Register, section: Mapping[str, Any], name: str, folder: Path, column: str | None) -> list[View]:
     kinds = [key for key in ("where", "people", "release", "table") if key in section]
     if len(kinds) > 1 or ("values" in section and kinds and kinds[0] == "release"):
-        raise InputError(f"{place} has {listed(kinds)}; a view has one of where, people, release and table")
+        raise InputError(f"it has {listed(kinds)}; a view has one of where, people, release and table")
     kind = kinds[0] if kinds else None
     if kind == "release":
-        _known(section, place, ("name", "release", "sensitive"))
+        _known(section, "the section", _RELEASE)
         return register.of_release(Release.read(folder / section["release"]), name, section.get("sensitive", column))
     if kind == "table":
         import shoal
 
-        _known(section, place, ("name", "table", "columns", "sensitive", "values", "group", "count", "separator", "encoding"))
+        _known(section, "the section", {**_TABLE, **_READING})
         sensitive = section.get("sensitive", column)
         if sensitive is None:
-            raise InputError(f"{place}: name the `sensitive` column of the table")
+            raise InputError("name the 'sensitive' column of the table")
         reading = {key: section[key] for key in ("separator", "encoding") if key in section}
         frame = shoal.read(folder / section["table"], **reading).frame.to_native()
         return register.of_table(
@@ -517,11 +615,11 @@ def _views(register: Register, section: Mapping[str, Any], number: int, folder: 
             group=section.get("group"),
             count=section.get("count"),
         )
-    _known(section, place, ("name", "where", "people", "values"))
+    _known(section, "the section", _VIEW)
     values = section.get("values")
-    if not isinstance(values, list | dict):
-        raise InputError(f"{place}: `values` are those it showed: a list, or a table of how often each occurs")
+    if values is None:
+        raise InputError("'values' are those it showed: a list, or a table of how often each occurs")
     if kind is None:
-        raise InputError(f'{place}: say whom it is about, by `where` or `people`; where = "" is everybody')
+        raise InputError('say whom it is about, by where or people; where = "" is everybody')
     where = section[kind]
     return [register.view(name, (where.strip() or None) if isinstance(where, str) else where, values)]
