@@ -164,7 +164,7 @@ def test_keys_of_a_file_are_not_told_as_options(command: tuple[str, ...]) -> Non
     assert "--gamma" not in told
     Path("views.toml").write_text(VIEWS.replace('[sensitive]\ncolumn = "ill"', "") + '[[views]]\ntable = "table.csv"\n')
     told = refused("views", name, "views.toml", *rest)
-    assert "`sensitive`" in told
+    assert "sensitive" in told
     assert "--sensitive" not in told
     assert "--gamma 'a half'" in refused("views", name, "safe.toml", "--gamma", "a half", *rest).replace("=", " ")
 
