@@ -196,6 +196,15 @@ def test_a_long_fraction_is_rounded_up(share: Fraction) -> None:
         assert 0 <= Fraction(told) - share < Fraction(1, 10**6)
 
 
+def test_whom_more_views_expose_than_are_told_that_is_said() -> None:
+    pairs = "".join(f'[[views]]\npeople = ["{at}", "{at + 1}"]\nvalues = ["a", "b"]\n' for at in range(20))
+    Path("chain.toml").write_text(pairs + '[[views]]\npeople = ["0"]\nvalues = ["a"]\n')
+    told = {one["person"]: one for one in json.loads(run("views", "check", "chain.toml", "--json").stdout)["exposed"]}
+    assert (told["20"]["views"], told["20"]["alone"]) == (["view 20"], False)
+    assert (told["1"]["views"], told["1"].get("alone")) == (["view 1", "view 21"], None)
+    assert re.search(r"view 20 and\s+others", run("views", "check", "chain.toml", "--most", "50").stdout)
+
+
 def test_without_a_plan_that_is_said_and_how_sure_one_is_now() -> None:
     done = run("views", "restore", "views.toml", "--adversary", "aware", "--ceiling", "9/10")
     assert done.exit_code == 1

@@ -41,9 +41,7 @@ Person = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="With a release: names people; else rows are numbered.", show_default=False)
 ]
 File = Annotated[Path, typer.Argument(metavar="VIEWS", help="A TOML file: who there is, and what was shown.", show_default=False)]
-Gamma = Annotated[
-    str | None, typer.Option(metavar="SHARE", help="In place of the file's or ledger's, as 1/2 or 50%.", show_default=False)
-]
+Gamma = Annotated[str | None, typer.Option(metavar="SHARE", help="In place of what is set, as 1/2 or 50%.", show_default=False)]
 How = Annotated[
     Literal["exact", "enclosed", "sampling", "importance"] | None,
     typer.Option(help="By itself the surest that can be done.", show_default=False),
@@ -178,7 +176,9 @@ def _figures(found: "Checked") -> dict[str, Any]:
 
 
 def _told(one: "Exposed") -> dict[str, Any]:
-    told = {"person": one.name, "value": _value(one.value), "limit": str(one.limit), "views": list(one.views)}
+    told: dict[str, Any] = {"person": one.name, "value": _value(one.value), "limit": str(one.limit), "views": list(one.views)}
+    if _besides(one):
+        told["alone"] = False
     if one.exact:
         return {**told, "probability": str(one.probability)}
     return {**told, "probability": float(one.probability), "low": float(one.low), "high": float(one.high)}
@@ -226,7 +226,13 @@ def _limits(found: "Checked") -> list[str]:
 def _row(one: "Exposed") -> tuple[str, ...]:
     low, high = (_decimal(share, 4, up) for share, up in ((one.low, False), (one.high, True)))
     share = share_text(one.probability) if one.exact else f"{low} to {high}"
-    return one.name, _value(one.value) or "missing", share, share_text(one.limit), ", ".join(one.views)
+    by = ", ".join(one.views) + (" and others" if _besides(one) else "")
+    return one.name, _value(one.value) or "missing", share, share_text(one.limit), by
+
+
+def _besides(one: "Exposed") -> bool:
+    """Whether somebody is exposed by more views than are told."""
+    return one.low > one.limit and not one.alone
 
 
 def tables_text(found: "Checked") -> str:
