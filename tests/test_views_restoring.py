@@ -257,6 +257,41 @@ def test_a_crowd_of_whom_too_much_is_known_stays_so() -> None:
     assert (never.people, never.reason[:6]) == ((0, 1, 2), "2 of 3")
 
 
+def test_who_is_connected_with_a_hopeless_crowd_is_not_said_to_be_hopeless() -> None:
+    names = [*NAMES[:7], "Hal", "Ida", "Joe"]
+    table: list[Value] = [*TABLE[:7], "gout", "gout", "gout"]
+    views = Views(names, [*chapter("6.3A", "6.3B").shown, View("C", [6, 7, 8, 9], [table[one] for one in (6, 7, 8, 9)])])
+    parts = [View("first", [0, 1], table[:2]), View("next", [3, 4], table[3:5])]
+    assert not {one.person for one in check(views.also(*parts)).exposed} & {3, 4}  # Donald and Ellen can be restored
+    for found in (
+        restore(views, table, subsets(views, 2)),
+        restore(views, table, subsets(views, 2), adversary="aware"),
+    ):
+        proven = {one.exposed.name: one.proven for one in found.unrestored}
+        assert proven["Donald"] is None
+        assert proven["Hal"] == "never"
+        assert {one for one, how in proven.items() if how == "never"} <= {"Garcia", "Hal", "Ida", "Joe"}
+
+
+def test_a_plan_without_views_says_how_sure_one_is_now() -> None:
+    views = chapter("6.3A", "6.3B")
+    assert plan(views, []).worst == check(views).largest == Fraction(4, 5)
+
+
+def test_plans_for_many_regions_take_no_longer_than_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = [
+        (f"{view.name} {at}", [one + 7 * at for one in view.members], view.shown)
+        for at in range(30)
+        for view in chapter("6.3A", "6.3B").shown
+    ]
+    many = Views(7 * 30, [View(*one) for one in copies])
+    one = subsets(chapter("6.3A", "6.3B"), 2)
+    some = [Candidate(f"{own.name} {at}", frozenset(who + 7 * at for who in own.people)) for at in (3, 20) for own in one]
+    found = plan(many, some, most=2)
+    assert (len(found.outlooks), len(found.candidates), found.low) == (30, 2, Fraction(0))
+    assert len({min(own.people) // 7 for own in found.candidates}) == 1  # two for one region, by which it may be restored
+
+
 def test_a_crowd_is_found_that_no_single_view_tells_of() -> None:
     """The fourth has no "a", by B: so two of the other three of A have one."""
     views = Views(5, [View("A", [0, 2, 3, 4], list("aabc")), View("B", [1, 3], list("bc"))])

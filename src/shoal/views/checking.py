@@ -240,6 +240,8 @@ def check(
     if not 0 < sure < 1:
         raise ParameterError("confidence is above 0 and below 1")
     whole(tries, "tries", 1)
+    whole(seed, "seed", 0)
+    whole(0 if most is None else most, "most", 0)
     if any(view.parts for view in views.shown):
         firm = views.only(view.name for view in views.shown if not view.parts)
         return _loosely(views, check(firm, how=how, confidence=confidence, tries=tries, seed=seed, most=most))

@@ -23,7 +23,7 @@ from shoal.views.model import contradiction
 __all__ = ["STEPS", "Counted", "guessed", "order"]
 
 STEPS = 3_000_000
-"""Steps from state to state that a forward pass may take, by itself: some seconds, and less than a gigabyte."""
+"""Steps from state to state that a forward pass may take, by itself: some seconds, and up to two gigabytes."""
 
 _WRITING = 5  # steps that it takes to find an option
 _STARTS = 12  # orders that are compared before counting
@@ -34,6 +34,7 @@ _PATIENCE = 1e7  # steps with small numbers that those with long ones may amount
 _LONG = 2000  # bits of a number at which a step takes twice as long
 _WITNESSES = 30  # each lets a number that is no prime pass with a chance of a quarter at most
 _LARGEST = 600.0  # logarithm of the ways in which a cell's people can have values, where counts are floats
+_FAINT = Fraction(1, 1 << 300)  # what products that are no floats any more may add to a share
 _FAINTEST = 1e-200  # what a state may weigh beside the heaviest one of its layer, where counts are floats
 
 
@@ -206,7 +207,7 @@ class Counted:
     """A prime, where only remainders are known."""
 
     faint: Fraction = Fraction(0)
-    """What numbers that are too small for floats may amount to, in a share: there are none."""
+    """What numbers that are too small for floats may amount to, in a share."""
 
     @classmethod
     def of(cls, puzzle: Puzzle, most: int | None = None, *, rounded: bool | None = None) -> "Counted":
@@ -266,7 +267,7 @@ class Counted:
                 if waited > _PATIENCE:
                     raise _TooLong
             layers.append(after)
-        return cls(puzzle, steps, tuple(layers), taken, exponent, rounded, modulus)
+        return cls(puzzle, steps, tuple(layers), taken, exponent, rounded, modulus, _FAINT if rounded else Fraction(0))
 
     @property
     def tables(self) -> int:

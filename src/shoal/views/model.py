@@ -65,6 +65,8 @@ class View:
         else:
             for value in self.bag:
                 counted[value] = counted.get(value, 0) + 1
+        if any(value != value for value in counted):
+            raise ParameterError(f"view {self.name!r} has NaN for a value, which equals nothing; write a missing value as None")
         if OUTSIDE in counted:
             raise ParameterError(f"view {self.name!r} shows people who are not in the table; give the values of those who are")
         object.__setattr__(self, "bag", counted)

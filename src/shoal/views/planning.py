@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
-from shoal.errors import InfeasibleError, InternalError, TooLargeError, plural
+from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError, plural
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.views.candidates import Candidate, fits, fresh
 from shoal.views.checking import Checked, check, possible
 from shoal.views.intervals import clopper_pearson
-from shoal.views.model import Value, View, Views
+from shoal.views.model import OUTSIDE, Value, View, Views
 from shoal.views.regions import Floats, Guesses, Region, Standing, above, obstacle, probabilities, regions
 
 __all__ = ["Outcome", "Outlook", "Plan", "plan"]
@@ -62,8 +62,8 @@ class Outlook:
     high: Fraction
     outcomes: tuple[Outcome, ...] = ()
     reason: str = ""
-    never: bool = False
-    """Whether it is proven that no views whatever can restore it."""
+    never: tuple[int, ...] = ()
+    """The people of whom it is proven that no views whatever can restore them all."""
 
     @property
     def worst(self) -> Fraction:
@@ -107,8 +107,14 @@ class Plan:
 
     @property
     def worst(self) -> Fraction:
-        """How probable a value becomes for anybody, at most, in any of the outcomes."""
-        return max((one.worst for one in self.outlooks), default=Fraction(0))
+        """How probable a value becomes for anybody, at most, in any of the outcomes; or is, for whom nothing is planned."""
+        planned = {person for one in self.outlooks if one.candidates for person in one.people}
+        stays = (
+            high
+            for people, value, _, high in probabilities(self.before)
+            if value is not OUTSIDE and not planned.issuperset(people)
+        )
+        return max((*stays, *(one.worst for one in self.outlooks)), default=Fraction(0))
 
     def shown(self, table: Sequence[Value]) -> tuple[View, ...]:
         """The views of a table, by the plan."""
@@ -137,7 +143,10 @@ def plan(
     """
     whole(most, "most", 1)
     whole(effort, "effort", 1)
+    whole(seed, "seed", 0)
     sure, top = fraction(confidence, "confidence", 0, 1), fraction(ceiling, "ceiling", 0, 1)
+    if not 0 < sure < 1:
+        raise ParameterError("confidence is above 0 and below 1")
     before = check(views)
     if before.private:
         return Plan(before, (), Fraction(1))
@@ -182,7 +191,7 @@ def _options(region: Region, most: int, effort: int, top: Fraction, error: float
     """The best of each number of candidates for a region, and none at all."""
     never = obstacle(region)
     if never is not None:
-        return [_none(region, never.reason, never=True)]
+        return [_none(region, never.reason, never.people)]
     try:
         found = list(_Search(region, most, effort, top, error, seed).best())
     except TooLargeError as error_:
@@ -195,7 +204,7 @@ def _options(region: Region, most: int, effort: int, top: Fraction, error: float
     return [_none(region, reason), *(_whole(region, one) for one in useful)]
 
 
-def _none(region: Region, reason: str, *, never: bool = False) -> Outlook:
+def _none(region: Region, reason: str, never: tuple[int, ...] = ()) -> Outlook:
     return Outlook(region.people, (), Fraction(0), Fraction(0), reason=reason, never=never)
 
 

@@ -21,7 +21,7 @@ from shoal.views.candidates import Candidate, fits, fresh
 from shoal.views.checking import Checked, Exposed, check
 from shoal.views.model import Value, View, Views
 from shoal.views.planning import Plan, plan
-from shoal.views.regions import Guesses, Region, Standing, above, obstacle, regions
+from shoal.views.regions import Guesses, Obstacle, Region, Standing, above, obstacle, regions
 
 if TYPE_CHECKING:
     import altair
@@ -50,8 +50,8 @@ _LABEL = 360  # pixels of a label in a chart, of which longer ones are cut
 class Unrestored:
     """Somebody who stays exposed, and why.
 
-    proven: "never" if no views whatever can change that, "candidates" if no so many of the candidates can, else None: none were
-        found
+    proven: "never" if no views whatever can change that for all whom the reason names, "candidates" if no so many of the
+        candidates make every limit hold for everybody connected with them, else None: none were found
     """
 
     exposed: Exposed
@@ -159,6 +159,8 @@ def restore(
                 continue
             reason = f"this takes {plural(len(one.chosen), 'view')}, and {len(added)} of {most} went to other people", None
         failed |= dict.fromkeys(one.region.people, reason)
+        if one.never is not None:
+            failed |= dict.fromkeys(set(one.region.people) - set(one.never.people), (_beside(one.reason), None))
     after = check(views.also(*added)) if added else before
     if not failed.keys() >= set(above(after)):
         raise InternalError("views were chosen that do not restore what they should; please report this")
@@ -174,15 +176,21 @@ def _followed(by: Plan, table: Sequence[Value], least: Fraction) -> Restored:
     unrestored = []
     for one in (*after.exposed, *after.undecided):
         outlook = next(own for own in by.outlooks if one.person in own.people)
+        never = one.person in outlook.never
         if not outlook.candidates:
-            reason = outlook.reason
+            reason = outlook.reason if never or not outlook.never else _beside(outlook.reason)
         elif not follow:
             reason = f"every limit would hold in {by.low} of the possible tables, which is less than {least}"
         else:
             reason = f"every limit was to hold in {outlook.low} of the possible tables, and this is none of them"
-        unrestored.append(Unrestored(one, reason, "never" if outlook.never else None))
+        unrestored.append(Unrestored(one, reason, "never" if never else None))
     tried = sum(len(one.outcomes) for one in by.outlooks)
     return Restored(by.before, after, added, tuple(unrestored), tried, by)
+
+
+def _beside(reason: str) -> str:
+    """Of those who are connected with people whom nothing restores."""
+    return f"nothing was tried, as not everybody connected with them can be restored: {reason}"
 
 
 # The report
@@ -269,6 +277,7 @@ class _Found:
     reason: str
     proven: Proven
     tried: int
+    never: Obstacle | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +292,7 @@ def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _
     """The fewest candidates that restore a region, the most promising first."""
     never = obstacle(region)
     if never is not None:
-        return _Found(region, None, never.reason, "never", 0)
+        return _Found(region, None, never.reason, "never", 0, never)
     try:
         start = region.start
     except TooLargeError as error:
