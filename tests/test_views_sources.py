@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,6 +14,7 @@ import shoal
 from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.errors import ColumnError, FileError, InputError, QueryError, ShoalError
+from shoal.hierarchy import Hierarchy, suppress
 from shoal.privacy import DistinctDiversity, KAnonymity
 from shoal.release import Release
 from shoal.views import Register, View, Views, check, load, possible
@@ -356,3 +358,80 @@ def test_what_does_not_belong_to_the_register_is_said() -> None:
         _ = Register(shoal.table(pl.DataFrame({"who": ["a", "a"]})), "who").names
     with pytest.raises(FileError):
         Release.read("nowhere")
+
+
+# What a release tells besides its groups, and texts that may mean several things
+
+
+@pytest.mark.parametrize("role", ["insensitive", "sensitive"])
+def test_a_column_of_the_register_makes_groups_whatever_its_role_was(role: str) -> None:
+    held = pl.DataFrame({"sex": [*"mmmmffff"], "age": [23, 24, 25, 26, 26, 27, 28, 28], "ill": [*"abcbdcba"]})
+    given = shoal.table(held, hierarchies={"sex": suppress(["f", "m"])})
+    roles: dict[str, Any] = {"quasi": ["sex"], "sensitive": ["ill"]}
+    roles[role] = [*roles.get(role, []), "age"]
+    release = shoal.Optimal((KAnonymity(1),), floor={"sex": 0}, ceiling={"sex": 0}).release(given.with_roles(**roles))
+    known = Register(shoal.table(held.select("sex", "age"), types={"age": "integer"}))
+    found = check(Views(8, known.of_release(release, "it", "ill")))
+    assert (found.private, found.largest) == (False, Fraction(1))  # everybody but the last two has an age of their own
+    less = Register(shoal.table(held.select("sex")))
+    assert check(Views(8, less.of_release(release, "it", "ill"))).private is True
+
+
+def test_stars_are_those_who_fit_no_other_row_only_where_everybody_is_in_the_table() -> None:
+    rows = pl.DataFrame({"age": ["30", "40", "40", "*"], "ill": ["flu", "flu", "gout", "SARS"]})
+    ages = shoal.table(pl.DataFrame({"age": [30, 40, 40, 50]}), types={"age": "integer"})
+    assert [view.parts for view in Register(ages).of_table(rows, "t", {"age": "age"}, "ill")] == [(), (), ()]
+    more = shoal.table(pl.DataFrame({"age": [30, 30, 40, 40, 50]}), types={"age": "integer"})
+    (joined,) = Register(more, complete=False).of_table(rows, "t", {"age": "age"}, "ill")
+    found = check(Views(5, [joined], complete=False))
+    assert joined.parts
+    assert not found.exposed  # who may not be in the table has nothing for sure
+    assert {one.low for one in found.undecided} == {Fraction(0)}
+
+
+def test_a_text_that_may_mean_several_things_stands_for_all_of_them() -> None:
+    tree = Hierarchy.from_lines([["a", "b", "*"], ["b", "a", "*"]])
+    register = Register(shoal.table(pl.DataFrame({"x": ["a", "b"]}), hierarchies={"x": tree}))
+    (joined,) = register.of_table(pl.DataFrame({"x": ["a", "b"], "ill": ["flu", "gout"]}), "t", {"x": "x"}, "ill")
+    assert (joined.members, len(joined.parts)) == (frozenset({0, 1}), 2)
+    values = Register(shoal.table(pl.DataFrame({"x": ["a", "b", "a, b"]})), complete=False)
+    (view,) = values.of_table(pl.DataFrame({"x": ["{a, b}"] * 2, "ill": ["flu", "gout"]}), "t", {"x": "x"}, "ill")
+    assert view.members == {0, 1, 2}
+
+
+def test_what_is_suppressed_or_spelt_otherwise_is_said(tmp_path: Path) -> None:
+    register = Register(shoal.table(pl.DataFrame({"age": [30, 40]}), types={"age": "integer"}))
+    with pytest.raises(InputError, match=r"'\*' for a sensitive value"):
+        register.of_table(pl.DataFrame({"age": ["30", "40"], "ill": ["flu", "*"]}), "t", {"age": "age"}, "ill")
+    register.of_table(
+        pl.DataFrame({"age": ["30", "40"], "ill": ["J10", "J11"]}), "t", {"age": "age"}, "ill", values={"J1O": "flu"}
+    )
+    assert any("shows no 'J1O'" in note for note in register.notes)
+    (tmp_path / "VIEWS.toml").write_text('[limits]\nSRAS = "1/5"\n' + CHAPTER)
+    assert any("limits for 'SRAS'" in note for note in load(tmp_path / "VIEWS.toml").notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("where = 3", "'where' is a text"),
+        ("people = 3", "'people' is a list"),
+        ("table = 3", "'table' is a text"),
+        ("release = 4", "'release' is a text"),
+        ('table = "t.csv"\nvalues = ["flu"]', "'values' is a table"),
+        ('table = "t.csv"\ncolumns = "AGE"', "'columns' is a table"),
+        ('table = "t.csv"\ncolumns = { age = 3 }', "a text for every column"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_in_a_file_is_said_with_its_place(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InputError, match=rf"number 3, 'x': .*{words}"):
+        load(written(tmp_path, CHAPTER + f'[[views]]\nname = "x"\n{text}\n'))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("file = 5", "'file' is a text"), ('types = "integer"', "'types' is a table"), ('complete = "false"', "true or false")],
+)
+def test_what_is_of_the_wrong_kind_in_the_register_is_said(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        load(written(tmp_path, f'[register]\n{text}\n[[views]]\nwhere = ""\nvalues = ["a"]\n'))

@@ -206,9 +206,8 @@ class Register:
         bags: dict[tuple[str, tuple[str, ...]], Counter[str | None]] = {}
         for label, mark, value, times in zip(labels, own, map(_text, shown[sensitive].to_list()), often, strict=True):
             bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += times
-        stars = (
-            [key for key in bags if columns and set(key[1]) == {_STAR}] if starred and len({key[1] for key in bags}) > 1 else []
-        )
+        aside = starred and self.complete and len({key[1] for key in bags}) > 1
+        stars = [key for key in bags if aside and columns and set(key[1]) == {_STAR}]
         return list(self._groups(name, list(columns), bags, stars, drawn))
 
     def _groups(
