@@ -163,7 +163,8 @@ class Ledger:
 
             read_others(others, table)
         entry = self.reserve(promise, method.name, table, private=chance is None or chance.private, override=override)
-        spent = f"entry {entry.number} of {self.path} counts as spent all the same"
+        counts = "counts as spent all the same" if self.account().limit is not None else "keeps that it was tried"
+        spent = f"entry {entry.number} of {self.path} {counts}"
         try:
             made = method.release(table, chance, progress=progress)
             made = replace(made, certificate=replace(made.certificate, recipe=recipe))

@@ -119,7 +119,7 @@ class Views:
         object.__setattr__(self, "people", names)
         object.__setattr__(self, "views", tuple(self.views))
         object.__setattr__(self, "gamma", fraction(self.gamma, "gamma", 0, 1))
-        limits = {value: fraction(limit, "a limit", 0, 1) for value, limit in self.limits.items()}
+        limits = {value: fraction(limit, f"the limit of {value}", 0, 1) for value, limit in self.limits.items()}
         object.__setattr__(self, "limits", limits)
         called = [view.name for view in self.shown]
         if len(set(called)) < len(called):

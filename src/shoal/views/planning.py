@@ -200,7 +200,7 @@ def _options(region: Region, most: int, effort: int, top: Fraction, error: float
     number = plural(len(region.candidates), "candidate")
     reason = (
         "the views went to other people" if useful else f"no set of up to {most} of {number} that was counted ever restores it"
-    )
+    ) + (f", within the ceiling of {top}" if top < 1 and not useful else "")
     return [_none(region, reason), *(_whole(region, one) for one in useful)]
 
 

@@ -138,6 +138,8 @@ def restore(
     whole(most, "most", 1)
     if adversary not in ADVERSARIES:
         raise ParameterError(f"adversary={adversary!r} is unknown; known are {listed(ADVERSARIES)}")
+    if adversary == "unaware" and (least != 0 or ceiling != 1):
+        raise ParameterError("least and ceiling are about a plan; take them with the adversary 'aware'")
     fits(views, table)
     if adversary == "aware":
         options = {} if effort is None else {"effort": effort}
@@ -160,7 +162,7 @@ def restore(
             reason = f"this takes {plural(len(one.chosen), 'view')}, and {len(added)} of {most} went to other people", None
         failed |= dict.fromkeys(one.region.people, reason)
         if one.never is not None:
-            failed |= dict.fromkeys(set(one.region.people) - set(one.never.people), (_beside(one.reason), None))
+            failed |= dict.fromkeys(set(one.region.people) - set(one.never.people), (_beside(one.reason), "candidates"))
     after = check(views.also(*added)) if added else before
     if not failed.keys() >= set(above(after)):
         raise InternalError("views were chosen that do not restore what they should; please report this")
@@ -183,7 +185,7 @@ def _followed(by: Plan, table: Sequence[Value], least: Fraction) -> Restored:
             reason = f"every limit would hold in {by.low} of the possible tables, which is less than {least}"
         else:
             reason = f"every limit was to hold in {outlook.low} of the possible tables, and this is none of them"
-        unrestored.append(Unrestored(one, reason, "never" if never else None))
+        unrestored.append(Unrestored(one, reason, "never" if never else "candidates" if outlook.never else None))
     tried = sum(len(one.outcomes) for one in by.outlooks)
     return Restored(by.before, after, added, tuple(unrestored), tried, by)
 
