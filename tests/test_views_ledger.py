@@ -77,7 +77,7 @@ def ledger(tmp_path: Path) -> Ledger:
 def test_a_release_that_betrays_somebody_together_with_another_is_refused(ledger: Ledger, tmp_path: Path) -> None:
     first = ledger.release(BY_SEX, people(), tmp_path / "one")
     assert first.facts["ledger"]["together"]["kept"] is True
-    with pytest.raises(BudgetError, match=r"γ = 1/2 is not kept.*Keep this refusal secret.*counts as spent") as refused:
+    with pytest.raises(BudgetError, match=r"γ = 1/2 is not kept.*Keep this refusal secret.*keeps that it was tried") as refused:
         ledger.release(BY_AGE, people(), tmp_path / "two")
     assert not any(secret in str(refused.value) for secret in SECRETS)
     assert not (tmp_path / "two").exists()

@@ -163,7 +163,7 @@ class Ledger:
 
             read_others(others, table)
         entry = self.reserve(promise, method.name, table, private=chance is None or chance.private, override=override)
-        counts = "counts as spent all the same" if self.account().limit is not None else "keeps that it was tried"
+        counts = "counts as spent all the same" if self.account().gamma is None else "keeps that it was tried"
         spent = f"entry {entry.number} of {self.path} {counts}"
         try:
             made = method.release(table, chance, progress=progress)
