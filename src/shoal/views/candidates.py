@@ -4,9 +4,9 @@
 A candidate is a set of people, by a condition on what is public. What it would show is known to whoever has the table.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
 
 from shoal.errors import InputError, ParameterError, plural
 from shoal.kinds import Key
@@ -15,7 +15,10 @@ from shoal.tables import Table
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
 from shoal.views.sources import Register
 
-__all__ = ["Candidate", "fits", "free", "fresh", "public", "refinements", "subsets", "truth"]
+__all__ = ["PLACES", "Candidate", "fits", "free", "fresh", "public", "refinements", "subsets", "truth"]
+
+PLACES = 2_000_000
+"""People of all candidates of one call, each counted as often as there are candidates with them: about 100 MB."""
 
 Columns = Mapping[str, Sequence[Key | None]]
 """Public columns: of everybody in the register the value, None where it is missing."""
@@ -77,37 +80,37 @@ def truth(register: Register, data: Table, column: str, *, complete: bool = True
     return [values[row[name]] if name in row else OUTSIDE for name in register.names]
 
 
-def refinements(views: Views, columns: Columns, *, conditions: int = 1, same: Mapping[str, str] | None = None) -> list[Candidate]:
+def refinements(
+    views: Views, columns: Columns, *, conditions: int = 1, same: Mapping[str, str] | None = None, places: int = PLACES
+) -> list[Candidate]:
     """Parts of earlier views: those of one view whose public values are in an interval, or are one text.
 
     conditions: on how many columns at once
     same: for some views the one column whose intervals are taken, as that of their own condition; else all columns are
+    places: people that all candidates may have together. Where they would have more, intervals of large views end at fewer
+        values, spread evenly
 
     >>> men = Views(4, [View("men", range(4), "heart SARS SARS virus".split())])
     >>> [one.name for one in refinements(men, {"age": [23, 24, 25, 25]})]
     ['men: age 23 to 24', 'men: age 24 to 25', 'men: age 25']
     """
-    whole(conditions, "conditions", 1)
     _fitting(views, columns)
-    found: dict[frozenset[int], str] = {}
+    given = []
     for view in views.shown:
         own = columns if same is None or view.name not in same else {same[view.name]: columns[same[view.name]]}
-        for people, text in _parts(view.members, list(own.items()), conditions):
-            found.setdefault(people, f"{view.name}: {text}")
-    return _useful(views, found)
+        given += [_Source(f"{view.name}: ", view.members, chosen, len(view.members)) for chosen in _chosen(own, conditions)]
+    return _useful(views, _parts(given, places))
 
 
-def free(views: Views, columns: Columns, *, conditions: int = 1, largest: int | None = None) -> list[Candidate]:
+def free(
+    views: Views, columns: Columns, *, conditions: int = 1, largest: int | None = None, places: int = PLACES
+) -> list[Candidate]:
     """Whom intervals and texts of public columns select of the whole register, up to `largest` people: by itself as many as
-    the largest view has."""
-    whole(conditions, "conditions", 1)
+    the largest view has. `conditions` and `places` as for `refinements`."""
     _fitting(views, columns)
-    most = max((len(view.members) for view in views.shown), default=0) if largest is None else largest
-    found: dict[frozenset[int], str] = {}
-    for people, text in _parts(frozenset(range(len(views.names))), list(columns.items()), conditions):
-        if len(people) <= most:
-            found.setdefault(people, text)
-    return _useful(views, found)
+    most = max((len(view.members) for view in views.shown), default=0) if largest is None else whole(largest, "largest", 1)
+    everybody = frozenset(range(len(views.names)))
+    return _useful(views, _parts([_Source("", everybody, chosen, most) for chosen in _chosen(columns, conditions)], places))
 
 
 def subsets(views: Views, size: int) -> list[Candidate]:
@@ -153,42 +156,84 @@ def _fitting(views: Views, columns: Columns) -> None:
             raise ParameterError(f"column {name!r} has {len(values):,} values for {len(views.names):,} people of the register")
 
 
-def _parts(
-    people: frozenset[int], columns: Sequence[tuple[str, Sequence[Key | None]]], conditions: int
-) -> Iterator[tuple[frozenset[int], str]]:
-    """Whom conditions on so many columns select of some people, those with fewer conditions first."""
-    for number in range(1, min(conditions, len(columns)) + 1):
-        for chosen in combinations(columns, number):
-            yield from _selected(people, chosen)
+_Given = tuple[tuple[str, Sequence[Key | None]], ...]
+"""Columns that conditions are on, with their names."""
 
 
-def _selected(
-    people: frozenset[int], columns: Sequence[tuple[str, Sequence[Key | None]]]
-) -> Iterator[tuple[frozenset[int], str]]:
-    (name, values), *others = columns
-    for some, text in _runs(people, name, values):
-        if not others:
-            yield some, text
-            continue
-        for fewer, more in _selected(some, others):
-            yield fewer, f"{text}, {more}"
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """People, and the columns by which some of them are selected, at most so many."""
+
+    prefix: str
+    people: frozenset[int]
+    columns: _Given
+    most: int
+
+    def parts(self, places: int) -> list[tuple[frozenset[int], str]]:
+        """Whom conditions on all the columns select, with as many ends of intervals as there are places for."""
+        ends = len(self.people)
+        while ends > 1 and any(used > places for used in accumulate(len(one) for one, *_ in self._found(ends))):
+            ends = ends * 3 // 4
+        return [(frozenset(some), f"{self.prefix}{text}") for some, text, done in self._found(ends) if done]
+
+    def _found(self, ends: int) -> Iterator[tuple[Set[int], str, bool]]:
+        """Whom conditions select, and whether these are all; also on the first columns alone, as that takes time as well."""
+
+        def select(people: Set[int], columns: _Given, text: str) -> Iterator[tuple[Set[int], str, bool]]:
+            (name, values), *others = columns
+            for some, own in _runs(people, name, values, ends, len(people) if others else self.most):
+                yield some, text + own, not others
+                if others:
+                    yield from select(some, tuple(others), f"{text}{own}, ")
+
+        return select(self.people, self.columns, "")
 
 
-def _runs(people: frozenset[int], name: str, values: Sequence[Key | None]) -> Iterator[tuple[frozenset[int], str]]:
-    """Whom intervals of a column select that end at values somebody has; of texts, single ones."""
+def _chosen(columns: Columns, conditions: int) -> list[_Given]:
+    """The columns of up to so many conditions, fewer first."""
+    number = min(whole(conditions, "conditions", 1), len(columns))
+    return [chosen for size in range(1, number + 1) for chosen in combinations(columns.items(), size)]
+
+
+def _parts(sources: Sequence[_Source], places: int) -> dict[frozenset[int], str]:
+    """Whom all sources select. Small ones come first, and what they do not need of their share of the places is for others."""
+    left = whole(places, "places", 1)
+    found: list[list[tuple[frozenset[int], str]]] = [[] for _ in sources]
+    turns = sorted(range(len(sources)), key=lambda at: (len(sources[at].columns), len(sources[at].people)))
+    for done, at in enumerate(turns):
+        found[at] = sources[at].parts(left // (len(turns) - done))
+        left = max(left - sum(len(people) for people, _ in found[at]), 0)
+    first: dict[frozenset[int], str] = {}
+    for own in found:
+        for people, text in own:
+            first.setdefault(people, text)
+    return first
+
+
+def _runs(people: Set[int], name: str, values: Sequence[Key | None], ends: int, most: int) -> Iterator[tuple[Set[int], str]]:
+    """Whom intervals of a column select that end at values somebody has; of texts, single ones. A set changes with the next one.
+
+    ends: at how many values intervals may begin or end; where there are more, at every second, or third, …
+    most: people that may be selected
+    """
     having: dict[Key, list[int]] = {}
-    for person in sorted(people):
+    for person in people:
         value = values[person]
         if value is not None:
             having.setdefault(value, []).append(person)
     ordered = sorted(having)
-    for first, low in enumerate(ordered):
+    single = bool(ordered) and isinstance(ordered[0], str)
+    number = len(ordered) if single else min(ends, len(ordered))
+    cuts = [len(ordered) * at // max(number, 1) for at in range(number + 1)]
+    steps = [ordered[start:end] for start, end in pairwise(cuts)]  # neighbouring values that stay together
+    for first, step in enumerate(steps):
         inside: set[int] = set()
-        for high in ordered[first:]:
-            inside.update(having[high])
-            yield frozenset(inside), f"{name} {low}" if low == high else f"{name} {low} to {high}"
-            if isinstance(high, str):
+        for last in range(first, first + 1 if single else number):
+            inside.update(person for value in steps[last] for person in having[value])
+            if len(inside) > most:
                 break
+            low, high = step[0], steps[last][-1]
+            yield inside, f"{name} {low}" if low == high else f"{name} {low} to {high}"
 
 
 def _useful(views: Views, found: Mapping[frozenset[int], str]) -> list[Candidate]:
