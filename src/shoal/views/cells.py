@@ -12,7 +12,7 @@ from math import factorial, prod
 from shoal.errors import InputError, listed
 from shoal.views.model import Views, contradiction
 
-__all__ = ["Component", "Puzzle", "components", "connected", "countable", "ways"]
+__all__ = ["Component", "Puzzle", "components", "connected", "countable", "together", "ways"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def components(views: Views) -> list[Component]:
         if own:
             cells[tuple(own)].append(person)
     parts = _Parts({frozenset(key): people for key, people in cells.items()}, [list(views.bag(view)) for view in views.shown])
-    related = _together(range(len(views.shown)), cells)
+    related = together(range(len(views.shown)), cells)
     parts.subtract()
     return list(parts.components(related))
 
@@ -84,7 +84,7 @@ def connected(views: Views) -> list[int]:
     cells = []
     for k, view in enumerate(views.shown):
         cells += [(first.setdefault(person, k), k) for person in view.members]
-    found = _together(range(len(views.shown)), cells)
+    found = together(range(len(views.shown)), cells)
     return [found[k] for k in range(len(views.shown))]
 
 
@@ -129,7 +129,7 @@ class _Parts:
         merged: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for own, people in zip(self.views, self.people, strict=True):
             merged[tuple(sorted(own))] += people
-        piece = _together((k for k, own in enumerate(self.of) if own), merged)
+        piece = together((k for k, own in enumerate(self.of) if own), merged)
         cells: dict[int, list[tuple[tuple[int, ...], list[int]]]] = defaultdict(list)
         for key, people in merged.items():
             cells[piece[key[0]]].append((key, people))
@@ -150,18 +150,22 @@ class _Parts:
             )
 
 
-def _together(views: Iterable[int], cells: Iterable[Sequence[int]]) -> dict[int, int]:
-    """For every view the first of those that it is connected with by cells."""
-    first = {k: k for k in views}
+def together(things: Iterable[int], groups: Iterable[Sequence[int]]) -> dict[int, int]:
+    """For every thing the first of those that groups connect it with: views by cells, or people by views.
 
-    def find(k: int) -> int:
-        while first[k] != k:
-            first[k] = first[first[k]]
-            k = first[k]
-        return k
+    >>> together(range(5), [(1, 3), (4, 3)])
+    {0: 0, 1: 1, 2: 2, 3: 1, 4: 1}
+    """
+    first = {one: one for one in things}
 
-    for key in cells:
-        for k in key[1:]:
-            one, other = find(key[0]), find(k)
+    def find(one: int) -> int:
+        while first[one] != one:
+            first[one] = first[first[one]]
+            one = first[one]
+        return one
+
+    for group in groups:
+        for thing in group[1:]:
+            one, other = find(group[0]), find(thing)
             first[max(one, other)] = min(one, other)
-    return {k: find(k) for k in first}
+    return {one: find(one) for one in first}

@@ -20,7 +20,7 @@ from shoal.errors import TooLargeError
 from shoal.views.cells import Puzzle, ways
 from shoal.views.model import contradiction
 
-__all__ = ["STEPS", "Counted", "guessed", "order"]
+__all__ = ["STEPS", "Counted", "between", "guessed", "order"]
 
 STEPS = 3_000_000
 """Steps from state to state that a forward pass may take, by itself: some seconds, and up to two gigabytes."""
@@ -118,7 +118,7 @@ class _Whole(_Step):
         least = tuple(map(max, *(map(sub, bag, later) for bag, later in zip(bags, self.later, strict=True)), [0] * number))
         found = self._found.get((least, most))
         if found is None:
-            found = self._found[least, most] = [self._option(each, ways(each)) for each in _between(least, most, self.size)]
+            found = self._found[least, most] = [self._option(each, ways(each)) for each in between(least, most, self.size)]
         return found
 
 
@@ -157,7 +157,7 @@ class _Width(NamedTuple):
         return found if self.bits == 8 else memoryview(found).cast(self.code).tolist()
 
 
-def _between(least: Sequence[int], most: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
+def between(least: Sequence[int], most: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
     """All ways to part a size into numbers from `least` to `most`."""
     low, high = [0], [0]
     for first, last in zip(reversed(least), reversed(most), strict=True):

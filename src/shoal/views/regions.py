@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import TooLargeError, plural
 from shoal.views.candidates import Candidate
-from shoal.views.cells import Component, Puzzle, components, countable
+from shoal.views.cells import Component, Puzzle, components, countable, together
 from shoal.views.checking import Checked
-from shoal.views.counting import STEPS, Counted
+from shoal.views.counting import STEPS, Counted, between
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
 
 __all__ = ["LONGEST", "Guesses", "Obstacle", "Region", "Standing", "above", "obstacle", "probabilities", "regions"]
@@ -170,7 +171,7 @@ class Region:
                 bag = dict(zip(views.values, views.bag(view), strict=True))
                 low = [max(one, bag.get(value, 0) - rest) for one, value in zip(low, values, strict=True)]
                 high = [min(one, bag.get(value, 0)) for one, value in zip(high, values, strict=True)]
-        for often in _parted(low, high, len(own)):
+        for often in between(low, high, len(own)):
             shown = {value: n for value, n in zip(values, often, strict=True) if n and not isinstance(value, Outside)}
             yield View(candidate.name, candidate.people, shown)
 
@@ -233,46 +234,37 @@ def above(found: Checked) -> list[int]:
 def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int]) -> list[Region]:
     """The regions of people who are exposed, with the candidates that touch them."""
     countable(views)
-    first = list(range(len(views.names)))
-
-    def find(one: int) -> int:
-        while first[one] != one:
-            first[one] = first[first[one]]
-            one = first[one]
-        return one
-
-    def join(people: Iterable[int]) -> None:
-        root = None
-        for person in people:
-            root = find(person) if root is None else root
-            first[find(person)] = root
-
-    for view in views.shown:
-        join(view.members)
     chosen = list(candidates)
+    groups = [*(tuple(view.members) for view in views.shown), *(tuple(one.people) for one in chosen)]
+    root = together(range(len(views.names)), groups)
+    own = {root[person]: _Own([], [], []) for person in exposed}
+    number: dict[int, int] = {}
+    for person in range(len(views.names)):
+        if (place := own.get(root[person])) is not None:
+            number[person] = len(place.people)
+            place.people.append(person)
+    for view in views.shown:
+        if view.members and (place := own.get(root[next(iter(view.members))])) is not None:
+            place.views.append(View(view.name, [number[one] for one in view.members], view.shown))
     for candidate in chosen:
-        join(candidate.people)
-    roots = list(dict.fromkeys(find(person) for person in exposed))
-    people: dict[int, list[int]] = {root: [] for root in roots}
-    for person in range(len(first)):
-        if (root := find(person)) in people:
-            people[root].append(person)
-    found = []
-    for root in roots:
-        number = {person: at for at, person in enumerate(people[root])}
-        shown = [
-            View(view.name, [number[one] for one in view.members], view.shown)
-            for view in views.shown
-            if view.members and find(next(iter(view.members))) == root
-        ]
-        own = tuple(
-            Candidate(one.name, frozenset(number[person] for person in one.people))
-            for one in chosen
-            if find(next(iter(one.people))) == root
+        if (place := own.get(root[next(iter(candidate.people))])) is not None:
+            place.candidates.append(Candidate(candidate.name, frozenset(number[one] for one in candidate.people)))
+    return [
+        Region(
+            tuple(one.people),
+            Views([views.names[person] for person in one.people], one.views, views.gamma, views.limits, views.complete),
+            tuple(one.candidates),
         )
-        local = Views([views.names[one] for one in people[root]], shown, views.gamma, views.limits, views.complete)
-        found.append(Region(tuple(people[root]), local, own))
-    return found
+        for one in own.values()
+    ]
+
+
+class _Own(NamedTuple):
+    """What a region has, by numbers: of its people those in the register, of the others its own."""
+
+    people: list[int]
+    views: list[View]
+    candidates: list[Candidate]
 
 
 def crowds(views: Views, parts: Sequence[Component]) -> Iterator[tuple[tuple[int, ...], Value, int]]:
@@ -330,6 +322,7 @@ def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None
     """
     try:
         from scipy.optimize import linprog
+        from scipy.sparse import coo_array, eye_array, hstack
     except ImportError:
         return None
     puzzle = part.puzzle
@@ -340,13 +333,13 @@ def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None
                 columns.append((c, [k * puzzle.values + v for k in own]))
                 upper.append(views.limit(views.values[part.values[v]]) * size)
     rows = len(puzzle.bags) * puzzle.values
-    matrix = np.zeros((rows + len(puzzle.cells), len(columns) + 1))
-    for at, (c, inside) in enumerate(columns):
-        matrix[inside, at] = 1
-        matrix[rows + c, at] = 1
+    ones = [(row, at) for at, (c, inside) in enumerate(columns) for row in (*inside, rows + c)]
+    where = np.array(ones, dtype=np.int64).reshape(-1, 2).T
+    matrix = coo_array((np.ones(len(ones)), tuple(where)), shape=(rows + len(puzzle.cells), len(columns) + 1))
     right = [*(often for bag in puzzle.bags for often in bag), *(size for size, _ in puzzle.cells)]
     # By how much all limits would have to be raised: x - t·size <= limit·size.
-    raised = np.hstack([np.eye(len(columns)), -np.array([[puzzle.cells[c][0]] for c, _ in columns], dtype=float)])
+    sizes = np.array([[puzzle.cells[c][0]] for c, _ in columns], dtype=float)
+    raised = hstack([eye_array(len(columns)), coo_array(-sizes)])
     cost = np.zeros(len(columns) + 1)
     cost[-1] = 1
     done = linprog(cost, A_ub=raised, b_ub=[float(one) for one in upper], A_eq=matrix, b_eq=right, method="highs")
@@ -359,18 +352,6 @@ def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None
     if have <= may:
         return None
     return sorted({c for (c, _), one in zip(columns, of, strict=True) if one > 0})
-
-
-def _parted(low: Sequence[int], high: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
-    """All ways to part a size into numbers between bounds."""
-    if not low:
-        if size == 0:
-            yield ()
-        return
-    least, most = sum(low[1:]), sum(high[1:])
-    for own in range(max(low[0], size - most), min(high[0], size - least) + 1):
-        for others in _parted(low[1:], high[1:], size - own):
-            yield (own, *others)
 
 
 def _who(views: Views, people: Sequence[int]) -> str:
