@@ -295,16 +295,24 @@ def obstacle(region: Region) -> Obstacle | None:
             if len(people) > 1
             else f"{who} is known to have {_said(value)}, whatever else is shown",
         )
-    for part in parts:
-        counted = region._count(part.puzzle, STEPS)
+    counts = [region._count(part.puzzle, STEPS) for part in parts]
+    certain: list[tuple[tuple[int, ...], Value]] = []
+    for part, counted in zip(parts, counts, strict=True):
         for people, own in zip(part.people, counted[1] if counted else (), strict=False):
             able = [views.values[v] for v, often in zip(part.values, own, strict=True) if often]
             if len(able) == 1 and views.limit(able[0]) < 1:
-                who = "each of them is" if len(people) > 1 else "is"
-                return Obstacle(
-                    tuple(region.people[one] for one in people),
-                    f"{_who(views, people)} {who} known to have {_said(able[0])}, whatever else is shown",
-                )
+                certain.append((people, able[0]))
+    if certain:
+        told = [
+            f"{_who(views, people)} {'each of them is' if len(people) > 1 else 'is'} known to have {_said(value)}"
+            for people, value in certain
+        ]
+        more = f", and so on for {len(told) - _NAMED:,} more" if len(told) > _NAMED else ""
+        return Obstacle(
+            tuple(sorted(region.people[one] for people, _ in certain for one in people)),
+            f"{', '.join(told[:_NAMED])}{more}, whatever else is shown",
+        )
+    for part, counted in zip(parts, counts, strict=True):
         weights = _refuted(views, part, None if counted is None else counted[1])
         if weights is not None:
             people = tuple(sorted(one for cell in weights for one in part.people[cell]))
