@@ -293,7 +293,7 @@ def check(
                 f"{entangled} are too entangled: "
                 + ("" if how == "importance" else "counting takes too many steps, and ")
                 + f"{tries:,} samples are worth {guess.effective:.0f} uniform ones, where {ENOUGH} are needed. Their people are "
-                "not decided, unless single views do. Take more samples or steps, or check fewer views"
+                "not decided, unless single views do. Check fewer views, or take more samples or steps"
             )
             by.append("bounded")
             digits = inf

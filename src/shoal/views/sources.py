@@ -30,6 +30,7 @@ from shoal.hierarchy import read as read_hierarchy
 from shoal.kinds import Key, Kind
 from shoal.release import Release
 from shoal.tables import Table, table
+from shoal.views.cells import together
 from shoal.views.model import Value, View, Views
 
 __all__ = ["Register", "load"]
@@ -270,28 +271,18 @@ class Register:
                 f"{name!r} has {empty:,} {what} that fit nobody in the register. Is it of the same people, and has the register "
                 "the types of their columns, and the hierarchies that were released by?"
             )
-        first = list(range(len(groups)))
-
-        def find(one: int) -> int:
-            while first[one] != one:
-                first[one] = first[first[one]]
-                one = first[one]
-            return one
-
         owner: dict[int, int] = {}
-        for number, (people, _) in enumerate(groups):
-            for person in people:
-                first[find(number)] = find(owner.setdefault(person, number))
-        together: dict[int, list[int]] = {}
-        for number in range(len(groups)):
-            together.setdefault(find(number), []).append(number)
-        joined = sum(len(some) for some in together.values() if len(some) > 1)
+        pairs = [(owner.setdefault(person, number), number) for number, (people, _) in enumerate(groups) for person in people]
+        alike: dict[int, list[int]] = {}
+        for number, first in together(range(len(groups)), pairs).items():
+            alike.setdefault(first, []).append(number)
+        joined = sum(len(some) for some in alike.values() if len(some) > 1)
         if joined:
             self.notes.append(
                 f"{name}: {joined:,} {what} were joined, as some people fit several of them. Bounds are for someone who knows "
                 "who is in which; where other views are about the same people, that is not decided"
             )
-        for number, some in zip(count(1), together.values(), strict=False):
+        for number, some in zip(count(1), alike.values(), strict=False):
             people = sorted(set().union(*(groups[one][0] for one in some)))
             bag: Counter[Value] = Counter()
             for one in some:
