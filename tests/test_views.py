@@ -391,8 +391,8 @@ def test_intervals_cover_as_stated(how: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["sampling", "importance"])
 def test_intervals_cover_as_stated_many_times(how: str) -> None:
-    for views in (*puzzles(), chapter("6.3A", "6.3B")):
-        assert missed(views, how, 100, 0.8, 800 if how == "importance" else 200) <= at_most(100, 0.2)
+    for views in (next(iter(puzzles())), chapter("6.3A", "6.3B")):
+        assert missed(views, how, 200, 0.8, 800 if how == "importance" else 200) <= at_most(200, 0.2)
 
 
 def test_intervals_for_single_probabilities_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
