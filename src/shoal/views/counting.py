@@ -25,6 +25,7 @@ __all__ = ["STEPS", "Counted", "between", "guessed", "order"]
 STEPS = 3_000_000
 """Steps from state to state that a forward pass may take, by itself: some seconds, and up to two gigabytes."""
 
+_HOPELESS = 1e15  # steps, by the guess, from which on it is not refined
 _WRITING = 5  # steps that it takes to find an option
 _STARTS = 12  # orders that are compared before counting
 _MANY = 200  # views from which on only one order is made
@@ -580,13 +581,14 @@ class _Plans:
                     people[k] += size
                     left[k] -= 1
                     (open_.add if left[k] else open_.discard)(k)
-                states = self._states(open_, people, waiting, last)
                 if cost > least:
                     return cells, inf
+                if cost < _HOPELESS:  # else it is an order, for samples, and nobody counts by it
+                    states = self._states(open_, people, waiting, last)
             if waiting:
                 able = [k for k in open_ if any(c in waiting for c in self.of[k])]
                 able = able or sorted({k for c in waiting for k in self.cells[c][1]})
-                chosen = min(able, key=lambda k: (self._after(k, waiting, open_, left, people), k))
+                chosen = min(able, key=lambda k: (self._more(k, waiting, open_, left, people), k))
         return cells, cost + (2.0 ** min(states + self._together(last), 900) if last else 0)
 
     def _together(self, last: Sequence[int]) -> float:
@@ -613,8 +615,8 @@ class _Plans:
             ),
         )
 
-    def _after(self, view: int, waiting: set[int], open_: set[int], left: list[int], people: dict[int, int]) -> float:
-        """The states, once all cells of a view are done."""
+    def _more(self, view: int, waiting: set[int], open_: set[int], left: list[int], people: dict[int, int]) -> float:
+        """How many more states there are once all cells of a view are done."""
         more: dict[int, int] = {}
         less: dict[int, int] = {}
         for c in self.of[view]:
@@ -622,7 +624,11 @@ class _Plans:
                 for k in self.cells[c][1]:
                     more[k] = more.get(k, 0) + self.cells[c][0]
                     less[k] = less.get(k, 0) + 1
-        return sum(self.parts[k][people[k] + more.get(k, 0)] for k in open_ | more.keys() if left[k] > less.get(k, 0))
+        return round(
+            sum(self.parts[k][people[k] + more[k]] for k in more if left[k] > less[k])
+            - sum(self.parts[k][people[k]] for k in more if k in open_),
+            9,
+        )
 
     def _states(self, open_: set[int], people: dict[int, int], waiting: set[int], last: Sequence[int]) -> float:
         by_views = sum(self.parts[k][people[k]] for k in open_)
