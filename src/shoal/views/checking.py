@@ -455,8 +455,10 @@ def _loosely(views: Views, firm: Checked) -> Checked:
             alike.setdefault(tuple(own[person]), []).append(person)
     for key, people in alike.items():
         bounds: dict[Value, tuple[Fraction, Fraction]] = {}
-        for value in views.shown[key[0]].shown:
-            if all(views.shown[k].shown.get(value) for k in key):
+        mine = [views.shown[k] for k in key]
+        full = [view for view in mine if not view.parts or view.size == len(view.members)]  # the others may have left them out
+        for value in dict.fromkeys(value for view in mine for value in view.shown):
+            if all(view.shown.get(value) for view in full):
                 shares = [Fraction(part.get(value, 0), sum(part.values())) for part in views.shown[key[0]].parts]
                 low = sure[people[0]].between(value)[0] if people[0] in sure else Fraction(0)
                 if size[root[key[0]]] > 1:
