@@ -110,7 +110,7 @@ class JointCertificate:
                 + ("" if self.complete else ", of whom some may not be in the table"),
                 f"the register: SHA-256 {self.register}",
                 f"possible tables: {self.tables}",
-                f"the surest one can be: {self.largest}",
+                f"the surest one can be{'' if by['how'] == 'exact' else ', at most'}: {self.largest}",
                 f"checked: {how}",
             ],
             "Not protected": [f"- {what}" for what in self.unprotected],
