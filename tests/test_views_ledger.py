@@ -1,5 +1,6 @@
 """Before releasing: a ledger remembers what was shown, and refuses what does not keep γ together with it."""
 
+import datetime as dt
 import json
 import random
 from collections import Counter
@@ -19,7 +20,7 @@ from typer.testing import CliRunner, Result
 import shoal
 from shoal.chance.source import Seeded
 from shoal.cli.app import app
-from shoal.errors import BudgetError, InfeasibleError, InputError, ParameterError, TooLargeError
+from shoal.errors import BudgetError, ColumnError, InfeasibleError, InputError, ParameterError, TooLargeError
 from shoal.hierarchy import Hierarchy, intervals, suppress
 from shoal.ledger import Ledger, book, store
 from shoal.ledger import shown as room
@@ -245,9 +246,61 @@ def test_what_others_have_shown_is_not_forgotten(ledger: Ledger, tmp_path: Path)
         '[[views]]\nwhere = ""\nvalues = { SARS = 3, virus = 2, heart = 1, flu = 1, gout = 1 }\n'
     )
     ledger.release(NOBODY, people(), others=tmp_path / "others.toml")
-    with pytest.raises(BudgetError, match=r"cannot be decided.*entry 2 was judged with what others have shown"):
+    with pytest.raises(BudgetError, match=r"cannot be decided.*entry 2 counted views of others that are not counted now"):
         ledger.release(BY_SEX, people())
-    ledger.release(BY_SEX, people(), others=tmp_path / "others.toml")
+    (tmp_path / "more.toml").write_text((tmp_path / "others.toml").read_text().replace('""', '"age > 0"'))
+    with pytest.raises(BudgetError, match="not counted now"):
+        ledger.release(BY_SEX, people(), others=tmp_path / "more.toml")  # other views are not those
+    (tmp_path / "more.toml").write_text((tmp_path / "others.toml").read_text() + (tmp_path / "more.toml").read_text())
+    ledger.release(BY_SEX, people(), others=tmp_path / "more.toml")
+    late = Ledger.create(tmp_path / "late")
+    late.release(NOBODY, people(), others=tmp_path / "others.toml")
+    late.set_gamma("1/2")
+    with pytest.raises(BudgetError, match="not counted now"):
+        late.release(BY_SEX, people())
+
+
+def numbered(name: str = "receipt") -> Table:
+    """People with a column that nobody is known by, and that tells rows apart."""
+    held = people().frame.to_native().with_columns(pl.Series(name, [f"r{at}" for at in range(8)]))
+    roles: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": ["ill"], "identifying": ["name"], "insensitive": [name]}
+    return shoal.table(held, **roles, hierarchies=people().hierarchies)
+
+
+def test_rows_of_two_releases_that_can_be_joined_are_not_decided(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, numbered())
+    with pytest.raises(BudgetError, match=r"cannot be decided.*both show 'receipt', by which their rows can be joined"):
+        ledger.release(NOBODY, numbered())
+
+
+def test_what_a_release_without_sensitive_values_makes_known_is_counted(ledger: Ledger) -> None:
+    ledger.release(BY_SEX, numbered())
+    roles: dict[str, Any] = {"quasi": ["sex", "age", "receipt"], "identifying": ["name", "ill"]}
+    trees = {**people().hierarchies, "receipt": suppress([f"r{at}" for at in range(8)])}
+    open_ = shoal.table(numbered().frame.to_native(), **roles, hierarchies=trees)
+    with pytest.raises(BudgetError, match=r"cannot be decided.*known by 'receipt', which entry 2 shows"):
+        ledger.release(at(sex=0, age=0, receipt=0), open_)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, False] * 4,
+        [dt.datetime(2020, 1, 1 + one % 2, 3, 4) for one in range(8)],
+        [dt.datetime(2020, 1, 1 + one % 2) for one in range(8)],
+        [1.0, 2.5] * 4,
+    ],
+)
+def test_values_of_any_type_are_remembered_as_they_are_read(ledger: Ledger, values: list[Any]) -> None:
+    held = people().frame.to_native().with_columns(told=pl.Series(values))
+    trees = people().hierarchies
+    secret: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": ["told"], "identifying": ["name", "ill"]}
+    for method in (BY_SEX, NOBODY):
+        ledger.release(method, shoal.table(held, **secret, hierarchies=trees))
+    other = Ledger.create(ledger.path.with_name("quasi"), gamma="3/4")
+    public: dict[str, Any] = {"quasi": ["told"], "sensitive": ["ill"], "identifying": ["name", "sex", "age"]}
+    for _ in range(2):
+        other.release(shoal.Mondrian((KAnonymity(4),), ranges="observed"), shoal.table(held, **public))
 
 
 def test_limits_of_a_file_do_not_loosen_those_of_a_ledger(ledger: Ledger) -> None:
@@ -745,6 +798,8 @@ def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words
         {"version": "9.9", "statement": "Nobody can ever learn anything.", "unprotected": []},
         {"columns": ["hiv"]},
         {"register": "0" * 64},
+        {"people": 8.0},
+        {"complete": 1},
     ],
 )
 def test_a_forged_certificate_is_found(both: Path, forge: dict[str, Any]) -> None:
@@ -760,6 +815,38 @@ def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(
         assert any("was not given" in wrong for wrong in verify("forged.json", "VIEWS.toml"))
     replace(made, shown=[{**one, "name": "other"} for one in made.shown]).write("named.json")
     assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
+
+
+def test_a_version_or_a_name_that_reads_like_more_is_found(both: Path) -> None:
+    made = certify("VIEWS.toml")
+    replace(made, version="9.9\n\nPromise\nNobody learns anything").write("forged.json")
+    assert verify("forged.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
+    replace(made, shown=[{**one, "name": "all\n\nNot protected\nnothing"} for one in made.shown]).write("forged.json")
+    assert verify("forged.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
+
+
+def test_the_order_of_views_limits_and_rows_does_not_matter(both: Path) -> None:
+    text = Path("VIEWS.toml").read_text()
+    Path("VIEWS.toml").write_text('[limits]\nSARS = "1/2"\nflu = "1/3"\n' + text.replace('gamma = "1/2"\n', ""))
+    certify("VIEWS.toml").write("together.json")
+    first, *views = text.replace('gamma = "1/2"\n', "").split("[[views]]")
+    again = '[limits]\nflu = "1/3"\nSARS = "1/2"\n' + "[[views]]".join([first, *reversed(views)])
+    Path("VIEWS.toml").write_text(again)
+    head, *rows = Path("register.csv").read_text().splitlines()
+    Path("register.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
+    assert verify("together.json", "VIEWS.toml") == []
+
+
+def test_rows_that_can_be_joined_and_a_register_that_knows_all_have_no_certificate(folder: Path) -> None:
+    BY_SEX.release(numbered()).write("one")
+    NOBODY.release(numbered()).write("two")
+    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nname = "a"\nrelease = "one"\n[[views]]\nname = "b"\nrelease = "two"\n')
+    with pytest.raises(InputError, match=r"'a' and 'b' both show 'receipt'"):
+        certify("VIEWS.toml")
+    Path("register.csv").write_text(people().frame.to_native().select("name", "sex", "age", "ill").write_csv())
+    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nrelease = "one"\n')
+    with pytest.raises(ColumnError, match="register has the column 'ill'"):
+        certify("VIEWS.toml")
 
 
 def test_a_certificate_is_of_one_register(both: Path) -> None:

@@ -397,6 +397,17 @@ def test_a_text_that_may_mean_several_things_stands_for_all_of_them() -> None:
     values = Register(shoal.table(pl.DataFrame({"x": ["a", "b", "a, b"]})), complete=False)
     (view,) = values.of_table(pl.DataFrame({"x": ["{a, b}"] * 2, "ill": ["flu", "gout"]}), "t", {"x": "x"}, "ill")
     assert view.members == {0, 1, 2}
+    odd = Register(shoal.table(pl.DataFrame({"x": ["a, b", "a", "b", "c", "missing", None, "c or missing"]})), complete=False)
+    for text, who in (("{a, b, c}", {0, 1, 2, 3}), ("{c, missing}", {3, 4, 5}), ("c or missing", {3, 5, 6})):
+        (view,) = odd.of_table(pl.DataFrame({"x": [text], "ill": ["flu"]}), "t", {"x": "x"}, "ill")
+        assert view.members == who
+
+
+def test_rows_that_are_meant_no_time_are_no_group() -> None:
+    ages = Register(shoal.table(pl.DataFrame({"age": [22, 27, 31, 38]}), types={"age": "integer"}))
+    rows = {"age": ["20-29", "20-29", "30-39", "30-39", "25-35"], "ill": [*"ababa"], "n": [1, 1, 1, 1, 0]}
+    found = check(Views(4, ages.of_table(pl.DataFrame(rows), "t", {"age": "age"}, "ill", count="n")))
+    assert (found.how, found.private) == ("exact", True)
 
 
 def test_what_is_suppressed_or_spelt_otherwise_is_said(tmp_path: Path) -> None:

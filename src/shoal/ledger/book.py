@@ -248,6 +248,10 @@ class Ledger:
         paper = json.loads(certificate.to_json())
         content: dict[str, Any] = {**_said("completed"), "reserved": reserved, "release": certificate.number}
         content["certificate"] = paper
+        if others is not None:
+            from shoal.ledger.shown import digests
+
+            content["others"] = digests(others)
         if recipe_file is not None:
             content["recipe_file"] = os.path.relpath(recipe_file, self.path.parent)
         bounded = self._reserved(self.account(), reserved).facts["epsilon"] is not None

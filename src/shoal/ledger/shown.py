@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -26,9 +27,10 @@ from shoal.ledger.account import Account, Gamma
 from shoal.privacy.exact import Exact, fraction
 from shoal.release import Certificate, Release
 from shoal.tables import Table
+from shoal.views.certifying import shown_in
 from shoal.views.checking import Checked, check
 from shoal.views.model import Value, View, Views
-from shoal.views.sources import TRUTHFUL, Register, others_of, sensitive_of
+from shoal.views.sources import TRUTHFUL, Register, others_of, sensitive_of, text_of
 
 __all__ = ["NEW", "Shown", "Verdict", "earlier", "judge", "packed", "together"]
 
@@ -120,8 +122,7 @@ def unpacked(name: str, text: str, certificate: Mapping[str, Any]) -> Shown:
 
 
 def _texts(frame: Any, name: str) -> list[str]:
-    values = nw.from_native(frame, eager_only=True)[name].to_list()
-    return ["" if value is None or value != value else str(value) for value in values]
+    return list(map(text_of, nw.from_native(frame, eager_only=True)[name].to_list()))
 
 
 def _written(tree: Hierarchy) -> dict[str, Any]:
@@ -193,13 +194,7 @@ def together(
     """
     views: list[View] = list(more)
     notes: list[str] = []
-    known = {*public, *(name for some in shown for name in some.public)} - {column}
-    for some in shown:
-        if open_ := sorted(name for name in known - some.public.keys() if some.role(name) is not None):
-            raise InputError(
-                f"people are known by {listed(open_)}, which {some.name} shows as {some.role(open_[0])} beside the sensitive "
-                "values: it tells more than its groups do"
-            )
+    _apart(shown, column, public)
     kind = next((Kind(one["type"]) for some in shown for one in some.paper.columns if one["name"] == column), Kind.TEXT)
     for some in shown:
         role = some.role(column)
@@ -218,6 +213,25 @@ def together(
             raise InputError(f"what {off} showed is not true of the table as it is now: the data has changed since")
     limits = {kind.text(kind.key(value)) or None: limit for value, limit in gamma.limits.items() if _fits(kind, value)}
     return Views(names if names is not None else people.rows, views, gamma.share, limits, complete, tuple(notes))
+
+
+def _apart(shown: Sequence[Shown], column: str, public: Iterable[str] = ()) -> None:
+    """InputError if releases tell more of a sensitive column than their groups do, by what else they show beside it."""
+    known = {*public, *(name for some in shown for name in some.public)} - {column}
+    first: dict[str, str] = {}
+    for some in shown:
+        beside = {str(one["name"]) for one in some.paper.columns} - some.public.keys() - _MARKS - {column}
+        if open_ := sorted(known & beside):
+            raise InputError(
+                f"people are known by {listed(open_)}, which {some.name} shows as {some.role(open_[0])} beside the sensitive "
+                "values: it tells more than its groups do"
+            )
+        if linked := sorted(beside & first.keys()):
+            raise InputError(
+                f"{first[linked[0]]} and {some.name} both show {listed(linked)}, by which their rows can be joined: they tell "
+                "more than their groups do. Leave it out of one, or make it quasi-identifying in both"
+            )
+        first |= dict.fromkeys(beside, some.name)
 
 
 def _true(view: View, values: Sequence[Value]) -> bool:
@@ -248,8 +262,6 @@ class Verdict:
     why: str
     entries: tuple[int, ...] = ()
     checked: Mapping[str, Checked] = field(default_factory=dict)
-    others: bool = False
-    """Whether what others have shown was counted."""
 
     def facts(self) -> dict[str, Any]:
         """What a ledger keeps of it."""
@@ -258,7 +270,6 @@ class Verdict:
             "kept": self.kept,
             "why": self.why,
             "with": list(self.entries),
-            **({"others": True} if self.others else {}),
             "checked": {
                 column: {
                     "largest": found.largest_text,
@@ -286,8 +297,11 @@ def judge(account: Account, gamma: Gamma, release: Release, table: Table, others
     checked: dict[str, Checked] = {}
     unsure = list(_unsure(account, before, new, others))
     columns = list(_columns([*before, new], new))
-    for column in columns:
+    for column in _secret([*before, new]):
         try:
+            if column not in columns:
+                _apart([*before, new], column)
+                continue
             more = [] if others is None else others_of(others, _register(table, column), column)
             checked[column] = found = check(together([*before, new], table, column, gamma, more=more))
             if found.private is None:
@@ -297,9 +311,9 @@ def judge(account: Account, gamma: Gamma, release: Release, table: Table, others
     entries = tuple(_number(some) for some in before if any(some.role(column) == "sensitive" for column in columns))
     exposed = [column for column, found in checked.items() if found.private is False]
     if exposed:
-        why = f"by all that was shown, somebody has a value of {listed(exposed)} with a probability above its limit"
-        return Verdict(gamma, False, why, entries, checked, others is not None)
-    return Verdict(gamma, None if unsure else True, "; ".join(unsure), entries, checked, others is not None)
+        why = f"by what was shown, somebody has a value of {listed(exposed)} with a probability above its limit"
+        return Verdict(gamma, False, why, entries, checked)
+    return Verdict(gamma, None if unsure else True, "; ".join(unsure), entries, checked)
 
 
 def _number(some: Shown) -> int:
@@ -316,9 +330,11 @@ def _unsure(account: Account, before: Sequence[Shown], new: Shown, others: str |
                 f"the table of {some.name} had no column {listed(fresh)}: if that is what another column was called, or is made "
                 "of one, it cannot be counted together"
             )
-    judged = [number for number, done in account.completed.items() if done.facts.get("together", {}).get("others")]
-    if judged and others is None:
-        yield f"entry {judged[-1]} was judged with what others have shown, and this is not: name it in [views] again"
+    now = set(digests(others))
+    for number, done in account.completed.items():
+        if not now.issuperset(done.facts.get("others", ())):
+            yield f"entry {number} counted views of others that are not counted now: name them in [views] again"
+            return
 
 
 def views_of(
@@ -358,7 +374,7 @@ def views_of(
 def also(account: Account, views: Views, register: Register, column: str | None) -> Views:
     """Views of a register and all that a ledger knows; `Ledger.together_with`."""
     before, notes = earlier(account)
-    columns = list(dict.fromkeys(str(one["name"]) for some in before for one in some.paper.columns if one["role"] == "sensitive"))
+    columns = _secret(before)
     chosen = columns[0] if column is None and len(columns) == 1 else column
     if columns and chosen not in columns:
         raise ColumnError(
@@ -383,10 +399,19 @@ def also(account: Account, views: Views, register: Register, column: str | None)
     )
 
 
+def _secret(all_: Sequence[Shown]) -> list[str]:
+    """The columns that are sensitive in any release."""
+    return list(dict.fromkeys(str(one["name"]) for some in all_ for one in some.paper.columns if one["role"] == "sensitive"))
+
+
 def _columns(all_: Sequence[Shown], new: Shown) -> Iterator[str]:
-    """The columns that are sensitive in any release and that the new one shows."""
-    secret = [str(one["name"]) for some in all_ for one in some.paper.columns if one["role"] == "sensitive"]
-    yield from (name for name in dict.fromkeys(secret) if new.role(name) is not None)
+    """Those that the new one shows."""
+    yield from (name for name in _secret(all_) if new.role(name) is not None)
+
+
+def digests(others: str | PathLike[str] | None) -> list[str]:
+    """What others have shown, each by the digest of its definition."""
+    return [] if others is None else sorted(one["sha256"] for one in shown_in(Path(others), None))
 
 
 def read_others(path: str | PathLike[str], table: Table) -> None:

@@ -130,8 +130,9 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
     given, register, column = opened(path)
     if gamma is not None:
         given = given.within(gamma)
-    shown = list(_shown(Path(path), column))
-    people = _digest(_canonical({"people": sorted(register.rows()), "hierarchies": register.trees()}).encode())
+    shown = list(shown_in(Path(path), column))
+    rows = register.rows() if register.person is None else sorted(register.rows())  # numbers go by the order of rows
+    people = _digest(_canonical({"people": list(rows), "hierarchies": register.trees()}).encode())
     found = check(
         given, seed=int(_digest(_canonical({"shown": sorted(map(_bare, shown)), "register": people}).encode())[:12], 16)
     )
@@ -139,10 +140,11 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
         why = "; ".join(["may not be kept: bounds leave it open", *found.views.notes])
         what = "is not kept" if found.private is False else why
         raise InfeasibleError(f"γ = {given.gamma} {what}. So there is nothing to certify; shoal views check says more")
+    limits = dict(sorted((_text(value), str(limit)) for value, limit in given.limits.items()))
     columns = sorted({one["column"] for one in shown if "column" in one} | ({column} if column else set()))
     return JointCertificate(
         gamma=str(given.gamma),
-        limits={_text(value): str(limit) for value, limit in given.limits.items()},
+        limits=limits,
         columns=columns,
         shown=shown,
         register=people,
@@ -152,7 +154,7 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
         tables=_tables(found),
         largest=found.largest_text,
         checked={"how": found.how, "confidence": None if found.confidence is None else str(found.confidence)},
-        statement=_statement(str(given.gamma), {_text(value): str(limit) for value, limit in given.limits.items()}, columns),
+        statement=_statement(str(given.gamma), limits, columns),
         unprotected=list(_unprotected(shown)),
     )
 
@@ -170,7 +172,7 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         return [str(error)]
     wrong: list[str] = []
     try:
-        mine = Counter(map(_bare, _shown(Path(path), sensitive_of(path))))
+        mine = Counter(map(_bare, shown_in(Path(path), sensitive_of(path))))
         theirs = Counter(map(_bare, paper.shown))
         wrong += [f"{_line(dict(one))}: is not on the certificate" for one in (mine - theirs).elements()]
         wrong += [f"{_line(dict(one))}: is on the certificate, and was not given" for one in (theirs - mine).elements()]
@@ -181,13 +183,15 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         return [*wrong, "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"]
     if not wrong:
         own, other = asdict(replace(again, shown=paper.shown, version=paper.version)), asdict(paper)
-        wrong += [f"{part} is not what is found here" for part in own if own[part] != other[part]]
+        wrong += [f"{part} is not what is found here" for part in own if _canonical(own[part]) != _canonical(other[part])]
         if wrong and paper.version != again.version:
-            wrong.append(f"it is by Shoal {paper.version}, and this is {again.version}, of which words may be others")
+            wrong.append(f"it is by Shoal {paper.version!r}, and this is {again.version}, of which words may be others")
+        if not all(isinstance(one, str) and one.isprintable() for one in (paper.version, *(own["name"] for own in paper.shown))):
+            wrong.append("its version, or a name, is none that is written on one line")
     return wrong
 
 
-def _shown(path: Path, column: str | None) -> Iterator[dict[str, str]]:
+def shown_in(path: Path, column: str | None) -> Iterator[dict[str, str]]:
     """What a file lists, each with the digest of what defines it, and with the sensitive columns that it has."""
     where, content = content_of(path)
     for number, section in enumerate(sections_of(content, where), 1):
@@ -258,5 +262,5 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _canonical(content: Mapping[str, Any]) -> str:
+def _canonical(content: object) -> str:
     return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"

@@ -127,7 +127,10 @@ class Checked:
 
     @cached_property
     def exposed(self) -> tuple[Exposed, ...]:
-        """Everybody for whom a value is surely more probable than its limit, the most probable first."""
+        """Everybody for whom a value is more probable than its limit, the most probable first.
+
+        Beside groups of which it is not public who is in which: to someone who has not seen these groups.
+        """
         return self._listed(lambda low, high, limit: low > limit, search=_EXPLAINED)
 
     @cached_property
@@ -292,8 +295,8 @@ def check(
             notes.append(
                 f"{entangled} are too entangled: "
                 + ("" if how == "importance" else "counting takes too many steps, and ")
-                + f"{tries:,} samples are worth {guess.effective:.0f} uniform ones, where {ENOUGH} are needed. Their people are "
-                "not decided, unless single views do. Check fewer views, or take more samples or steps"
+                + f"samples are worth {guess.effective:.0f} uniform ones, where {ENOUGH} are needed. Their people are not "
+                "decided, unless single views do. Check fewer views, or take more samples or steps"
             )
             by.append("bounded")
             digits = inf
@@ -459,7 +462,8 @@ def _loosely(views: Views, firm: Checked) -> Checked:
         full = [view for view in mine if not view.parts or view.size == len(view.members)]  # the others may have left them out
         for value in dict.fromkeys(value for view in mine for value in view.shown):
             if all(view.shown.get(value) for view in full):
-                shares = [Fraction(part.get(value, 0), sum(part.values())) for part in views.shown[key[0]].parts]
+                bags = [part for part in views.shown[key[0]].parts if any(part.values())]
+                shares = [Fraction(part.get(value, 0), sum(part.values())) for part in bags]
                 low = sure[people[0]].between(value)[0] if people[0] in sure else Fraction(0)
                 if size[root[key[0]]] > 1:
                     bounds[value] = low, Fraction(1)

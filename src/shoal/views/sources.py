@@ -67,6 +67,9 @@ class Register:
     notes: list[str] = field(default_factory=list)
     """What was found out on the way that a reader of the result should know."""
 
+    beside: dict[str, str] = field(default_factory=dict, repr=False)
+    """Columns that tables showed besides, which nobody is known by, each with the table that showed it first."""
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Everybody's name."""
@@ -144,6 +147,8 @@ class Register:
         chosen = there[0] if column is None and len(there) == 1 else column
         if chosen is None or chosen not in there:
             raise ColumnError(f"{name!r} has the sensitive columns {listed(there)}; name the one that is checked")
+        if chosen in self.people.names:
+            raise ColumnError(f"the register has the column {chosen!r}, which is what nobody should know; leave it out")
         if paper.method == "buckets":
             return self._of_buckets(release, name, chosen)
         # Whatever of it people are known by makes groups, also what was taken for harmless.
@@ -192,24 +197,35 @@ class Register:
         wanted = [*columns.values(), sensitive, *([group] if group else []), *([count] if count else [])]
         if absent := [one for one in wanted if one not in shown.columns]:
             raise ColumnError(f"{name!r} has no column {listed(absent)}; it has {listed(shown.columns)}")
-        called = {_text(old): new for old, new in (values or {}).items()}
-        if _STAR in set(map(_text, shown[sensitive].to_list())) - called.keys():
+        self._apart(name, set(shown.columns) - {*columns.values(), *columns, sensitive, group, count})
+        called = {text_of(old): new for old, new in (values or {}).items()}
+        if _STAR in set(map(text_of, shown[sensitive].to_list())) - called.keys():
             raise InputError(
                 f"{name!r} has {_STAR!r} for a sensitive value, which tells nothing that could be counted; leave it out"
             )
-        if absent := sorted(called.keys() - set(map(_text, shown[sensitive].to_list()))):
+        if absent := sorted(called.keys() - set(map(text_of, shown[sensitive].to_list()))):
             self.notes.append(f"{name}: it shows no {listed(absent)}, so that renaming changes nothing; is it spelt as there?")
         labels = (
-            zip(*(map(_text, shown[one].to_list()) for one in columns.values()), strict=True) if columns else [()] * len(shown)
+            zip(*(map(text_of, shown[one].to_list()) for one in columns.values()), strict=True) if columns else [()] * len(shown)
         )
-        own = map(_text, shown[group].to_list()) if group else [""] * len(shown)
+        own = map(text_of, shown[group].to_list()) if group else [""] * len(shown)
         often = _counts(shown[count].to_list(), count) if count else [1] * len(shown)
         bags: dict[tuple[str, tuple[str, ...]], Counter[str | None]] = {}
-        for label, mark, value, times in zip(labels, own, map(_text, shown[sensitive].to_list()), often, strict=True):
-            bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += times
+        for label, mark, value, times in zip(labels, own, map(text_of, shown[sensitive].to_list()), often, strict=True):
+            if times:
+                bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += times
         aside = starred and self.complete and len({key[1] for key in bags}) > 1
         stars = [key for key in bags if aside and columns and set(key[1]) == {_STAR}]
         return list(self._groups(name, list(columns), bags, stars, drawn))
+
+    def _apart(self, name: str, columns: set[str]) -> None:
+        """InputError if another table showed one of these columns too: then the rows of both can be joined."""
+        if linked := sorted(columns & self.beside.keys() - set(self.people.names)):
+            raise InputError(
+                f"{self.beside[linked[0]]!r} and {name!r} both show {listed(linked)}, by which their rows can be joined: they "
+                "tell more than their groups do. Leave it out of one, or give the register this column too"
+            )
+        self.beside.update(dict.fromkeys(columns, name))
 
     def _groups(
         self,
@@ -244,7 +260,7 @@ class Register:
             raise ColumnError(f"{name!r} shares no column with the register; they have {listed(people.columns)}")
         bags: dict[int, Counter[str | None]] = {}
         for bucket, value, often in zip(held["bucket"].to_list(), held[column].to_list(), held["count"].to_list(), strict=True):
-            bags.setdefault(int(bucket), Counter())[self._value(_text(value))] += int(often)
+            bags.setdefault(int(bucket), Counter())[self._value(text_of(value))] += int(often)
         kinds = [self.people.column(one).kind for one in columns]
         by_row: dict[tuple[str, ...], set[int]] = {}
         rows = zip(*(people[one].to_list() for one in columns), strict=True)
@@ -347,7 +363,8 @@ class _Reach:
             return np.array([key is None for key in keys], dtype=np.bool_)
         if text.endswith(_OR_MISSING):
             inner = self._keys(text.removesuffix(_OR_MISSING))
-            return None if inner is None else inner | np.array([key is None for key in keys], dtype=np.bool_)
+            itself = np.array([label == text or key is None for label, key in zip(self.column.labels, keys, strict=True)])
+            return itself if inner is None and text in self.column.labels else None if inner is None else inner | itself
         if text.startswith("{") and text.endswith("}"):
             return self._set(text[1:-1].split(", "))
         within = _within(text, kind)
@@ -364,11 +381,11 @@ class _Reach:
         """The values of a set; a comma may be part of one, so the longest that is known is taken."""
         found, place = np.zeros(len(self.column.keys), dtype=np.bool_), 0
         known = {*self.column.labels, *(self.tree.labels[0] if self.tree else ())}
-        if ", ".join(parts) in known and all(part in known for part in parts):  # one value, or several
-            for text in (", ".join(parts), *parts):
-                one = self._keys(text)
-                found |= False if one is None else one
-            return found
+        for start in range(len(parts)):  # commas may part values, or be part of one: all that it may be counts
+            for end in range(start + 1, len(parts) + 1):
+                if (text := ", ".join(parts[start:end])) in known and (one := self._keys(text)) is not None:
+                    found |= one
+        found |= "missing" in parts and np.array([key is None for key in self.column.keys], dtype=np.bool_)
         while place < len(parts):
             for end in range(len(parts), place, -1):
                 text = ", ".join(parts[place:end])
@@ -409,10 +426,9 @@ def _counts(given: Iterable[object], column: str) -> list[int]:
     return found
 
 
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None or value != value else str(value)
+def text_of(value: object) -> str:
+    """A value as text, as it is written into files."""
+    return "" if value is None or value != value else str(Kind.TEXT.key(value) or "")
 
 
 def _members(people: int, number: int) -> list[int]:
@@ -450,6 +466,8 @@ def opened(path: str | PathLike[str]) -> tuple[Views, Register, str | None]:
     given = _section(content, "register", where, {**_REGISTER, **_READING})
     secret = _section(content, "sensitive", where, _SENSITIVE)
     register = _register(given, sections, where.parent, Kind.of(secret.get("type", "text"), "the type of [sensitive]"))
+    if secret.get("column") in register.people.names:
+        raise ColumnError(f"the register has the column {secret['column']!r}, which is what nobody should know; leave it out")
     views: list[View] = []
     for number, section in enumerate(sections, 1):
         views += _views(register, section, number, where.parent, secret.get("column"))
