@@ -142,6 +142,13 @@ def test_single_values_have_limits_of_their_own(tmp_path: Path) -> None:
         strict.release(BY_SEX, people())
 
 
+def test_a_limit_of_a_value_that_nothing_shows_is_told(folder: Path) -> None:
+    run("ledger", "create", "own.ledger", "--gamma", "1/2", "--limit", "SRAS=1/4")
+    told = run("release", "one.toml", "-o", "one")
+    assert "limits for 'SRAS', which nothing shows" in " ".join(told.stderr.split())
+    assert Ledger("own.ledger").entries()[-1].facts["together"]["unmet"] == ["SRAS"]
+
+
 def test_a_budget_and_a_gamma_exclude_each_other(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="two ledgers"):
         Ledger.create(tmp_path / "ledger", epsilon=1, delta=0, gamma="1/2")

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, percent, show, working
-from shoal.errors import FileError, plural
+from shoal.errors import FileError, listed, plural
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
@@ -95,6 +95,8 @@ def release(
             complain("for you alone: γ is not kept with earlier releases, or that is not known; your reason is entered")
         elif "together" in entered:
             complain(f"for you alone: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}")
+        if unmet := entered.get("together", {}).get("unmet"):
+            complain(f"for you alone: there are limits for {listed(unmet)}, which nothing shows; are they spelt as in the table?")
         if override is not None and "override" not in entered:
             complain("note: there was nothing to override, and the reason is not entered")
         if entered["other_data"]:

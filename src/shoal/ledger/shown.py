@@ -240,6 +240,11 @@ def _true(view: View, values: Sequence[Value]) -> bool:
     return inside >= Counter(view.shown) if view.parts else inside == view.shown
 
 
+def _spellings(text: str) -> set[str | None]:
+    """A value as it is written in columns of any type."""
+    return {kind.text(kind.key(text)) or None for kind in Kind if _fits(kind, text)}
+
+
 def _fits(kind: Kind, text: str) -> bool:
     try:
         kind.key(text)
@@ -263,6 +268,12 @@ class Verdict:
     entries: tuple[int, ...] = ()
     checked: Mapping[str, Checked] = field(default_factory=dict)
 
+    @property
+    def unmet(self) -> list[str]:
+        """Values with a limit of their own that nothing shows; they may be spelt otherwise."""
+        shown = {value for found in self.checked.values() for value in found.views.values}
+        return [value for value in self.gamma.limits if shown.isdisjoint(_spellings(value))]
+
     def facts(self) -> dict[str, Any]:
         """What a ledger keeps of it."""
         return {
@@ -270,6 +281,7 @@ class Verdict:
             "kept": self.kept,
             "why": self.why,
             "with": list(self.entries),
+            "unmet": self.unmet,
             "checked": {
                 column: {
                     "largest": found.largest_text,
