@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 import shoal
 from shoal.chance.source import Seeded
 from shoal.cli.app import app
-from shoal.errors import BudgetError, ColumnError, InfeasibleError, InputError, ParameterError, TooLargeError
+from shoal.errors import BudgetError, ColumnError, FileError, InfeasibleError, InputError, ParameterError, TooLargeError
 from shoal.hierarchy import Hierarchy, intervals, suppress
 from shoal.ledger import Ledger, book, store
 from shoal.ledger import shown as room
@@ -274,10 +274,28 @@ def numbered(name: str = "receipt") -> Table:
     return shoal.table(held, **roles, hierarchies=people().hierarchies)
 
 
-def test_rows_of_two_releases_that_can_be_joined_are_not_decided(ledger: Ledger) -> None:
-    ledger.release(BY_SEX, numbered())
-    with pytest.raises(BudgetError, match=r"cannot be decided.*both show 'receipt', by which their rows can be joined"):
-        ledger.release(NOBODY, numbered())
+@pytest.mark.parametrize("name", ["receipt", "count", "group", "bucket"])
+def test_rows_of_two_releases_that_can_be_joined_are_not_decided(ledger: Ledger, name: str) -> None:
+    ledger.release(BY_SEX, numbered(name))
+    with pytest.raises(BudgetError, match=rf"cannot be decided.*both show '{name}', by which their rows can be joined"):
+        ledger.release(NOBODY, numbered(name))
+
+
+def test_rows_that_can_be_joined_with_those_of_others_are_not_decided(ledger: Ledger, tmp_path: Path) -> None:
+    numbered().frame.to_native().select("sex", "ill", "receipt").write_csv(tmp_path / "table.csv")
+    (tmp_path / "others.toml").write_text(
+        '[[views]]\nname = "o"\ntable = "table.csv"\nsensitive = "ill"\ncolumns = { sex = "sex" }\n'
+    )
+    ledger.release(BY_SEX, people(), others=tmp_path / "others.toml")
+    with pytest.raises(BudgetError, match=r"cannot be decided.*o and this release both show 'receipt'"):
+        ledger.release(NOBODY, numbered(), others=tmp_path / "others.toml")
+
+
+def test_a_file_of_others_is_read_before_anything_is_entered_whatever_the_ledger_limits(tmp_path: Path) -> None:
+    free = Ledger.create(tmp_path / "free")
+    with pytest.raises(FileError):
+        free.release(BY_SEX, people(), others=tmp_path / "absent.toml")
+    assert [entry.what for entry in free.entries()] == ["created"]
 
 
 def test_what_a_release_without_sensitive_values_makes_known_is_counted(ledger: Ledger) -> None:
@@ -820,6 +838,8 @@ def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(
     for shown in ([*made.shown, made.shown[0]], [{**made.shown[0], "method": "safepub"}, made.shown[1]]):
         replace(made, shown=shown).write("forged.json")
         assert any("was not given" in wrong for wrong in verify("forged.json", "VIEWS.toml"))
+    replace(made, shown=[{key: one[key] for key in one if key != "name"} for one in made.shown]).write("unnamed.json")
+    assert verify("unnamed.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
     replace(made, shown=[{**one, "name": "other"} for one in made.shown]).write("named.json")
     assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
 

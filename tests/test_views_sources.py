@@ -377,6 +377,22 @@ def test_a_column_of_the_register_makes_groups_whatever_its_role_was(role: str) 
     assert check(Views(8, less.of_release(release, "it", "ill"))).private is True
 
 
+def test_buckets_whose_rows_can_be_joined_with_another_release_are_refused(people: shoal.Table) -> None:
+    held = people.with_roles(
+        quasi=["age", "sex"],
+        sensitive=["diagnosis"],
+        insensitive=["patient"],
+        identifying=["postcode", "admitted", "ward", "stay", "insurance", "outcome"],
+    )
+    known = Register(
+        shoal.table(people.frame.to_native().select("age", "sex"), hierarchies={k: people.hierarchies[k] for k in ("age", "sex")})
+    )
+    buckets = shoal.Buckets("diagnosis", shoal.Limits.each({}, others="1/2"), solver="two").release(held, Seeded(1))
+    known.of_release(buckets, "buckets")
+    with pytest.raises(InputError, match="'buckets' and 'groups' both show 'patient'"):
+        known.of_release(shoal.Mondrian((KAnonymity(5),)).release(held, Seeded(1)), "groups")
+
+
 def test_stars_are_those_who_fit_no_other_row_only_where_everybody_is_in_the_table() -> None:
     rows = pl.DataFrame({"age": ["30", "40", "40", "*"], "ill": ["flu", "flu", "gout", "SARS"]})
     ages = shoal.table(pl.DataFrame({"age": [30, 40, 40, 50]}), types={"age": "integer"})

@@ -158,7 +158,7 @@ class Ledger:
         promise = method.promise(Schema.of(table))
         if directory is not None:
             self._check(Path(directory), format)
-        if others is not None and self.account().gamma is not None:
+        if others is not None and not isinstance(promise, DifferentialPrivacy):
             from shoal.ledger.shown import read_others
 
             read_others(others, table)
@@ -248,13 +248,13 @@ class Ledger:
         paper = json.loads(certificate.to_json())
         content: dict[str, Any] = {**_said("completed"), "reserved": reserved, "release": certificate.number}
         content["certificate"] = paper
-        if others is not None:
-            from shoal.ledger.shown import digests
-
-            content["others"] = digests(others)
         if recipe_file is not None:
             content["recipe_file"] = os.path.relpath(recipe_file, self.path.parent)
         bounded = self._reserved(self.account(), reserved).facts["epsilon"] is not None
+        if others is not None and not bounded:
+            from shoal.ledger.shown import digests
+
+            content["others"] = digests(others)
         if not bounded and release is not None and table is not None:
             from shoal.ledger.shown import packed
 

@@ -59,14 +59,16 @@ class Shown:
         return next((str(one["role"]) for one in self.paper.columns if one["name"] == column), None)
 
     @property
+    def kinds(self) -> dict[str, Kind]:
+        """The columns that it shows of the table, without the one that a method adds to tell groups apart."""
+        added = {"buckets": "bucket", "coincident": "group"}.get(self.paper.method)
+        return {str(one["name"]): Kind(one["type"]) for one in self.paper.columns if one["name"] != added}
+
+    @property
     def public(self) -> dict[str, Kind]:
-        """The columns that people are known by in it; buckets show all but the sensitive ones as they are."""
+        """Those that people are known by; buckets show all but the sensitive ones as they are."""
         roles = ("quasi", "insensitive") if self.paper.method == "buckets" else ("quasi",)
-        return {
-            str(one["name"]): Kind(one["type"])
-            for one in self.paper.columns
-            if one["role"] in roles and one["name"] not in _MARKS
-        }
+        return {name: kind for name, kind in self.kinds.items() if self.role(name) in roles}
 
     def views(self, people: Table, column: str, kind: Kind) -> tuple[list[View], list[str]]:
         """Its views of these people with the values of a sensitive column, and what to know about them."""
@@ -105,7 +107,7 @@ def _is_view(paper: Certificate) -> bool:
     return paper.method in TRUTHFUL and not paper.promise.get("fakes")
 
 
-_MARKS = {"group", "bucket", "count"}  # columns that methods add
+_MARKS = {"group", "bucket", "count"}  # columns that methods add, and that are kept
 
 
 def unpacked(name: str, text: str, certificate: Mapping[str, Any]) -> Shown:
@@ -185,16 +187,16 @@ def together(
     names: Sequence[str] | None = None,
     more: Iterable[View] = (),
     complete: bool = True,
-    public: Iterable[str] = (),
+    register: Register | None = None,
 ) -> Views:
     """The views of several releases of the same people; InputError where they cannot be counted together.
 
     The people are the rows of a table. If it has the sensitive column too, all views must be true of it: else they were shown of
-    another state of the data. `public` are columns that people are known by, besides those of the releases.
+    another state of the data. `more` views are of a `register`, whose columns people are known by too.
     """
     views: list[View] = list(more)
     notes: list[str] = []
-    _apart(shown, column, public)
+    _apart(shown, column, register)
     kind = next((Kind(one["type"]) for some in shown for one in some.paper.columns if one["name"] == column), Kind.TEXT)
     for some in shown:
         role = some.role(column)
@@ -215,12 +217,13 @@ def together(
     return Views(names if names is not None else people.rows, views, gamma.share, limits, complete, tuple(notes))
 
 
-def _apart(shown: Sequence[Shown], column: str, public: Iterable[str] = ()) -> None:
+def _apart(shown: Sequence[Shown], column: str, register: Register | None = None) -> None:
     """InputError if releases tell more of a sensitive column than their groups do, by what else they show beside it."""
-    known = {*public, *(name for some in shown for name in some.public)} - {column}
-    first: dict[str, str] = {}
+    known = {name for some in shown for name in some.public} - {column}
+    known |= set(register.people.names if register else ())
+    first = dict(register.beside) if register else {}
     for some in shown:
-        beside = {str(one["name"]) for one in some.paper.columns} - some.public.keys() - _MARKS - {column}
+        beside = some.kinds.keys() - some.public.keys() - {column}
         if open_ := sorted(known & beside):
             raise InputError(
                 f"people are known by {listed(open_)}, which {some.name} shows as {some.role(open_[0])} beside the sensitive "
@@ -314,8 +317,9 @@ def judge(account: Account, gamma: Gamma, release: Release, table: Table, others
             if column not in columns:
                 _apart([*before, new], column)
                 continue
-            more = [] if others is None else others_of(others, _register(table, column), column)
-            checked[column] = found = check(together([*before, new], table, column, gamma, more=more))
+            register = _register(table, column)
+            more = [] if others is None else others_of(others, register, column)
+            checked[column] = found = check(together([*before, new], table, column, gamma, more=more, register=register))
             if found.private is None:
                 unsure.append("; ".join([f"the bounds that were found for {column!r} leave it open", *found.views.notes]))
         except ShoalError as error:
@@ -377,9 +381,10 @@ def views_of(
     allowed = account.gamma or Gamma(Fraction(1, 2))
     if gamma is not None:
         allowed = replace(allowed, share=fraction(gamma, "gamma", 0, 1))
-    more = [] if others is None else others_of(others, _register(table, chosen), chosen)
+    register = _register(table, chosen)
+    more = [] if others is None else others_of(others, register, chosen)
     names = None if person is None else Register(table, person).names
-    found = together(before, table, chosen, allowed, names=names, more=more)
+    found = together(before, table, chosen, allowed, names=names, more=more, register=register)
     return replace(found, people=found.names, notes=(*found.notes, *notes))
 
 
@@ -400,7 +405,7 @@ def also(account: Account, views: Views, register: Register, column: str | None)
         allowed,
         names=views.names,
         complete=views.complete,
-        public=register.people.names,
+        register=register,
     )
     return replace(
         shown,

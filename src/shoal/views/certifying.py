@@ -133,9 +133,8 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
     shown = list(shown_in(Path(path), column))
     rows = register.rows() if register.person is None else sorted(register.rows())  # numbers go by the order of rows
     people = _digest(_canonical({"people": list(rows), "hierarchies": register.trees()}).encode())
-    found = check(
-        given, seed=int(_digest(_canonical({"shown": sorted(map(_bare, shown)), "register": people}).encode())[:12], 16)
-    )
+    drawn = _digest(_canonical({"shown": sorted(map(_bare, shown)), "register": people}).encode())
+    found = check(given, seed=int(drawn[:12], 16))
     if found.private is not True:
         why = "; ".join(["may not be kept: bounds leave it open", *found.views.notes])
         what = "is not kept" if found.private is False else why
@@ -186,7 +185,8 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         wrong += [f"{part} is not what is found here" for part in own if _canonical(own[part]) != _canonical(other[part])]
         if wrong and paper.version != again.version:
             wrong.append(f"it is by Shoal {paper.version!r}, and this is {again.version}, of which words may be others")
-        if not all(isinstance(one, str) and one.isprintable() for one in (paper.version, *(own["name"] for own in paper.shown))):
+        written = [paper.version, *(line.get("name") for line in paper.shown)]
+        if not all(isinstance(one, str) and one.isprintable() for one in written):
             wrong.append("its version, or a name, is none that is written on one line")
     return wrong
 
@@ -203,7 +203,7 @@ def shown_in(path: Path, column: str | None) -> Iterator[dict[str, str]]:
             except (OSError, UnicodeDecodeError):
                 raise FileError(f"{section['release']} has no certificate.json; give the directory of a release") from None
             secret = [str(one["name"]) for one in paper.columns if one["role"] == "sensitive"]
-            checked = str(section.get("sensitive", column or secret[0]))
+            checked = str(section.get("sensitive", column or next(iter(secret), None)))
             told = {"is": "release", "name": name, "number": paper.number, "method": paper.method, "sha256": _digest(written)}
             yield {**told, "column": checked, "others": ", ".join(one for one in secret if one != checked)}
             continue
@@ -212,12 +212,11 @@ def shown_in(path: Path, column: str | None) -> Iterator[dict[str, str]]:
             table = (where.parent / section["table"]).read_bytes() if "table" in section else b""
         except OSError as error:
             raise FileError(f"cannot read {section['table']}: {error.strerror}") from None
-        told = {
-            "is": "table" if "table" in section else "view",
-            "name": name,
-            "sha256": _digest(_canonical(defined).encode() + table),
-        }
-        yield {**told, "column": str(section.get("sensitive", column))} if table else told
+        told = {"name": name, "sha256": _digest(_canonical(defined).encode() + table)}
+        if "table" in section:
+            yield {"is": "table", **told, "column": str(section.get("sensitive", column))}
+        else:
+            yield {"is": "view", **told}
 
 
 def _bare(one: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -233,10 +232,8 @@ def _unprotected(shown: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 
 def _line(one: Mapping[str, str]) -> str:
-    said = (
-        f"release {one['number']} by {one['method']}" if one["is"] == "release" else f"{one['is']} {one.get('name', '')}".strip()
-    )
-    return f"{said}, SHA-256 {one['sha256']}"
+    said = f"release {one['number']} by {one['method']}" if one["is"] == "release" else f"{one['is']} {one.get('name', '')}"
+    return f"{said.rstrip()}, SHA-256 {one['sha256']}"
 
 
 def _statement(gamma: str, limits: Mapping[str, str], columns: Sequence[str]) -> str:

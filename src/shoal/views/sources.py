@@ -258,6 +258,7 @@ class Register:
         columns = [one for one in people.columns if one != "bucket" and one in self.people.names]
         if not columns:
             raise ColumnError(f"{name!r} shares no column with the register; they have {listed(people.columns)}")
+        self._apart(name, set(people.columns) - {"bucket", *columns})
         bags: dict[int, Counter[str | None]] = {}
         for bucket, value, often in zip(held["bucket"].to_list(), held[column].to_list(), held["count"].to_list(), strict=True):
             bags.setdefault(int(bucket), Counter())[self._value(text_of(value))] += int(often)
