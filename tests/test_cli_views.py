@@ -8,33 +8,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner, Result
 
 from shoal import views
-from shoal.cli.app import app
 from shoal.cli.views import share_text
 from shoal.errors import ParameterError
 from shoal.views import View, Views
+from tests.views_files import DONALD, RECIPE, run
 
-VIEWS = """
-gamma = "1/2"
-[register]
-person = "name"
-people = [
-  { name = "Alan", age = 23 }, { name = "Bob", age = 24 }, { name = "Clark", age = 25 }, { name = "Donald", age = 26 },
-  { name = "Ellen", age = 27 }, { name = "Fen", age = 28 }, { name = "Garcia", age = 28 },
-]
-[sensitive]
-column = "ill"
-[[views]]
-name = "A"
-where = "age <= 26"
-values = ["H", "S", "V", "S"]
-[[views]]
-name = "B"
-where = "age >= 26"
-values = ["S", "V", "S", "F"]
-"""
+VIEWS = 'gamma = "1/2"\n' + DONALD
 RESTORE = ("views", "restore", "views.toml", "--data", "table.csv")
 
 
@@ -47,10 +28,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     names = ["Alan", "Bob", "Clark", "Donald", "Ellen", "Fen", "Garcia"]
     pl.DataFrame({"name": names, "ill": ["H", "S", "V", "S", "V", "S", "F"]}).write_csv("table.csv")
     return tmp_path
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
 
 
 def refused(*arguments: str) -> str:
@@ -248,27 +225,6 @@ def test_a_missing_file_is_a_mistake_in_the_command() -> None:
 
 
 # With a ledger
-
-RECIPE = """
-[source]
-path = "people.csv"
-types = { age = "integer" }
-[roles]
-name = "identifying"
-sex = "quasi"
-age = "quasi"
-ill = "sensitive"
-[hierarchies]
-sex.file = "sex.csv"
-age.file = "age.csv"
-[method]
-name = "optimal"
-models = ["3-diversity of ill"]
-floor = { sex = 0, age = 2 }
-ceiling = { sex = 0, age = 2 }
-[ledger]
-path = "own.ledger"
-"""
 
 
 @pytest.fixture

@@ -15,10 +15,8 @@ import pytest
 import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
 
 import shoal
-from shoal.cli.app import app
 from shoal.errors import BudgetError, InfeasibleError, InputError
 from shoal.ledger import Ledger
 from shoal.views import OUTSIDE, Candidate, Register, View, Views, certify, check, plan, possible, restore, subsets, verify
@@ -30,7 +28,7 @@ from shoal.views.model import Value
 from shoal.views.planning import Outlook, _best
 from shoal.views.regions import Region, obstacle, regions
 from tests.test_views import CONDITION, NAMES, SEEN, brute, chapter, worlds
-from tests.test_views_ledger import BY_SEX, people
+from tests.views_files import BY_SEX, DONALD, people, run
 
 TABLE: list[Value] = [CONDITION[name] for name in NAMES[:7]]
 HALF = Fraction(1, 2)
@@ -39,10 +37,6 @@ HALF = Fraction(1, 2)
 def pairs() -> list[Candidate]:
     """The two views by which the chapter restores Donald."""
     return [Candidate(name, frozenset(map(NAMES.index, SEEN[name]))) for name in ("6.5A", "6.5B")]
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 # What is not decided
@@ -81,30 +75,10 @@ def test_what_is_not_decided_leaves_check_with_1(open_: Path) -> None:
     assert (done.exit_code, json.loads(done.stdout)["private"]) == (1, None)
 
 
-FILE = """
-[register]
-person = "name"
-people = [
-  { name = "Alan", age = 23 }, { name = "Bob", age = 24 }, { name = "Clark", age = 25 }, { name = "Donald", age = 26 },
-  { name = "Ellen", age = 27 }, { name = "Fen", age = 28 }, { name = "Garcia", age = 28 },
-]
-[sensitive]
-column = "ill"
-[[views]]
-name = "A"
-where = "age <= 26"
-values = ["H", "S", "V", "S"]
-[[views]]
-name = "B"
-where = "age >= 26"
-values = ["S", "V", "S", "F"]
-"""
-
-
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("views.toml").write_text(FILE)
+    Path("views.toml").write_text(DONALD)
     pl.DataFrame({"name": NAMES[:7], "ill": TABLE, "other": ["x"] * 7}).write_csv("table.csv")
     return tmp_path
 
@@ -469,7 +443,7 @@ def test_with_a_ledger_it_is_still_not_known_who_of_the_register_is_in_the_table
 
 def test_the_table_may_lack_people_of_a_register_that_has_more(files: Path) -> None:
     Path("views.toml").write_text(
-        FILE.replace("[register]", "[register]\ncomplete = false").replace(
+        DONALD.replace("[register]", "[register]\ncomplete = false").replace(
             '"Garcia", age = 28 }', '"Garcia", age = 28 }, { name = "Zoe", age = 22 }'
         )
     )
@@ -479,7 +453,7 @@ def test_the_table_may_lack_people_of_a_register_that_has_more(files: Path) -> N
 
 
 def test_the_sensitive_column_of_the_command_line_counts_for_that_of_the_file(files: Path) -> None:
-    Path("views.toml").write_text(FILE.replace('"ill"', '"other"'))
+    Path("views.toml").write_text(DONALD.replace('"ill"', '"other"'))
     restoring = ("views", "restore", "views.toml", "--data", "table.csv")
     assert run(*restoring).exit_code == 2  # the views are not true of that column
     assert run(*restoring, "--sensitive", "ill").exit_code == 0

@@ -5,7 +5,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -15,13 +14,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.chance.source import Seeded
-from shoal.cli.app import app
-from shoal.errors import BudgetError, ColumnError, FileError, InfeasibleError, InputError, ParameterError, TooLargeError
-from shoal.hierarchy import Hierarchy, intervals, suppress
+from shoal.errors import BudgetError, FileError, InfeasibleError, InputError, ParameterError, TooLargeError
+from shoal.hierarchy import intervals, suppress
 from shoal.ledger import Ledger, book, store
 from shoal.ledger import shown as room
 from shoal.ledger.account import Gamma
@@ -29,34 +26,8 @@ from shoal.methods import Schema
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.release import Release
 from shoal.tables import Table
-from shoal.views import Register, Views, certify, check, verify
-
-AGES = Hierarchy.from_lines([[str(age), "young" if age < 26 else "old", "*"] for age in range(20, 30)], "integer")
-SECRETS = ("heart", "SARS", "virus", "gout")
-
-
-def people(ill: Sequence[str] = ("heart", "SARS", "virus", "SARS", "flu", "virus", "SARS", "gout")) -> Table:
-    """Eight people; each half of them is safe alone, and both ways to halve them are not."""
-    frame = pl.DataFrame({"name": [*"ABCDEFGH"], "sex": [*"MMMMFFFF"], "age": [23, 24, 25, 26, 26, 27, 28, 28], "ill": list(ill)})
-    return shoal.table(
-        frame,
-        quasi=["sex", "age"],
-        sensitive=["ill"],
-        identifying=["name"],
-        hierarchies={"sex": suppress(["F", "M"]), "age": AGES},
-    )
-
-
-def at(**levels: int) -> Any:
-    """A release at these levels, whatever they show."""
-    return shoal.Optimal((KAnonymity(1),), floor=levels, ceiling=levels)
-
-
-BY_SEX, BY_AGE, NOBODY = at(sex=0, age=2), at(sex=1, age=1), at(sex=1, age=2)
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
+from shoal.views import Register, Views, certify, check
+from tests.views_files import AGES, BY_AGE, BY_SEX, NOBODY, RECIPE, REGISTER, SECRETS, at, laid_out, numbered, people, run
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -265,13 +236,6 @@ def test_what_others_have_shown_is_not_forgotten(ledger: Ledger, tmp_path: Path)
     late.set_gamma("1/2")
     with pytest.raises(BudgetError, match="not counted now"):
         late.release(BY_SEX, people())
-
-
-def numbered(name: str = "receipt") -> Table:
-    """People with a column that nobody is known by, and that tells rows apart."""
-    held = people().frame.to_native().with_columns(pl.Series(name, [f"r{at}" for at in range(8)]))
-    roles: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": ["ill"], "identifying": ["name"], "insensitive": [name]}
-    return shoal.table(held, **roles, hierarchies=people().hierarchies)
 
 
 @pytest.mark.parametrize("name", ["receipt", "count", "group", "bucket"])
@@ -622,42 +586,11 @@ def test_nothing_but_what_was_released_is_kept(ledger: Ledger) -> None:
 
 # The command line
 
-RECIPE = """
-[source]
-path = "people.csv"
-types = { age = "integer" }
-
-[roles]
-name = "identifying"
-sex = "quasi"
-age = "quasi"
-ill = "sensitive"
-
-[hierarchies]
-sex.file = "sex.csv"
-age.file = "age.csv"
-
-[method]
-name = "optimal"
-models = ["1-anonymity"]
-floor = { sex = 0, age = 2 }
-ceiling = { sex = 0, age = 2 }
-
-[ledger]
-path = "own.ledger"
-"""
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    people().frame.to_native().write_csv("people.csv")
-    people().frame.select("name", "sex", "age").to_native().write_csv("register.csv")
-    Path("sex.csv").write_text("F;*\nM;*\n")
-    Path("age.csv").write_text("".join(";".join(line) + "\n" for line in AGES.lines()))
-    Path("one.toml").write_text(RECIPE)
-    Path("two.toml").write_text(RECIPE.replace("sex = 0, age = 2", "sex = 1, age = 1"))
-    return tmp_path
+    return laid_out(tmp_path)
 
 
 def test_a_recipe_releases_into_a_ledger_with_a_gamma(folder: Path) -> None:
@@ -699,20 +632,12 @@ def test_one_more_release_is_checked_with_a_ledger(folder: Path) -> None:
     assert "by --recipe" in run("views", "check", "new", "--with", "empty.ledger").stderr
 
 
-VIEWS = """
-gamma = "1/2"
-[register]
-file = "register.csv"
-person = "name"
-types = { age = "integer" }
-hierarchies = { age = "age.csv", sex = "sex.csv" }
-"""
-
-
 def test_views_of_a_file_are_checked_with_a_ledger(folder: Path) -> None:
     run("ledger", "create", "own.ledger")
     run("release", "one.toml", "-o", "one")
-    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nname = "others"\nwhere = "age < 26"\nvalues = ["heart", "SARS", "virus"]\n')
+    Path("VIEWS.toml").write_text(
+        REGISTER + '[[views]]\nname = "others"\nwhere = "age < 26"\nvalues = ["heart", "SARS", "virus"]\n'
+    )
     alone = json.loads(run("views", "check", "VIEWS.toml", "--json").stdout)
     assert (alone["private"], alone["tables"]) == (True, "6")
     found = json.loads(run("views", "check", "VIEWS.toml", "--with", "own.ledger", "--json").stdout)
@@ -758,152 +683,6 @@ def test_an_older_release_is_remembered_by_the_command(folder: Path, monkeypatch
     done = run("ledger", "remember", "own.ledger", "one", "--recipe", "one.toml")
     assert "entry 4: what entry 2 showed" in done.stderr
     assert list(Ledger("own.ledger").account().shown) == [2]
-
-
-# A certificate for several releases
-
-
-@pytest.fixture
-def both(folder: Path) -> Path:
-    BY_SEX.release(people()).write("one")
-    NOBODY.release(people()).write("two")
-    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nname = "s"\nrelease = "one"\n[[views]]\nname = "n"\nrelease = "two"\n')
-    return folder
-
-
-def test_several_releases_are_certified_and_verified(both: Path) -> None:
-    done = run("views", "certify", "VIEWS.toml", "-o", "together.json")
-    assert done.exit_code == 0, done.output
-    text = Path("together.txt").read_text()
-    assert "possible tables: 288" in text
-    assert "no value of ill more probable for anybody than 1/2" in " ".join(text.split())
-    paper = json.loads(Path("together.json").read_text())
-    assert [one["number"] for one in paper["shown"]] == [Release.read(name).certificate.number for name in ("one", "two")]
-    assert (paper["tables"], paper["largest"], paper["checked"]["how"]) == ("288", "1/2", "exact")
-    for secret in (*SECRETS, '"A"'):
-        assert secret not in Path("together.json").read_text()
-    assert run("views", "verify", "together.json", "VIEWS.toml").stdout.strip() == "all of it holds"
-
-
-def test_a_set_that_does_not_keep_gamma_has_no_certificate(both: Path) -> None:
-    BY_AGE.release(people()).write("two")
-    done = run("views", "certify", "VIEWS.toml", "-o", "together.json")
-    assert done.exit_code == 2
-    assert "nothing to certify" in done.stderr
-    assert not Path("together.json").exists()
-    assert not Path("together.txt").exists()
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda: Path("together.json").write_text(Path("together.json").read_text().replace("288", "289")), "was changed"),
-        (lambda: NOBODY.release(people()).write("two"), "is on the certificate, and was not given"),
-        (
-            lambda: Path("VIEWS.toml").write_text(Path("VIEWS.toml").read_text() + '[[views]]\nwhere = ""\nvalues = ["a"]\n'),
-            "is not on the certificate",
-        ),
-        (lambda: Path("register.csv").write_text(Path("register.csv").read_text().replace("A,M", "A,F")), "register"),
-        (lambda: Path("VIEWS.toml").write_text('limits = { SARS = "3/4" }\n' + Path("VIEWS.toml").read_text()), "limits is not"),
-        (lambda: Path("together.json").write_text("{}"), "no certificate"),
-    ],
-)
-def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words: str) -> None:
-    run("views", "certify", "VIEWS.toml", "-o", "together.json")
-    change()
-    done = run("views", "verify", "together.json", "VIEWS.toml")
-    assert done.exit_code == 1
-    assert words in done.stderr
-
-
-@pytest.mark.parametrize(
-    "forge",
-    [
-        {"tables": "100000"},
-        {"version": "9.9", "statement": "Nobody can ever learn anything.", "unprotected": []},
-        {"columns": ["hiv"]},
-        {"register": "0" * 64},
-        {"people": 8.0},
-        {"complete": 1},
-    ],
-)
-def test_a_forged_certificate_is_found(both: Path, forge: dict[str, Any]) -> None:
-    replace(certify("VIEWS.toml"), **forge).write("forged.json")
-    wrong = {f"{part} is not what is found here" for part in forge if part != "version"}
-    assert wrong <= set(verify("forged.json", "VIEWS.toml"))
-
-
-def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(both: Path) -> None:
-    made = certify("VIEWS.toml")
-    for shown in ([*made.shown, made.shown[0]], [{**made.shown[0], "method": "safepub"}, made.shown[1]]):
-        replace(made, shown=shown).write("forged.json")
-        assert any("was not given" in wrong for wrong in verify("forged.json", "VIEWS.toml"))
-    replace(made, shown=[{key: one[key] for key in one if key != "name"} for one in made.shown]).write("unnamed.json")
-    assert verify("unnamed.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
-    replace(made, shown=[{**one, "name": "other"} for one in made.shown]).write("named.json")
-    assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
-
-
-def test_a_version_or_a_name_that_reads_like_more_is_found(both: Path) -> None:
-    made = certify("VIEWS.toml")
-    replace(made, version="9.9\n\nPromise\nNobody learns anything").write("forged.json")
-    assert verify("forged.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
-    replace(made, shown=[{**one, "name": "all\n\nNot protected\nnothing"} for one in made.shown]).write("forged.json")
-    assert verify("forged.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
-
-
-def test_the_order_of_views_limits_and_rows_does_not_matter(both: Path) -> None:
-    text = Path("VIEWS.toml").read_text()
-    Path("VIEWS.toml").write_text('[limits]\nSARS = "1/2"\nflu = "1/3"\n' + text.replace('gamma = "1/2"\n', ""))
-    certify("VIEWS.toml").write("together.json")
-    first, *views = text.replace('gamma = "1/2"\n', "").split("[[views]]")
-    again = '[limits]\nflu = "1/3"\nSARS = "1/2"\n' + "[[views]]".join([first, *reversed(views)])
-    Path("VIEWS.toml").write_text(again)
-    head, *rows = Path("register.csv").read_text().splitlines()
-    Path("register.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
-    assert verify("together.json", "VIEWS.toml") == []
-
-
-def test_rows_that_can_be_joined_and_a_register_that_knows_all_have_no_certificate(folder: Path) -> None:
-    BY_SEX.release(numbered()).write("one")
-    NOBODY.release(numbered()).write("two")
-    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nname = "a"\nrelease = "one"\n[[views]]\nname = "b"\nrelease = "two"\n')
-    with pytest.raises(InputError, match=r"'a' and 'b' both show 'receipt'"):
-        certify("VIEWS.toml")
-    Path("register.csv").write_text(people().frame.to_native().select("name", "sex", "age", "ill").write_csv())
-    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nrelease = "one"\n')
-    with pytest.raises(ColumnError, match="register has the column 'ill'"):
-        certify("VIEWS.toml")
-
-
-def test_a_certificate_is_of_one_register(both: Path) -> None:
-    certify("VIEWS.toml").write("together.json")
-    Path("register.csv").write_text(Path("register.csv").read_text().replace("A,M", "Zoe,M"))
-    assert verify("together.json", "VIEWS.toml") == ["register is not what is found here"]
-
-
-def test_a_certificate_says_which_column_was_checked_and_which_were_not(folder: Path) -> None:
-    held = people().frame.to_native().with_columns(hiv=pl.Series(["yes"] * 4 + ["no"] * 4))
-    roles: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": ["ill", "hiv"], "identifying": ["name"]}
-    BY_SEX.release(shoal.table(held, **roles, hierarchies=people().hierarchies)).write("one")
-    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nrelease = "one"\nsensitive = "ill"\n')
-    made = certify("VIEWS.toml")
-    assert "no value of ill more probable" in made.statement
-    assert made.unprotected[0] == "other sensitive columns of these releases, which were not checked: hiv"
-    Path("VIEWS.toml").write_text(VIEWS + '[[views]]\nrelease = "one"\nsensitive = "hiv"\n')
-    with pytest.raises(InfeasibleError, match="is not kept"):
-        certify("VIEWS.toml")
-
-
-def test_where_tables_are_drawn_the_seed_follows_from_what_is_shown(both: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as here:
-        here.setattr("shoal.views.checking._counted", lambda *given: None)
-        made = certify("VIEWS.toml", gamma="3/4")
-        assert made.checked == {"how": "importance", "confidence": "99/100"}
-        assert made == certify("VIEWS.toml", gamma="3/4")
-        made.write("t.json")
-        assert verify("t.json", "VIEWS.toml") == []
-    assert "checked is not what is found here" in verify("t.json", "VIEWS.toml")  # whoever can count does
 
 
 def test_python_checks_a_release_with_a_ledger(ledger: Ledger) -> None:

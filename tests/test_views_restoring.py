@@ -40,6 +40,7 @@ from shoal.views.model import Value
 from shoal.views.regions import Region, obstacle, regions
 from tests.test_views import CONDITION, NAMES, SEEN, brute, chapter
 from tests.test_views import worlds as random_views
+from tests.views_files import DONALD
 
 AGES = [23, 24, 25, 26, 27, 28, 28, 29, 30, 30, 33]
 TABLE: list[Value] = [CONDITION[name] for name in NAMES]
@@ -578,30 +579,10 @@ def test_the_report_is_a_table_and_a_chart(tmp_path: Path) -> None:
     assert "Donald: S" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
 
 
-VIEWS = """
-[register]
-person = "name"
-people = [
-  { name = "Alan", age = 23 }, { name = "Bob", age = 24 }, { name = "Clark", age = 25 }, { name = "Donald", age = 26 },
-  { name = "Ellen", age = 27 }, { name = "Fen", age = 28 }, { name = "Garcia", age = 28 },
-]
-[sensitive]
-column = "ill"
-[[views]]
-name = "A"
-where = "age <= 26"
-values = ["H", "S", "V", "S"]
-[[views]]
-name = "B"
-where = "age >= 26"
-values = ["S", "V", "S", "F"]
-"""
-
-
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("views.toml").write_text(VIEWS)
+    Path("views.toml").write_text(DONALD)
     pl.DataFrame({"name": NAMES[:7], "ill": TABLE[:7]}).write_csv("table.csv")
     return tmp_path
 
@@ -617,7 +598,7 @@ def test_the_command_line_restores_and_writes_the_views(files: Path) -> None:
     told = json.loads(done.stdout)
     assert (done.exit_code, told["private"], told["tables_before"], told["tables_after"]) == (0, True, "45", "8")
     assert told["people"] == [{"person": "Donald", "value": "S", "limit": "1/2", "before": "4/5", "after": "1/2"}]
-    Path("views.toml").write_text(VIEWS + Path("more.toml").read_text())
+    Path("views.toml").write_text(DONALD + Path("more.toml").read_text())
     assert CliRunner().invoke(app, ["views", "check", "views.toml"]).exit_code == 0
     assert Path("chart.svg").exists()
 
