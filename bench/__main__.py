@@ -29,7 +29,12 @@ from shoal.methods.optimal import Found, search
 from shoal.privacy.models import KAnonymity
 
 # What a study in plain numpy on one core reached, and ARX (Java), on the same tables: in R.
-STUDY = {("adult", "optimum"): 19.0, ("health", "optimum"): 4.2, ("timeuse", "optimum"): 40.0, ("adult", "every node"): 570.0}
+STUDY = {
+    ("adult", "optimum"): 19.0,
+    ("health", "optimum"): 4.2,
+    ("timeuse", "optimum"): 40.0,
+    ("adult", "every node"): 570.0,
+}
 ARX = {("adult", "optimum"): 730.0, ("health", "optimum"): 945.0, ("timeuse", "optimum"): 4500.0}
 BAR = {
     ("adult", "optimum"): 12.0,
@@ -60,13 +65,22 @@ class Printed:
         lines = [[_shown(cell) for cell in row] for row in (self.head, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         padded = [
-            [cell.ljust(width) if j < 2 else cell.rjust(width) for j, (cell, width) in enumerate(zip(line, widths, strict=True))]
+            [
+                cell.ljust(width) if j < 2 else cell.rjust(width)
+                for j, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ]
             for line in lines
         ]
         if not markdown:
             return "\n".join([self.title, "", *("  ".join(line).rstrip() for line in padded)])
         rule = ["-" * width if j < 2 else "-" * (width - 1) + ":" for j, width in enumerate(widths)]
-        return "\n".join([f"## {self.title}", "", *(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:]))])
+        return "\n".join(
+            [
+                f"## {self.title}",
+                "",
+                *(f"| {' | '.join(line)} |" for line in (padded[0], rule, *padded[1:])),
+            ]
+        )
 
 
 def _shown(cell: object) -> str:
@@ -95,34 +109,61 @@ def speed(sources: Sequence[Source]) -> Printed:
         times["optimum"] = best(work.optimum, partial(work.lattice, table, counts))
         if source.name == "adult":
             say(f"{source.name}: all {nodes.size:,} nodes")
-            times["every node"] = best(work.everything, partial(work.lattice, table, counts), repeats=3)
-        unit = min(unit, best(partial(work.read, source)))  # once more at the end: the machine may have been busy
+            times["every node"] = best(
+                work.everything, partial(work.lattice, table, counts), repeats=3
+            )
+        unit = min(
+            unit, best(partial(work.read, source))
+        )  # once more at the end: the machine may have been busy
         times["polars.read_csv (R)"] = unit
         about = f"{source.name}: {table.rows:,} × {len(table.names)}, {nodes.size:,} nodes"
         for what, seconds in times.items():
             key = (source.name, what)
-            rows.append((about, what, seconds, seconds / unit, BAR.get(key), STUDY.get(key), ARX.get(key)))
+            rows.append(
+                (about, what, seconds, seconds / unit, BAR.get(key), STUDY.get(key), ARX.get(key))
+            )
         say(f"{source.name}: memory")
-        for what, name in {"assess": "peak memory, assess (MB)", "whole": "peak memory, optimum (MB)"}.items():
-            rows.append((about, name, peak(what, source), None, MEMORY_BAR.get(source.name), None, None))
-    return Printed("Speed and memory", ("table", "what", "seconds", "R", "bar", "study", "ARX"), rows)
+        for what, name in {
+            "assess": "peak memory, assess (MB)",
+            "whole": "peak memory, optimum (MB)",
+        }.items():
+            rows.append(
+                (about, name, peak(what, source), None, MEMORY_BAR.get(source.name), None, None)
+            )
+    return Printed(
+        "Speed and memory", ("table", "what", "seconds", "R", "bar", "study", "ARX"), rows
+    )
 
 
 def peers(python: Path) -> Printed:
     """The same questions to Shoal and to anjana and pycanon, from a dataframe in memory, and whether answers agree."""
     source = adult()
     say("anjana and pycanon: about a minute")
-    command = [str(python), str(ROOT / "bench" / "peers.py"), str(source.path), str(source.folder), str(PERCENT)]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    command = [
+        str(python),
+        str(ROOT / "bench" / "peers.py"),
+        str(source.path),
+        str(source.folder),
+        str(PERCENT),
+    ]
+    found = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+    )
     theirs, answers, quasi = found["seconds"], found["answers"], found["quasi"]
     frame = work.read(source)
     sensitive = [name for name in frame.columns if name not in quasi]
     hierarchies = source.hierarchies()
 
     def release() -> tuple[Lattice, Found]:
-        table = shoal.table(frame.select(quasi), quasi=quasi, hierarchies={name: hierarchies[name] for name in quasi})
+        table = shoal.table(
+            frame.select(quasi),
+            quasi=quasi,
+            hierarchies={name: hierarchies[name] for name in quasi},
+        )
         nodes = work.lattice(table, work.count(table))
-        return nodes, search(nodes, (KAnonymity(work.K),), LOSSES["granularity"], Fraction(PERCENT, 100))
+        return nodes, search(
+            nodes, (KAnonymity(work.K),), LOSSES["granularity"], Fraction(PERCENT, 100)
+        )
 
     def risks() -> Assessment:
         return assess_table(shoal.table(frame), quasi=quasi)
@@ -132,7 +173,12 @@ def peers(python: Path) -> Printed:
 
     unit = best(partial(work.read, source))
     nodes, chosen = release()
-    ours = {"k": best(risks), "risks": best(risks), "assessment": best(assessment), "release": best(release)}
+    ours = {
+        "k": best(risks),
+        "risks": best(risks),
+        "assessment": best(assessment),
+        "release": best(release),
+    }
     mine = assessment()
     diversity = mine.sensitive[sensitive[0]]
     values = {
@@ -147,7 +193,9 @@ def peers(python: Path) -> Printed:
     }
 
     def verdict(name: str) -> str:
-        unequal = [what for what, value in answers[name].items() if abs(value - values[what]) > ALIKE]
+        unequal = [
+            what for what, value in answers[name].items() if abs(value - values[what]) > ALIKE
+        ]
         return f"{', '.join(unequal)} differ" if unequal else "equal"
 
     def lost(levels: Sequence[int]) -> float:
@@ -156,7 +204,17 @@ def peers(python: Path) -> Printed:
 
     granularity = f"loss {lost(chosen.node):.3f}, theirs {lost(answers['release']['levels']):.3f}"
     rows: list[Cells] = [
-        (label, tool, theirs[key], theirs[key] / unit, ours[key], ours[key] / unit, theirs[key] / ours[key], FASTER_BAR, answer)
+        (
+            label,
+            tool,
+            theirs[key],
+            theirs[key] / unit,
+            ours[key],
+            ours[key] / unit,
+            theirs[key] / ours[key],
+            FASTER_BAR,
+            answer,
+        )
         for key, label, tool, answer in (
             ("k", "k of the table", "pycanon", verdict("k")),
             ("risks", "k, highest and average risk", "pycanon", verdict("risks")),
@@ -164,7 +222,17 @@ def peers(python: Path) -> Printed:
             ("release", f"5-anonymity, {PERCENT} % suppressed", "anjana", granularity),
         )
     ]
-    head = ("question", "peer", "its seconds", "its R", "Shoal's seconds", "Shoal's R", "times faster", "bar", "answers")
+    head = (
+        "question",
+        "peer",
+        "its seconds",
+        "its R",
+        "Shoal's seconds",
+        "Shoal's R",
+        "times faster",
+        "bar",
+        "answers",
+    )
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     return Printed(f"Peers on adult ({versions})", head, rows)
 
@@ -181,10 +249,28 @@ def growth_with_rows(sources: Sequence[Source]) -> Printed:
         about = f"{table.rows:,}"
         del table
         rows.append(
-            (about, "health", counts.distinct, unit, assess / unit, optimum / unit, peak("assess", source), peak("whole", source))
+            (
+                about,
+                "health",
+                counts.distinct,
+                unit,
+                assess / unit,
+                optimum / unit,
+                peak("assess", source),
+                peak("whole", source),
+            )
         )
         del counts
-    head = ("rows", "table", "distinct", "R, seconds", "assess, R", "optimum, R", "assess, MB", "optimum, MB")
+    head = (
+        "rows",
+        "table",
+        "distinct",
+        "R, seconds",
+        "assess, R",
+        "optimum, R",
+        "assess, MB",
+        "optimum, MB",
+    )
     return Printed("Growth with rows", head, rows)
 
 
@@ -198,7 +284,16 @@ def growth_with_columns(sources: Sequence[Source]) -> Printed:
         assess = best(partial(work.assess, source), repeats=3)
         walk = best(work.walk, partial(work.lattice, table, counts), repeats=3)
         rows.append(
-            (str(len(table.names)), "wide", counts.distinct, unit, assess / unit, walk, walk / unit, peak("assess", source))
+            (
+                str(len(table.names)),
+                "wide",
+                counts.distinct,
+                unit,
+                assess / unit,
+                walk,
+                walk / unit,
+                peak("assess", source),
+            )
         )
     head = (
         "columns",
@@ -230,27 +325,43 @@ def say(what: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "--data", type=Path, default=ROOT / "bench" / "data", help="where large tables are, or are made (bench/data)"
+        "--data",
+        type=Path,
+        default=ROOT / "bench" / "data",
+        help="where large tables are, or are made (bench/data)",
     )
     parser.add_argument(
-        "--peers", type=Path, metavar="DIR", help="an environment with anjana and pycanon (made in the data folder)"
+        "--peers",
+        type=Path,
+        metavar="DIR",
+        help="an environment with anjana and pycanon (made in the data folder)",
     )
-    parser.add_argument("--only", metavar="PARTS", help="some of adult,health,timeuse,peers, with commas")
     parser.add_argument(
-        "--growth", action="store_true", help="also growth with rows (10 million) and columns (31); takes minutes"
+        "--only", metavar="PARTS", help="some of adult,health,timeuse,peers, with commas"
     )
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--growth",
+        action="store_true",
+        help="also growth with rows (10 million) and columns (31); takes minutes",
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args()
     parts = given.only.split(",") if given.only else ["adult", "health", "timeuse", "peers"]
     if not adult().path.exists():
-        sys.exit("the benchmark tables are not on this machine: shared/data beside the project is missing")
+        sys.exit(
+            "the benchmark tables are not on this machine: shared/data beside the project is missing"
+        )
 
     made: dict[str, Callable[[], Source]] = {
         "adult": adult,
         "health": partial(large, "health", given.data),
         "timeuse": partial(large, "timeuse", given.data),
     }
-    versions = f"Shoal {shoal.__version__}, Polars {pl.__version__}, Python {platform.python_version()}"
+    versions = (
+        f"Shoal {shoal.__version__}, Polars {pl.__version__}, Python {platform.python_version()}"
+    )
     print(f"{versions}, {pl.thread_pool_size()} threads", end="\n\n")
     sources = [make() for name, make in made.items() if name in parts]
     printed: list[Callable[[], Printed]] = []
@@ -259,8 +370,14 @@ def main() -> None:
     if "peers" in parts:
         printed.append(lambda: peers(environment(given.peers or given.data / "peers")))
     if given.growth:
-        printed.append(lambda: growth_with_rows([large("health", given.data, rows) for rows in (None, 3_000_000, 10_000_000)]))
-        printed.append(lambda: growth_with_columns([wide(columns, given.data) for columns in (4, 8, 16, 31)]))
+        printed.append(
+            lambda: growth_with_rows(
+                [large("health", given.data, rows) for rows in (None, 3_000_000, 10_000_000)]
+            )
+        )
+        printed.append(
+            lambda: growth_with_columns([wide(columns, given.data) for columns in (4, 8, 16, 31)])
+        )
     for make in printed:
         print(make().text(given.markdown), end="\n\n", flush=True)
 

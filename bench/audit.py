@@ -19,11 +19,17 @@ NAMES = {"simple": "simple (unsafe)", "simulatable": "simulatable", "binding": "
 
 
 @cache
-def answered(people: int, strategy: Strategy, run: int, bounded: bool = False) -> tuple[list[bool], list[float], list[float]]:
+def answered(
+    people: int, strategy: Strategy, run: int, bounded: bool = False
+) -> tuple[list[bool], list[float], list[float]]:
     """Which of random questions are answered, and how long decisions take; beside it, how long the plain maximum does."""
     drawn = random.Random(run)
     values: list[Number] = [drawn.randint(1, people) for _ in range(people)]
-    auditor = Maxima(people, 1, people, strategy=strategy, integers=True) if bounded else Maxima(people, strategy=strategy)
+    auditor = (
+        Maxima(people, 1, people, strategy=strategy, integers=True)
+        if bounded
+        else Maxima(people, strategy=strategy)
+    )
     state = auditor.start()
     found, taken, plain = [], [], []
     for _ in range(max(ASKED)):
@@ -42,7 +48,9 @@ def answered(people: int, strategy: Strategy, run: int, bounded: bool = False) -
 
 def mean(values: list[int]) -> str:
     """A mean with how far it may be off by the runs that were drawn: two standard errors."""
-    return f"{statistics.mean(values):.1f} ± {2 * statistics.stdev(values) / len(values) ** 0.5:.1f}"
+    return (
+        f"{statistics.mean(values):.1f} ± {2 * statistics.stdev(values) / len(values) ** 0.5:.1f}"
+    )
 
 
 def utility() -> Printed:
@@ -55,8 +63,22 @@ def utility() -> Printed:
                 runs = [answered(people, strategy, run, bounded)[0] for run in range(RUNS)]
                 first = [found.index(False) if False in found else len(found) for found in runs]
                 kind = f"whole numbers 1 to {people:,}" if bounded else "real numbers"
-                rows.append((people, kind, NAMES[strategy], mean([sum(found[:200]) for found in runs]), mean(first)))
-    head = ("people", "what is public of values", "strategy", "answered of 200", "before the first denial")
+                rows.append(
+                    (
+                        people,
+                        kind,
+                        NAMES[strategy],
+                        mean([sum(found[:200]) for found in runs]),
+                        mean(first),
+                    )
+                )
+    head = (
+        "people",
+        "what is public of values",
+        "strategy",
+        "answered of 200",
+        "before the first denial",
+    )
     return Printed("Maxima: questions that are answered, mean of 50 runs", head, rows)
 
 
@@ -65,11 +87,14 @@ def growth() -> Printed:
     rows: list[Cells] = []
     for asked in ASKED:
         cells = [
-            mean([sum(answered(PEOPLE[0], strategy, run)[0][:asked]) for run in range(RUNS)]) for strategy in reversed(STRATEGIES)
+            mean([sum(answered(PEOPLE[0], strategy, run)[0][:asked]) for run in range(RUNS)])
+            for strategy in reversed(STRATEGIES)
         ]
         rows.append((asked, *cells))
     return Printed(
-        "Maxima: answered of so many questions, 1,000 people", ("asked", *(NAMES[each] for each in reversed(STRATEGIES))), rows
+        "Maxima: answered of so many questions, 1,000 people",
+        ("asked", *(NAMES[each] for each in reversed(STRATEGIES))),
+        rows,
     )
 
 
@@ -104,7 +129,9 @@ def chart(path: Path) -> None:
         {
             "asked": asked,
             "strategy": NAMES[strategy],
-            "answered": statistics.mean(sum(answered(PEOPLE[0], strategy, run)[0][:asked]) for run in range(RUNS)),
+            "answered": statistics.mean(
+                sum(answered(PEOPLE[0], strategy, run)[0][:asked]) for run in range(RUNS)
+            ),
         }
         for asked in range(10, max(ASKED) + 1, 10)
         for strategy in STRATEGIES
@@ -125,8 +152,15 @@ def chart(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chart", type=Path, metavar="FILE", help="also draw how many are answered, as SVG, PNG or HTML")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--chart",
+        type=Path,
+        metavar="FILE",
+        help="also draw how many are answered, as SVG, PNG or HTML",
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args()
     for part in (utility, growth, speed):
         print(part().text(given.markdown), end="\n\n", flush=True)

@@ -6,7 +6,9 @@ Seconds are of one core. R is the time of one product of a people × people matr
 
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a server decides on one core; more threads only help large cases
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # a server decides on one core; more threads only help large cases
 
 import argparse
 from collections.abc import Iterable, Iterator
@@ -98,7 +100,14 @@ def utility(count: int, questions: int, runs: int, first: int) -> Iterator[Cells
             found.append((sum(answers), answers.index(False) if False in answers else questions))
     said["simulatable"] = [(0, 0)]  # with bounds it denies everything
     for strategy, found in said.items():
-        yield count, questions, runs, strategy, mean(each[0] for each in found), mean(each[1] for each in found)
+        yield (
+            count,
+            questions,
+            runs,
+            strategy,
+            mean(each[0] for each in found),
+            mean(each[1] for each in found),
+        )
 
 
 def main() -> None:
@@ -107,13 +116,24 @@ def main() -> None:
     parser.add_argument("--speed", action="store_true", help="only how long decisions take")
     parser.add_argument("--utility", action="store_true", help="only how many sums are answered")
     parser.add_argument("--people", type=int, nargs="*", default=[1000], help="for utility")
-    parser.add_argument("--questions", type=int, help="for utility; by itself one fewer than people")
+    parser.add_argument(
+        "--questions", type=int, help="for utility; by itself one fewer than people"
+    )
     parser.add_argument("--runs", type=int, default=1, help="for utility")
-    parser.add_argument("--skip", type=float, default=0.0, help="share of people: so many first questions count as answered")
-    parser.add_argument("--sizes", type=int, nargs="*", help="for speed: people and answers, in turns")
+    parser.add_argument(
+        "--skip",
+        type=float,
+        default=0.0,
+        help="share of people: so many first questions count as answered",
+    )
+    parser.add_argument(
+        "--sizes", type=int, nargs="*", help="for speed: people and answers, in turns"
+    )
     options = parser.parse_args()
     if not options.utility:
-        sizes = zip(options.sizes[::2], options.sizes[1::2], strict=True) if options.sizes else SIZES
+        sizes = (
+            zip(options.sizes[::2], options.sizes[1::2], strict=True) if options.sizes else SIZES
+        )
         head: tuple[str, ...] = "people", "answers", "median s", "most s", "median R"
         print(Printed("Decisions about sums", head, list(speed(sizes))).text(options.markdown))
     if not options.speed:
@@ -121,7 +141,9 @@ def main() -> None:
         rows = [
             row
             for count in options.people
-            for row in utility(count, options.questions or count - 1, options.runs, int(count * options.skip))
+            for row in utility(
+                count, options.questions or count - 1, options.runs, int(count * options.skip)
+            )
         ]
         print(Printed("Sums answered", head, rows).text(options.markdown))
 

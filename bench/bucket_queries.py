@@ -17,7 +17,17 @@ import polars as pl
 
 import shoal
 from bench.__main__ import Cells, Printed, say
-from bench.buckets import CARDINALITIES, LARGE, LARGEST, OFFSET, RECORDS, VALUES, limits, make, shares
+from bench.buckets import (
+    CARDINALITIES,
+    LARGE,
+    LARGEST,
+    OFFSET,
+    RECORDS,
+    VALUES,
+    limits,
+    make,
+    shares,
+)
 from bench.measure import best
 from shoal.chance import Chance
 from shoal.measure.buckets import Reading
@@ -46,16 +56,24 @@ def queries(number: int = QUERIES) -> list[dict[str, list[int]]]:
     sizes = {**CARDINALITIES, HIDDEN: VALUES}
     found = []
     for _ in range(number):
-        names = draw.choice(list(CARDINALITIES), int(draw.integers(1, len(CARDINALITIES) + 1)), replace=False).tolist()
+        names = draw.choice(
+            list(CARDINALITIES), int(draw.integers(1, len(CARDINALITIES) + 1)), replace=False
+        ).tolist()
         share = SELECTIVITY ** (1 / (len(names) + 1))
         found.append(
-            {name: draw.choice(sizes[name], ceil(share * sizes[name]), replace=False).tolist() for name in (*names, HIDDEN)}
+            {
+                name: draw.choice(sizes[name], ceil(share * sizes[name]), replace=False).tolist()
+                for name in (*names, HIDDEN)
+            }
         )
     return found
 
 
 def answers(frame: pl.DataFrame, asked: Sequence[dict[str, list[int]]]) -> list[int]:
-    codes, sizes = {name: frame[name].to_numpy() for name in frame.columns}, {**CARDINALITIES, HIDDEN: VALUES}
+    codes, sizes = (
+        {name: frame[name].to_numpy() for name in frame.columns},
+        {**CARDINALITIES, HIDDEN: VALUES},
+    )
     found = []
     for where in asked:
         matching = np.ones(len(frame), dtype=np.bool_)
@@ -67,14 +85,26 @@ def answers(frame: pl.DataFrame, asked: Sequence[dict[str, list[int]]]) -> list[
     return found
 
 
-def errors(asked: Sequence[dict[str, list[int]]], true: Sequence[int], release: shoal.Release) -> dict[str, float]:
+def errors(
+    asked: Sequence[dict[str, list[int]]], true: Sequence[int], release: shoal.Release
+) -> dict[str, float]:
     """The mean and the median relative error of both estimates, in percent."""
     read, far = Reading(release), []
     for where, answer in zip(asked, true, strict=True):
         if answer:
-            far.append([abs(read.count(where, unbiased=kind).count - answer) / answer for kind in (False, True)])
+            far.append(
+                [
+                    abs(read.count(where, unbiased=kind).count - answer) / answer
+                    for kind in (False, True)
+                ]
+            )
     mean, median = 100 * np.mean(far, axis=0), 100 * np.median(far, axis=0)
-    return {"mean": mean[0], "median": median[0], "unbiased mean": mean[1], "unbiased median": median[1]}
+    return {
+        "mean": mean[0],
+        "median": median[0],
+        "unbiased mean": mean[1],
+        "unbiased median": median[1],
+    }
 
 
 def table(records: int, thetas: Sequence[int], number: int) -> Printed:
@@ -86,15 +116,25 @@ def table(records: int, thetas: Sequence[int], number: int) -> Printed:
         given = shoal.table(frame, quasi=list(CARDINALITIES), sensitive=[HIDDEN])
         for theta in thetas:
             for solver, fakes in (("optimal", 0), ("multi", 0), ("two", 0), ("two", 1)):
-                say(f"{'dependent' if dependent else 'independent'}, θ = {theta}, {solver}, {fakes} fakes")
-                method = Buckets(HIDDEN, Limits.formula(theta, OFFSET), _solver(solver), largest=LARGEST, fakes=fakes)
+                say(
+                    f"{'dependent' if dependent else 'independent'}, θ = {theta}, {solver}, {fakes} fakes"
+                )
+                method = Buckets(
+                    HIDDEN,
+                    Limits.formula(theta, OFFSET),
+                    _solver(solver),
+                    largest=LARGEST,
+                    fakes=fakes,
+                )
                 try:
                     found = errors(asked, true, method.release(given))
                 except shoal.ShoalError:
                     continue  # too few values for a fake in buckets of that size
                 name = f"{solver}, {fakes} fakes" if fakes else solver
                 kind = "goes with education" if dependent else "independent"
-                rows.append((kind, f"θ = {theta}", name, *(f"{value:.1f} %" for value in found.values())))
+                rows.append(
+                    (kind, f"θ = {theta}", name, *(f"{value:.1f} %" for value in found.values()))
+                )
     head = ("occupation", "limits", "solver", "mean", "median", "unbiased: mean", "median")
     return Printed(f"Relative error of {number:,} count queries from buckets", head, rows)
 
@@ -113,13 +153,23 @@ def filling(records: int = LARGE) -> Printed:
     places = _filled([setting], given, 0, Chance()).places
     draw = best(lambda: assigned(places, run, Chance()))
     table = shoal.table(frame, quasi=list(CARDINALITIES), sensitive=[HIDDEN])
-    whole = best(lambda: Buckets(HIDDEN, Limits.formula(8, OFFSET), "multi", largest=LARGEST).release(table))
+    whole = best(
+        lambda: Buckets(HIDDEN, Limits.formula(8, OFFSET), "multi", largest=LARGEST).release(table)
+    )
     rows: list[Cells] = [
         (f"{records:,} records", "polars.read_csv (R)", unit, 1.0, None),
-        ("", f"deal values to {sum(setting.buckets):,} buckets, draw who goes where", deal + draw, (deal + draw) / unit, 1.0),
+        (
+            "",
+            f"deal values to {sum(setting.buckets):,} buckets, draw who goes where",
+            deal + draw,
+            (deal + draw) / unit,
+            1.0,
+        ),
         ("", "the whole release, once the table is coded", whole, whole / unit, None),
     ]
-    return Printed("Time to assign records to buckets", ("table", "what", "seconds", "R", "bar, R"), rows)
+    return Printed(
+        "Time to assign records to buckets", ("table", "what", "seconds", "R", "bar, R"), rows
+    )
 
 
 def _solver(name: str) -> Solver:
@@ -131,8 +181,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--records", type=int, default=RECORDS)
     parser.add_argument("--queries", type=int, default=QUERIES)
     parser.add_argument("--theta", type=int, nargs="*", default=[2, 8, 32])
-    parser.add_argument("--filling", action="store_true", help="measure how long it takes to fill buckets instead")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--filling", action="store_true", help="measure how long it takes to fill buckets instead"
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args(arguments)
     printed = filling() if given.filling else table(given.records, given.theta, given.queries)
     print(printed.text(given.markdown))

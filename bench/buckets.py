@@ -24,7 +24,15 @@ from shoal.privacy.limits import Limits
 RECORDS, LARGE = 300_000, 5_000_000
 VALUES, RAREST, MOST_FREQUENT = 50, 0.0018, 0.075
 THETAS, OFFSET, LARGEST = (2, 4, 8, 16, 32), "0.02", 50
-CARDINALITIES = {"age": 76, "gender": 2, "education": 14, "marital": 6, "race": 9, "work": 10, "country": 83}
+CARDINALITIES = {
+    "age": 76,
+    "gender": 2,
+    "education": 14,
+    "marital": 6,
+    "race": 9,
+    "work": 10,
+    "country": 83,
+}
 """The paper's other columns and how many values they have."""
 
 BARS: dict[Solver, float] = {"two": 0.1, "multi": 1.0, "optimal": 20.0}
@@ -43,7 +51,9 @@ def make(records: int, path: Path) -> Path:
     """A table with these values of its sensitive column, in random order."""
     draw = np.random.default_rng(5)
     columns = {name: draw.integers(0, number, records) for name, number in CARDINALITIES.items()}
-    pl.DataFrame({**columns, "occupation": draw.permutation(np.repeat(np.arange(VALUES), shares(records)))}).write_csv(path)
+    pl.DataFrame(
+        {**columns, "occupation": draw.permutation(np.repeat(np.arange(VALUES), shares(records)))}
+    ).write_csv(path)
     return path
 
 
@@ -58,7 +68,9 @@ def anatomy(records: int, least: int) -> float:
     return (more * size**2 + (number - more) * (size - 1) ** 2) / (records - 1)
 
 
-def settings(folder: Path, records: int = RECORDS, repeats: int = REPEATS, gap: str = "1e-3") -> list[Printed]:
+def settings(
+    folder: Path, records: int = RECORDS, repeats: int = REPEATS, gap: str = "1e-3"
+) -> list[Printed]:
     """Times and losses of all solvers."""
     counts = shares(records)
     path = make(records, folder / "buckets.csv")
@@ -93,9 +105,23 @@ def settings(folder: Path, records: int = RECORDS, repeats: int = REPEATS, gap: 
         )
     unit = min(unit, best(lambda: pl.read_csv(path)))
     times.insert(0, (f"{records:,} records", "polars.read_csv (R)", unit, 1.0, None))
-    head = ("limits", "optimal", "multi", "two", "anatomy", "multi / optimal", "two / optimal", "gap", "l needed of possible")
+    head = (
+        "limits",
+        "optimal",
+        "multi",
+        "two",
+        "anatomy",
+        "multi / optimal",
+        "two / optimal",
+        "gap",
+        "l needed of possible",
+    )
     return [
-        Printed("Time to find a bucket setting", ("limits", "solver", "seconds", "R", "bar, seconds"), times),
+        Printed(
+            "Time to find a bucket setting",
+            ("limits", "solver", "seconds", "R", "bar, seconds"),
+            times,
+        ),
         Printed("Mean squared error of bucket settings", head, errors),
     ]
 
@@ -110,14 +136,24 @@ def bags(folder: Path, records: int = LARGE) -> list[Printed]:
     for theta in THETAS[:: len(THETAS) - 1]:
         setting = find_setting(counts, limits(counts, theta), "multi", LARGEST)
         seconds = best(lambda setting=setting: [bag.ravel() for bag in setting.bags()])
-        rows.append((f"θ = {theta}", f"deal values to {sum(setting.buckets):,} buckets", seconds, seconds / unit, 1.0))
+        rows.append(
+            (
+                f"θ = {theta}",
+                f"deal values to {sum(setting.buckets):,} buckets",
+                seconds,
+                seconds / unit,
+                1.0,
+            )
+        )
     return [Printed("Time to fill buckets", ("table", "what", "seconds", "R", "bar, R"), rows)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.buckets", description=__doc__)
     parser.add_argument("--only", metavar="PARTS", help="some of settings,bags")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         parts: dict[str, Callable[[], list[Printed]]] = {

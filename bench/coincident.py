@@ -38,7 +38,12 @@ def table(values: int) -> shoal.Table:
     frame = work.read_text(source).select(*QUASI, HIDDEN)
     often = frame[HIDDEN].value_counts(sort=True)[HIDDEN][:values].implode()
     trees = {name: tree for name, tree in source.hierarchies().items() if name in QUASI}
-    return shoal.table(frame.filter(pl.col(HIDDEN).is_in(often)), quasi=QUASI, sensitive=[HIDDEN], hierarchies=trees)
+    return shoal.table(
+        frame.filter(pl.col(HIDDEN).is_in(often)),
+        quasi=QUASI,
+        sensitive=[HIDDEN],
+        hierarchies=trees,
+    )
 
 
 def models(values: int) -> Iterator[tuple[str, int, Model]]:
@@ -54,10 +59,14 @@ def judged(people: shoal.Table, method: Callable[[], Method]) -> tuple[float, fl
         release = method().release(people)
     except InfeasibleError:
         return None
-    return people.rows / release.facts["groups"], shoal.judge(people, release).losses["granularity"].normalised
+    return people.rows / release.facts["groups"], shoal.judge(people, release).losses[
+        "granularity"
+    ].normalised
 
 
-def sized(people: shoal.Table, model: Model, parameter: int, scheme: Scheme, order: Order) -> tuple[float, float] | None:
+def sized(
+    people: shoal.Table, model: Model, parameter: int, scheme: Scheme, order: Order
+) -> tuple[float, float] | None:
     """The best of some sizes to start with, by granularity: what an owner would find by the same few tries on public data."""
     sizes = sorted({2 * -(-parameter * times // 4) for times in (2, 3, 4, 6, 8)} - {0})
     methods = [partial(Coincident, (model,), size, scheme, order=order) for size in sizes]
@@ -74,7 +83,9 @@ def safety() -> Printed:
             say(f"{values} values, {name} {parameter}")
             cells = [sized(people, model, parameter, scheme, "splits") for scheme in SCHEMES]
             cells.append(judged(people, partial(Mondrian, (model,))))
-            shown = ["refused" if cell is None else f"{cell[0]:.1f} / {cell[1]:.1%}" for cell in cells]
+            shown = [
+                "refused" if cell is None else f"{cell[0]:.1f} / {cell[1]:.1%}" for cell in cells
+            ]
             rows.append((values, f"{name} {parameter}", *shown))
     head = ("values", "model", *SCHEMES, "Mondrian (unsafe)")
     return Printed("Mean group size and granularity: the cost of safety", head, rows)
@@ -87,7 +98,15 @@ def orders() -> Printed:
     for name, parameter, model in models(VALUES[0]):
         say(f"orders: {name} {parameter}")
         cells = [sized(people, model, parameter, "forest", order) for order in ORDERS]
-        rows.append((f"{name} {parameter}", *("refused" if cell is None else f"{cell[0]:.1f} / {cell[1]:.1%}" for cell in cells)))
+        rows.append(
+            (
+                f"{name} {parameter}",
+                *(
+                    "refused" if cell is None else f"{cell[0]:.1f} / {cell[1]:.1%}"
+                    for cell in cells
+                ),
+            )
+        )
     return Printed("Order of people: mean group size and granularity", ("model", *ORDERS), rows)
 
 
@@ -103,7 +122,9 @@ def million(data: Path) -> Printed:
         hidden = "MARSTAT"
         names = [name for name in unit_of.columns if name != hidden]
         trees = source.hierarchies()
-        people = shoal.read(path, quasi=names, sensitive=[hidden], hierarchies={name: trees[name] for name in names})
+        people = shoal.read(
+            path, quasi=names, sensitive=[hidden], hierarchies={name: trees[name] for name in names}
+        )
         people.columns(people.names)
         about = f"{MILLION:,} × {len(people.names)}"
         rows.append((about, "polars.read_csv (R)", unit, 1.0, None, None))
@@ -111,11 +132,19 @@ def million(data: Path) -> Printed:
             method = Coincident((DistinctDiversity(hidden, 3),), order=order)
             say(f"a million records, {order}")
             taken = best(partial(method.release, people), repeats=TIMES)
-            written = best(lambda method=method: method.release(people).write(Path(folder) / "out"), repeats=3)
+            written = best(
+                lambda method=method: method.release(people).write(Path(folder) / "out"), repeats=3
+            )
             lost = f"{shoal.judge(people, method.release(people)).losses['granularity'].normalised:.1%}"
-            rows.append((about, f"forest by {order}, from the coded table", taken, taken / unit, 5.0, lost))
-            rows.append((about, f"forest by {order}, written as CSV", written, written / unit, None, None))
-    return Printed("A million records", ("table", "what", "seconds", "R", "bar", "granularity"), rows)
+            rows.append(
+                (about, f"forest by {order}, from the coded table", taken, taken / unit, 5.0, lost)
+            )
+            rows.append(
+                (about, f"forest by {order}, written as CSV", written, written / unit, None, None)
+            )
+    return Printed(
+        "A million records", ("table", "what", "seconds", "R", "bar", "granularity"), rows
+    )
 
 
 def chart(printed: Printed, path: Path) -> None:
@@ -129,7 +158,13 @@ def chart(printed: Printed, path: Path) -> None:
             if cell != "refused":
                 loss = float(Fraction(str(cell).split(" / ")[1].rstrip("%")) / 100)
                 data.append(
-                    {"values": f"{values} values", "model": name, "parameter": int(parameter), "scheme": scheme, "loss": loss}
+                    {
+                        "values": f"{values} values",
+                        "model": name,
+                        "parameter": int(parameter),
+                        "scheme": scheme,
+                        "loss": loss,
+                    }
                 )
     picture = (
         alt.Chart(pl.DataFrame(data), width=190, height=150)
@@ -139,7 +174,9 @@ def chart(printed: Printed, path: Path) -> None:
             y=alt.Y("loss:Q", title="granularity lost", axis=alt.Axis(format="%")),
             color=alt.Color("scheme:N", sort=[*SCHEMES, "Mondrian (unsafe)"]),
             row=alt.Row("model:N", title=None),
-            column=alt.Column("values:N", title=None, sort=[f"{number} values" for number in VALUES]),
+            column=alt.Column(
+                "values:N", title=None, sort=[f"{number} values" for number in VALUES]
+            ),
         )
     )
     picture.save(str(path))
@@ -147,12 +184,28 @@ def chart(printed: Printed, path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.coincident", description=__doc__)
-    parser.add_argument("--data", type=Path, default=ROOT / "bench" / "data", help="where large tables are, or are made")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=ROOT / "bench" / "data",
+        help="where large tables are, or are made",
+    )
     parser.add_argument("--only", metavar="PARTS", help="some of safety,orders,million")
-    parser.add_argument("--chart", type=Path, metavar="FILE", help="also draw the cost of safety, as SVG, PNG or HTML")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--chart",
+        type=Path,
+        metavar="FILE",
+        help="also draw the cost of safety, as SVG, PNG or HTML",
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args()
-    parts: dict[str, Callable[[], Printed]] = {"safety": safety, "orders": orders, "million": partial(million, given.data)}
+    parts: dict[str, Callable[[], Printed]] = {
+        "safety": safety,
+        "orders": orders,
+        "million": partial(million, given.data),
+    }
     for name in given.only.split(",") if given.only else parts:
         found = parts[name]()
         print(found.text(given.markdown), end="\n\n", flush=True)

@@ -79,10 +79,21 @@ def noise(draws: int = 20_000) -> Printed:
     chance = Chance()
     for (epsilon, delta, k), oracle in ORACLES.items():
         parameters = noisy_count_parameters(epsilon, delta, k)
-        levels = [abs(noisy(np.full(draws, count), parameters, chance) - count).mean() / count for count in counts]
+        levels = [
+            abs(noisy(np.full(draws, count), parameters, chance) - count).mean() / count
+            for count in counts
+        ]
         standard = noisy_count_parameters(epsilon, delta, k, "standard").half
         rows.append((epsilon, delta, k, parameters.half, oracle, standard, *map(float, levels)))
-    head = ("ε", "δ", "k", "half released from", "bar", "standard definition", *(f"noise at {count}" for count in counts))
+    head = (
+        "ε",
+        "δ",
+        "k",
+        "half released from",
+        "bar",
+        "standard definition",
+        *(f"noise at {count}" for count in counts),
+    )
     return Printed("Noise of counts (Figure 1)", head, rows)
 
 
@@ -118,9 +129,15 @@ class Case:
     def baselines(self) -> dict[str, float]:
         """What needs the input: item means, habits too, and the whole predictor."""
         say(f"{self.items} items: training on the input, a minute")
-        habits, whole = (self.error(train(self.known, self.items, factors=factors)) for factors in (0, FACTORS))
+        habits, whole = (
+            self.error(train(self.known, self.items, factors=factors)) for factors in (0, FACTORS)
+        )
         means = self._error(item_means(self.known, self.items)[self.asked.item])
-        return {"input: item means": means, "input: item means and habits": habits, "input: predictor": whole}
+        return {
+            "input: item means": means,
+            "input: item means and habits": habits,
+            "input: predictor": whole,
+        }
 
     def released(self, frame: pl.DataFrame) -> tuple[int, float | None]:
         """Records of a release with counts, and the error of what it teaches; None where it is empty."""
@@ -140,16 +157,22 @@ class Case:
 
 def _table(frame: pl.DataFrame) -> shoal.Table:
     names = ("person", "item", "rating")
-    return shoal.table(frame, identifying=names[:1], insensitive=names[1:], types=dict.fromkeys(names, "integer"))
+    return shoal.table(
+        frame, identifying=names[:1], insensitive=names[1:], types=dict.fromkeys(names, "integer")
+    )
 
 
-def plain(case: Case, epsilon: str, delta: str, k: int, definition: Definition, runs: int) -> Iterable[pl.DataFrame]:
+def plain(
+    case: Case, epsilon: str, delta: str, k: int, definition: Definition, runs: int
+) -> Iterable[pl.DataFrame]:
     """Noisy counts of people's whole records, from the long form."""
     keys = [key for key in case.table.column("item").keys if key is not None]
     form = Long.of(case.table, keys, "person", "item", "rating", {})
     parameters = noisy_count_parameters(epsilon, delta, k, definition)
     for _ in range(runs):
-        laid, _, _ = form.release((tuple(range(len(keys))),), 1, parameters, Chance(), lambda place: None, True)
+        laid, _, _ = form.release(
+            (tuple(range(len(keys))),), 1, parameters, Chance(), lambda place: None, True
+        )
         yield case.table.like(laid)
 
 
@@ -165,12 +188,21 @@ class Errors:
         for name, error in self.known.items():
             self.add(name, "", "", (None, error))
 
-    def add(self, name: str, epsilon: str, delta: str, found: tuple[int | None, float | None], bar: float | None = None) -> None:
+    def add(
+        self,
+        name: str,
+        epsilon: str,
+        delta: str,
+        found: tuple[int | None, float | None],
+        bar: float | None = None,
+    ) -> None:
         say(name)
         records, error = found
         shown = None if error is None else f"{error:.4f}"
         above = None if error is None else f"{error - self.whole:.4f}"
-        self.rows.append((name, epsilon, delta, records, shown, above, None if bar is None else f"{bar:.4f}"))
+        self.rows.append(
+            (name, epsilon, delta, records, shown, above, None if bar is None else f"{bar:.4f}")
+        )
 
 
 def counts(runs: int) -> Iterable[Printed]:
@@ -182,7 +214,9 @@ def counts(runs: int) -> Iterable[Printed]:
             for epsilon, delta in product(EPSILONS, DELTAS):
                 found = case.mean(plain(case, epsilon, delta, k, "probabilistic", runs))
                 errors.add(f"noisy counts, k = {k}", epsilon, delta, found)
-        yield Printed(f"RMSE of noisy counts, {items} items, {runs} runs (Figure 2)", Errors.head, errors.rows)
+        yield Printed(
+            f"RMSE of noisy counts, {items} items, {runs} runs (Figure 2)", Errors.head, errors.rows
+        )
 
 
 def rmse(runs: int) -> Iterable[Printed]:
@@ -200,13 +234,27 @@ def rmse(runs: int) -> Iterable[Printed]:
             method = Columns(epsilon, delta, K, most, schema, counts=True, **NAMES)
             found = case.mean(method.release(case.table).table for _ in range(runs))
             name = f"columns {{{', '.join(map(str, groups))}}}, c* = {most}"
-            errors.add(name, epsilon, delta, found, bar if (epsilon, delta) == ("ln(10)", "1e-3") else None)
+            errors.add(
+                name, epsilon, delta, found, bar if (epsilon, delta) == ("ln(10)", "1e-3") else None
+            )
     items = tuple(map(str, range(case.items)))
     for groups in BOUGHT:
-        method = Columns("ln(10)", "1e-3", K, SCHEMAS[groups], groups=groups, buying="0.1", items=items, counts=True, **NAMES)
+        method = Columns(
+            "ln(10)",
+            "1e-3",
+            K,
+            SCHEMAS[groups],
+            groups=groups,
+            buying="0.1",
+            items=items,
+            counts=True,
+            **NAMES,
+        )
         found = case.mean(method.release(case.table).table for _ in range(runs))
         errors.add(f"columns {{{groups[0]}}}, bought with ε / 10", "ln(10)", "1e-3", found, bar)
-    yield Printed(f"RMSE of columns, 500 items, k = {K}, {runs} runs (Figure 3)", Errors.head, errors.rows)
+    yield Printed(
+        f"RMSE of columns, 500 items, k = {K}, {runs} runs (Figure 3)", Errors.head, errors.rows
+    )
 
 
 # Speed
@@ -227,7 +275,9 @@ def speed(folder: Path) -> Printed:
     memory = {}
     for what, name in (("columns", "50 groups, c* = 6"), ("few_columns", "10 groups, c* = 3")):
         say(f"releasing {name}")
-        times[f"read, code and release {name}"] = best(partial(getattr(work, what), source), repeats=3)
+        times[f"read, code and release {name}"] = best(
+            partial(getattr(work, what), source), repeats=3
+        )
         release = getattr(work, what)(source)
         with tempfile.TemporaryDirectory() as written:
             start = time.perf_counter()
@@ -238,7 +288,9 @@ def speed(folder: Path) -> Printed:
     unit = min(unit, best(lambda: pl.read_csv(path)))
     rows.append((about, "polars.read_csv (R)", unit, 1.0, None))
     for name, seconds in times.items():
-        rows.append((about, name, seconds, seconds / unit, SPEED_BAR if "release" in name else None))
+        rows.append(
+            (about, name, seconds, seconds / unit, SPEED_BAR if "release" in name else None)
+        )
     rows += [(about, name, megabytes, None, MEMORY_BAR) for name, megabytes in memory.items()]
     return Printed("Speed and memory of columns", ("table", "what", "seconds", "R", "bar"), rows)
 
@@ -251,13 +303,19 @@ def association(source: Source, runs: int = 20) -> Printed:
     table = work.code(source)
     counted = Embedded().count(table, table.names)
     exact = 1 - np.array(
-        [[_associated(one, other) for one in table.columns(table.names)] for other in table.columns(table.names)]
+        [
+            [_associated(one, other) for one in table.columns(table.names)]
+            for other in table.columns(table.names)
+        ]
     )
     rows: list[Cells] = []
     for groups in (2, 3, 4, 5):
         least = _cost(exact, k_medoids((exact * SAME).astype(np.int64), groups))
         for epsilon in ("0.01", "0.1", "1"):
-            bought = [k_medoids(bought_association(counted, Epsilon.of(epsilon), Chance()), groups) for _ in range(runs)]
+            bought = [
+                k_medoids(bought_association(counted, Epsilon.of(epsilon), Chance()), groups)
+                for _ in range(runs)
+            ]
             lost = [100 * (_cost(exact, one) / least - 1) for one in bought]
             rows.append((groups, epsilon, mean(lost), max(lost), 2.0 if epsilon == "0.1" else None))
     head = ("groups", "ε of the schema", "objective lost, mean, %", "largest, %", "study, %")
@@ -269,21 +327,35 @@ def _associated(one: shoal.tables.Column, other: shoal.tables.Column) -> float:
     if one is other:
         return 1.0
     cards = len(one.keys), len(other.keys)
-    both = np.bincount(one.codes.astype(np.int64) * cards[1] + other.codes, minlength=cards[0] * cards[1]).reshape(cards)
-    return float(abs(both - np.outer(both.sum(axis=1), both.sum(axis=0)) / both.sum()).sum() / 2 / both.sum())
+    both = np.bincount(
+        one.codes.astype(np.int64) * cards[1] + other.codes, minlength=cards[0] * cards[1]
+    ).reshape(cards)
+    return float(
+        abs(both - np.outer(both.sum(axis=1), both.sum(axis=0)) / both.sum()).sum() / 2 / both.sum()
+    )
 
 
 def _cost(distance: npt.NDArray[np.float64], groups: Groups) -> float:
     """The sum of the distances of columns to the medoid of their group."""
-    return float(sum(distance[np.ix_(places, places)].sum(axis=0).min() for places in map(list, groups)))
+    return float(
+        sum(distance[np.ix_(places, places)].sum(axis=0).min() for places in map(list, groups))
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.columns", description=__doc__)
-    parser.add_argument("--data", type=Path, help="where the large table of ratings is, or is made (a temporary folder)")
-    parser.add_argument("--only", metavar="PARTS", help="some of noise,counts,rmse,speed,association")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="where the large table of ratings is, or is made (a temporary folder)",
+    )
+    parser.add_argument(
+        "--only", metavar="PARTS", help="some of noise,counts,rmse,speed,association"
+    )
     parser.add_argument("--runs", type=int, default=RUNS, help=f"runs of what is random ({RUNS})")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         parts: dict[str, Callable[[], Iterable[Printed]]] = {

@@ -32,11 +32,18 @@ class Shown:
 
 
 def growing(
-    seed: int, columns: int, widths: tuple[float, float], people: int = 200, spread: tuple[int, ...] = LONG_BEACH
+    seed: int,
+    columns: int,
+    widths: tuple[float, float],
+    people: int = 200,
+    spread: tuple[int, ...] = LONG_BEACH,
 ) -> Iterator[Shown]:
     """A table, with one view more each time."""
     drawn = random.Random(f"{seed} {columns} {widths} {people}")
-    public = {name: [_near(drawn, *RANGES[name]) for _ in range(people)] for name in list(RANGES)[:columns]}
+    public = {
+        name: [_near(drawn, *RANGES[name]) for _ in range(people)]
+        for name in list(RANGES)[:columns]
+    }
     levels = drawn.choices(range(len(spread)), spread, k=people)
     views: list[View] = []
     by: dict[str, str] = {}
@@ -57,7 +64,11 @@ def growing(
 
 def violated(seed: int, columns: int, widths: tuple[float, float], people: int = 200) -> Shown:
     """A table with the first views that expose somebody together."""
-    return next(shown for shown in growing(seed, columns, widths, people) if check(shown.views).private is not True)
+    return next(
+        shown
+        for shown in growing(seed, columns, widths, people)
+        if check(shown.views).private is not True
+    )
 
 
 def _near(drawn: random.Random, low: int, high: int) -> int:

@@ -16,7 +16,9 @@ ENOUGH = 20.0
 """Seconds after which a measurement is not repeated any more."""
 
 
-def best(work: Callable[..., Any], ready: Callable[[], Any] | None = None, repeats: int = REPEATS) -> float:
+def best(
+    work: Callable[..., Any], ready: Callable[[], Any] | None = None, repeats: int = REPEATS
+) -> float:
     """The shortest of several times in seconds; `ready` makes what `work` gets, anew every time and unmeasured."""
     times: list[float] = []
     while len(times) < repeats and sum(times) < ENOUGH:
@@ -30,8 +32,18 @@ def best(work: Callable[..., Any], ready: Callable[[], Any] | None = None, repea
 
 def peak(what: str, source: Source) -> float:
     """Megabytes that a fresh process holds at most while it does one thing (see `bench.work`) with one table."""
-    command = [sys.executable, "-m", "bench.measure", what, source.name, str(source.path), str(source.folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).resolve().parents[1])
+    command = [
+        sys.executable,
+        "-m",
+        "bench.measure",
+        what,
+        source.name,
+        str(source.path),
+        str(source.folder),
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=Path(__file__).resolve().parents[1]
+    )
     return float(json.loads(done.stdout))
 
 

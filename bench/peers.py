@@ -73,10 +73,22 @@ def main(table: str, folder: str, percent: str) -> None:
         seconds[name], answers[name] = best(work)
     seconds["release"], made = best(release)
     # At which level each column came out: the first whose values include all that are there.
-    levels = [next(level for level, values in hierarchies[name].items() if set(made[name]) <= set(values)) for name in quasi]
-    answers["release"] = {"records": len(made), "k": anonymity.k_anonymity(made, quasi), "levels": levels}
+    levels = [
+        next(level for level, values in hierarchies[name].items() if set(made[name]) <= set(values))
+        for name in quasi
+    ]
+    answers["release"] = {
+        "records": len(made),
+        "k": anonymity.k_anonymity(made, quasi),
+        "levels": levels,
+    }
     versions = {name: version(name) for name in ("anjana", "pycanon", "pandas", "numpy")}
-    print(json.dumps({"quasi": quasi, "seconds": seconds, "answers": answers, "versions": versions}, default=plain))
+    print(
+        json.dumps(
+            {"quasi": quasi, "seconds": seconds, "answers": answers, "versions": versions},
+            default=plain,
+        )
+    )
 
 
 def plain(value: object) -> Any:

@@ -31,7 +31,9 @@ WIDE_COLUMNS, WIDE_ROWS, WIDE_FLOORS = 30, 100_000, ("7/10", "1/5")
 HEURISTICS: tuple[Solver, ...] = ("genetic", "relaxed", "lagrangian")
 SETTINGS = [
     Personal(floor, measure=measure, model=model)
-    for measure, model, floor in product(UTILITIES[::2], SENSITIVITIES[::2], FLOORS)  # leaves and depth, fixed and harmonic
+    for measure, model, floor in product(
+        UTILITIES[::2], SENSITIVITIES[::2], FLOORS
+    )  # leaves and depth, fixed and harmonic
 ]
 RUNS = 5
 
@@ -64,7 +66,11 @@ def speed(given: argparse.Namespace) -> Printed:
         seen = People.of(method, people)
         taken = best(lambda seen=seen: seen.solve(Chance(), silent), repeats=2)
         rows.append(("exact", told(method), taken, taken / whole, 2.0))
-    return Printed("Exact personal generalisation of adult", ("what", "utility, risk, floor", "seconds", "times", "bar"), rows)
+    return Printed(
+        "Exact personal generalisation of adult",
+        ("what", "utility, risk, floor", "seconds", "times", "bar"),
+        rows,
+    )
 
 
 def gaps(given: argparse.Namespace) -> Printed:
@@ -77,11 +83,22 @@ def gaps(given: argparse.Namespace) -> Printed:
         found: list[str] = []
         for solver in HEURISTICS:
             say(f"{solver}: {told(method)}")
-            runs = [risk(seen, solver) / exact - 1 for _ in range(given.runs if solver == "genetic" else 1)]
-            found.append(f"{sum(runs) / len(runs):.1%}" + (f" ({max(runs):.1%})" if len(runs) > 1 else ""))
+            runs = [
+                risk(seen, solver) / exact - 1
+                for _ in range(given.runs if solver == "genetic" else 1)
+            ]
+            found.append(
+                f"{sum(runs) / len(runs):.1%}" + (f" ({max(runs):.1%})" if len(runs) > 1 else "")
+            )
         rows.append((told(method), exact, *found))
-    head = ("utility, risk, floor", "lowest mean risk", *(f"{solver} above it" for solver in HEURISTICS))
-    return Printed(f"Heuristics on adult (genetic: mean and worst of {given.runs} runs)", head, rows)
+    head = (
+        "utility, risk, floor",
+        "lowest mean risk",
+        *(f"{solver} above it" for solver in HEURISTICS),
+    )
+    return Printed(
+        f"Heuristics on adult (genetic: mean and worst of {given.runs} runs)", head, rows
+    )
 
 
 def attacked(given: argparse.Namespace) -> Printed:
@@ -92,7 +109,13 @@ def attacked(given: argparse.Namespace) -> Printed:
         say(f"attack: {told(method)}")
         found = recognised(method, people)
         rows.append(
-            (told(method), found.mean(found.fitting), found.mean(found.left), found.alone(found.fitting), found.alone(found.left))
+            (
+                told(method),
+                found.mean(found.fitting),
+                found.mean(found.left),
+                found.alone(found.fitting),
+                found.alone(found.left),
+            )
         )
     head = (
         "utility, risk, floor",
@@ -101,7 +124,9 @@ def attacked(given: argparse.Namespace) -> Printed:
         "alone, as counted",
         "alone, algorithm known",
     )
-    return Printed("Someone who has a register of everyone in adult and knows the algorithm", head, rows)
+    return Printed(
+        "Someone who has a register of everyone in adult and knows the algorithm", head, rows
+    )
 
 
 def against(given: argparse.Namespace) -> Printed:
@@ -109,7 +134,9 @@ def against(given: argparse.Namespace) -> Printed:
     rows: list[Cells] = []
     for model in ("fixed", "harmonic"):
         say(f"against k-anonymity: {model}")
-        found = compared(table(), Personal("1/2", measure="depth", model=model), (2, 5, 10, 25, 50, 100)).frame()
+        found = compared(
+            table(), Personal("1/2", measure="depth", model=model), (2, 5, 10, 25, 50, 100)
+        ).frame()
         rows += [(model, *row.values()) for row in found.to_dicts()]
         head = ("risk", *found.columns)
     return Printed("Against k-anonymity at equal utility (depth)", head, rows)
@@ -121,10 +148,27 @@ def large(given: argparse.Namespace) -> Printed:
     wide(WIDE_COLUMNS, given.data, WIDE_ROWS)
     for floor, solver in product(WIDE_FLOORS, HEURISTICS):
         say(f"{WIDE_COLUMNS} columns × {WIDE_ROWS:,}, {floor}: {solver}")
-        command = [sys.executable, "-m", "bench.personal", "--data", str(given.data), "--one", solver, floor]
+        command = [
+            sys.executable,
+            "-m",
+            "bench.personal",
+            "--data",
+            str(given.data),
+            "--one",
+            solver,
+            floor,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
         rows.append((floor, solver, *json.loads(done.stdout.splitlines()[-1])))
-    head = ("floor", "solver", "seconds", "peak MB", "mean risk", "mean risk as it is", "mean utility")
+    head = (
+        "floor",
+        "solver",
+        "seconds",
+        "peak MB",
+        "mean risk",
+        "mean risk as it is",
+        "mean utility",
+    )
     return Printed(f"{WIDE_COLUMNS} columns × {WIDE_ROWS:,} records", head, rows)
 
 
@@ -150,10 +194,16 @@ PARTS: dict[str, Callable[[argparse.Namespace], Printed]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.personal", description=__doc__)
-    parser.add_argument("--data", type=Path, default=ROOT / "bench" / "data", help="where the wide table is made")
+    parser.add_argument(
+        "--data", type=Path, default=ROOT / "bench" / "data", help="where the wide table is made"
+    )
     parser.add_argument("--only", metavar="PARTS", help=f"some of {','.join(PARTS)}")
-    parser.add_argument("--runs", type=int, default=RUNS, help="runs of what is random (%(default)s)")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--runs", type=int, default=RUNS, help="runs of what is random (%(default)s)"
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:

@@ -83,7 +83,9 @@ def _parts(people: int, items: int, ratings: float, rng: np.random.Generator) ->
     character *= TASTE / np.sqrt((character**2).sum(axis=1).mean())
     quality = QUALITY * rng.normal(size=items)
     activity = np.exp(ACTIVITY * rng.normal(size=people))
-    wanted = np.clip(np.round(activity * ratings / activity.sum()), 1, max(items // 3, 1)).astype(np.int64)
+    wanted = np.clip(np.round(activity * ratings / activity.sum()), 1, max(items // 3, 1)).astype(
+        np.int64
+    )
     for start in range(0, people, CHUNK):
         number = wanted[start : start + CHUNK]
         habit = HABIT * rng.normal(size=len(number))
@@ -93,7 +95,9 @@ def _parts(people: int, items: int, ratings: float, rng: np.random.Generator) ->
         liked = np.einsum("nf,nf->n", taste[who], character[what])
         kept = rng.random(len(who)) < 1 / (1 + np.exp(-LEANING * liked / TASTE))
         who, what, liked = who[kept], what[kept], liked[kept]
-        _, first = np.unique(who * items + what, return_index=True)  # a person rates an item once: the first time
+        _, first = np.unique(
+            who * items + what, return_index=True
+        )  # a person rates an item once: the first time
         first.sort()
         who, what, liked = who[first], what[first], liked[first]
         begin = np.searchsorted(who, np.arange(len(number)))

@@ -37,7 +37,14 @@ Search = Literal["select", "walk"]
 
 RUNS = 20
 CLASSES = ("marital-status", "salary-class")
-BAR = {"granularity": 0.99, "classification": 0.99, "intensity": 0.99, "groups": 0.99, "discernibility": 0.97, "entropy": 0.97}
+BAR = {
+    "granularity": 0.99,
+    "classification": 0.99,
+    "intensity": 0.99,
+    "groups": 0.99,
+    "discernibility": 0.97,
+    "entropy": 0.97,
+}
 SPEED_BAR = {"adult": 30.0, "health": 4.0, "timeuse": 6.0}
 ARX = {"adult": "130 to 500", "health": "160 to 250", "timeuse": "190 to 450"}
 PAPER = {"marital-status": 0.920, "salary-class": 0.873}
@@ -57,7 +64,9 @@ def silent(done: int, total: int, what: str) -> None:
 # Quality
 
 
-def worth(space: Space, rollup: Rollup, groups: Groups, k: int, marginals: list[list[Floats]]) -> dict[str, float]:
+def worth(
+    space: Space, rollup: Rollup, groups: Groups, k: int, marginals: list[list[Floats]]
+) -> dict[str, float]:
     """What is left of a sample at a node when groups below k are suppressed, by every score without its ramp."""
     groups = groups.compact
     kept = np.where(groups.sizes >= k, groups.sizes, 0).astype(np.float64)
@@ -86,9 +95,15 @@ def worth(space: Space, rollup: Rollup, groups: Groups, k: int, marginals: list[
 
 def every_worth(space: Space, sample: Counts, k: int) -> dict[Node, dict[str, float]]:
     rollup = space.rollup(sample)
-    marginals = [[rollup.marginal(axis, level) for level in range(len(rollup.real[axis]))] for axis in range(len(rollup.axes))]
+    marginals = [
+        [rollup.marginal(axis, level) for level in range(len(rollup.real[axis]))]
+        for axis in range(len(rollup.axes))
+    ]
     low, high = rollup.levels_of(space.low), rollup.levels_of(space.high)
-    return {rollup.columns_of(groups.levels): worth(space, rollup, groups, k, marginals) for groups in rollup.walk(low, high)}
+    return {
+        rollup.columns_of(groups.levels): worth(space, rollup, groups, k, marginals)
+        for groups in rollup.walk(low, high)
+    }
 
 
 def every_class(space: Space, sample: Counts, k: int) -> dict[Node, float]:
@@ -96,13 +111,19 @@ def every_class(space: Space, sample: Counts, k: int) -> dict[Node, float]:
     rollup = space.rollup(sample, last=space.classes)
     features, card = len(rollup.axes), len(rollup.real[-1][0])
     columns = [j for j, name in enumerate(space.names) if name not in space.classes]
-    low, high = ((*(levels[columns[a]] for a in rollup.axes), 0) for levels in (space.low, space.high))
+    low, high = (
+        (*(levels[columns[a]] for a in rollup.axes), 0) for levels in (space.low, space.high)
+    )
     found = {}
     for cells in rollup.walk(low, high):
         groups = cells.compact
         kept = np.where(groups.sizes >= k, groups.sizes, 0).astype(np.float64)
         group = groups.group_of(features)
-        most = np.bincount(group * card + groups.codes(features), kept, (int(group[-1]) + 1) * card).reshape(-1, card).max(axis=1)
+        most = (
+            np.bincount(group * card + groups.codes(features), kept, (int(group[-1]) + 1) * card)
+            .reshape(-1, card)
+            .max(axis=1)
+        )
         node = list(space.low)
         for place, level in zip(rollup.axes, groups.levels[:features], strict=True):
             node[columns[place]] = level
@@ -129,11 +150,16 @@ def quality(source: Source, runs: int, searches: tuple[Search, ...]) -> Printed:
                 if (name, how) == ("granularity", searches[0]):
                     sample = drawn(counts, parameters.beta, chance)
                     worths = every_worth(space, sample, parameters.k)
-                    best_of = {what: max(each[what] for each in worths.values()) for what in next(iter(worths.values()))}
+                    best_of = {
+                        what: max(each[what] for each in worths.values())
+                        for what in next(iter(worths.values()))
+                    }
                 if name == "classification":
                     if how == searches[0]:
                         by_class = every_class(space, sample, parameters.k)
-                    shares.setdefault((name, how), []).append(by_class[node] / max(by_class.values()))
+                    shares.setdefault((name, how), []).append(
+                        by_class[node] / max(by_class.values())
+                    )
                     continue
                 shares.setdefault((name, how), []).append(worths[node][name] / best_of[name])
                 if name == "entropy":
@@ -165,8 +191,14 @@ def accuracy(source: Source, runs: int) -> Printed:
             release = SafePub(1, "1e-5", score="classification", classes=(name,)).release(table)
             for one in classification(table, release.table, name, classifiers=("tree", "unpruned")):
                 found.setdefault(one.classifier, []).append(one.relative or 0.0)
-        rows += [(name, tree, mean(values), min(values), PAPER[name]) for tree, values in found.items()]
-    return Printed(f"Relative accuracy on {source.name}, {runs} runs", ("class", "tree", "mean", "least", "paper"), rows)
+        rows += [
+            (name, tree, mean(values), min(values), PAPER[name]) for tree, values in found.items()
+        ]
+    return Printed(
+        f"Relative accuracy on {source.name}, {runs} runs",
+        ("class", "tree", "mean", "least", "paper"),
+        rows,
+    )
 
 
 def definitions(source: Source, runs: int) -> Printed:
@@ -175,24 +207,48 @@ def definitions(source: Source, runs: int) -> Printed:
     chance = Chance()
     chosen: dict[str, Node] = {}
     for name in SCORES:
-        method = SafePub(1, "1e-6", score=name, classes=CLASSES[1:] if name == "classification" else ())
+        method = SafePub(
+            1, "1e-6", score=name, classes=CLASSES[1:] if name == "classification" else ()
+        )
         space = method._space(Schema.of(table))
         counts = method.count(table, chance)
         parameters, searching = method._parameters(space)
         assert searching is not None
         chosen[name] = method._search(counts, space, parameters, searching, chance, silent)
-    chosen["every column one level up"] = tuple(min(1, space.hierarchies[name].height) for name in space.names)
-    chosen["the same, salary-class as it is"] = tuple(min(1, high) for high in space.high)  # of the score classification
+    chosen["every column one level up"] = tuple(
+        min(1, space.hierarchies[name].height) for name in space.names
+    )
+    chosen["the same, salary-class as it is"] = tuple(
+        min(1, high) for high in space.high
+    )  # of the score classification
     chosen["5-anonymity, optimum"] = work.optimum(work.lattice(table, work.count(table))).node
-    both = [safepub_parameters(1, "1e-6", definition) for definition in ("probabilistic", "standard")]
+    both = [
+        safepub_parameters(1, "1e-6", definition) for definition in ("probabilistic", "standard")
+    ]
     rows: list[Cells] = []
     for name, node in chosen.items():
         kept = [
-            mean(released_groups(drawn(counts, own.beta, chance), space, node, own.k).total for _ in range(runs)) for own in both
+            mean(
+                released_groups(drawn(counts, own.beta, chance), space, node, own.k).total
+                for _ in range(runs)
+            )
+            for own in both
         ]
-        rows.append((name, " ".join(map(str, node)), *kept, 100 * (kept[1] / kept[0] - 1), MORE_BAR))
+        rows.append(
+            (name, " ".join(map(str, node)), *kept, 100 * (kept[1] / kept[0] - 1), MORE_BAR)
+        )
     title = f"Records kept on {source.name}, ε = 1, δ = 1e-6, {runs} runs"
-    return Printed(title, ("levels of", "levels", *(f"{own.definition}, k = {own.k}" for own in both), "more, %", "bar"), rows)
+    return Printed(
+        title,
+        (
+            "levels of",
+            "levels",
+            *(f"{own.definition}, k = {own.k}" for own in both),
+            "more, %",
+            "bar",
+        ),
+        rows,
+    )
 
 
 # Speed
@@ -213,9 +269,22 @@ def speed(sources: list[Source]) -> Printed:
         unit = min(unit, best(partial(work.read, source)))
         size = method._space(Schema.of(table)).size
         about = f"{source.name}: {table.rows:,} × {len(table.names)}, {size:,} nodes"
-        rows.append((about, "from coded counts", seconds, seconds / unit, SPEED_BAR.get(source.name), ARX.get(source.name)))
+        rows.append(
+            (
+                about,
+                "from coded counts",
+                seconds,
+                seconds / unit,
+                SPEED_BAR.get(source.name),
+                ARX.get(source.name),
+            )
+        )
         rows.append((about, "from the coded table", from_table, from_table / unit, None, None))
-    return Printed("Speed of SafePub, default settings", ("table", "what", "seconds", "R", "bar", "ARX, R"), rows)
+    return Printed(
+        "Speed of SafePub, default settings",
+        ("table", "what", "seconds", "R", "bar", "ARX, R"),
+        rows,
+    )
 
 
 def _counted(method: SafePub, table: shoal.Table, counts: Counts, folder: str) -> None:
@@ -253,14 +322,18 @@ def baselines(source: Source, runs: int) -> Printed:
         space = method._space(Schema.of(table))
         found, searching = method._parameters(space)
         assert searching is not None
-        return lost(sample, method._search(counts, space, found, searching, chance, silent), found.k)
+        return lost(
+            sample, method._search(counts, space, found, searching, chance, silent), found.k
+        )
 
     def rows() -> Iterator[Cells]:
         drawings: dict[str, Callable[[Counts], tuple[float, float]]] = {
             "5-anonymity, optimum": lambda sample: optimum(counts, 5),
             "sampling only": lambda sample: lost(sample, nodes.bottom, 1),
             "sampling and 5-anonymity, optimum": lambda sample: optimum(sample, 5),
-            "SafePub, optimum of the sample (not private)": lambda sample: optimum(sample, parameters.k),
+            "SafePub, optimum of the sample (not private)": lambda sample: optimum(
+                sample, parameters.k
+            ),
             "SafePub": partial(released, "select"),
             "SafePub, the paper's walk, repaired": partial(released, "walk"),
         }
@@ -269,7 +342,12 @@ def baselines(source: Source, runs: int) -> Printed:
             say(f"baselines: {name}")
             found = [draw(sample) for sample in (samples[:1] if name.startswith("5-") else samples)]
             private = name.startswith("SafePub") and not name.endswith(")")
-            yield name, "yes" if private else "no", mean(a for a, _ in found), mean(b for _, b in found)
+            yield (
+                name,
+                "yes" if private else "no",
+                mean(a for a, _ in found),
+                mean(b for _, b in found),
+            )
 
     return Printed(
         f"The paper's baselines on {source.name}: ε = .9 + .1, δ = 1e-5, k = {parameters.k}, {runs} runs",
@@ -285,7 +363,19 @@ def parameters() -> Printed:
         start = time.perf_counter()
         cells = [
             safepub_parameters(epsilon, f"1e-{digits}", definition)
-            for epsilon in ("0.1", "0.25", "0.5", "0.69", "0.75", "0.9", "1", "1.1", "1.25", "1.5", "2")
+            for epsilon in (
+                "0.1",
+                "0.25",
+                "0.5",
+                "0.69",
+                "0.75",
+                "0.9",
+                "1",
+                "1.1",
+                "1.25",
+                "1.5",
+                "2",
+            )
             for digits in range(4, 21)
         ]
         rows.append((definition, f"{len(cells)} cells", time.perf_counter() - start, 1.0))
@@ -294,23 +384,41 @@ def parameters() -> Printed:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.safepub", description=__doc__)
-    parser.add_argument("--data", type=Path, default=ROOT / "bench" / "data", help="where large tables are, or are made")
-    parser.add_argument("--only", metavar="PARTS", help="some of parameters,speed,definitions,baselines,quality,accuracy,growth")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=ROOT / "bench" / "data",
+        help="where large tables are, or are made",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="PARTS",
+        help="some of parameters,speed,definitions,baselines,quality,accuracy,growth",
+    )
     parser.add_argument("--runs", type=int, default=RUNS, help=f"runs of what is random ({RUNS})")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args()
     parts: dict[str, Callable[[], Printed]] = {
         "parameters": parameters,
-        "speed": lambda: speed([adult(), large("health", given.data), large("timeuse", given.data)]),
+        "speed": lambda: speed(
+            [adult(), large("health", given.data), large("timeuse", given.data)]
+        ),
         "definitions": lambda: definitions(adult(), given.runs),
         "baselines": lambda: baselines(adult(), given.runs),
         "quality": lambda: quality(adult(), given.runs, ("select", "walk")),
         "accuracy": lambda: accuracy(adult(), given.runs),
         "growth": lambda: speed(
-            [large("health", given.data, 10_000_000), *(wide(columns, given.data) for columns in (4, 8, 16, 31))]
+            [
+                large("health", given.data, 10_000_000),
+                *(wide(columns, given.data) for columns in (4, 8, 16, 31)),
+            ]
         ),
     }
-    for name in given.only.split(",") if given.only else [name for name in parts if name != "growth"]:
+    for name in (
+        given.only.split(",") if given.only else [name for name in parts if name != "growth"]
+    ):
         print(parts[name]().text(given.markdown), end="\n\n", flush=True)
 
 

@@ -31,7 +31,9 @@ class Source:
         found = {}
         for path in self.folder.glob("*.csv"):
             with path.open(newline="", encoding="utf-8") as lines:
-                found[path.stem] = Hierarchy.from_lines([line for line in csv.reader(lines, delimiter=";") if line], root="*")
+                found[path.stem] = Hierarchy.from_lines(
+                    [line for line in csv.reader(lines, delimiter=";") if line], root="*"
+                )
         return found
 
 
@@ -43,7 +45,16 @@ def large(kind: str, cache: Path, rows: int | None = None) -> Source:
     """health or timeuse, made into `cache` where it is not there yet."""
     path = cache / (f"{kind}-{rows}.csv" if rows else f"{kind}.csv")
     if not path.exists():
-        _make(path, [sys.executable, str(SHARED / "make_large.py"), kind, "OUT", *([str(rows)] if rows else [])])
+        _make(
+            path,
+            [
+                sys.executable,
+                str(SHARED / "make_large.py"),
+                kind,
+                "OUT",
+                *([str(rows)] if rows else []),
+            ],
+        )
     return Source(path.stem, path, SHARED / kind / "hierarchies")
 
 
@@ -64,7 +75,8 @@ def wide(columns: int, cache: Path, rows: int = WIDE_ROWS) -> Source:
         folder.mkdir(parents=True, exist_ok=True)
         for name in names:
             lines = (
-                f"v{i:02};{i // 2 * 2:02}-{i // 2 * 2 + 1:02};{('low', 'mid', 'high')[i // 4]};*\n" for i in range(WIDE_VALUES)
+                f"v{i:02};{i // 2 * 2:02}-{i // 2 * 2 + 1:02};{('low', 'mid', 'high')[i // 4]};*\n"
+                for i in range(WIDE_VALUES)
             )
             (folder / f"{name}.csv").write_text("".join(lines))
         rng = np.random.default_rng(7)

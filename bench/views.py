@@ -48,10 +48,14 @@ def experiment(runs: int, spread: tuple[int, ...], name: str) -> Printed:
                         break
             tail = (float(np.median(took)), float(np.quantile(took, 0.99)), max(took))
             under = (f"{np.mean(np.concatenate(quick)):.1%}", f"{np.mean([*map(all, quick)]):.1%}")
-            rows.append((people, width, len(took), max(map(len, quick)), *under, *tail, rounded, lost))
+            rows.append(
+                (people, width, len(took), max(map(len, quick)), *under, *tail, rounded, lost)
+            )
     times = ("within 1 s", "all of a run", "median s", "99 % s", "slowest s")
     head = ("people", "intervals", "sets", "views", *times, "enclosed", "not counted")
-    return Printed(f"Levels as in {name}, until somebody is exposed, {runs:,} runs each", head, rows)
+    return Printed(
+        f"Levels as in {name}, until somebody is exposed, {runs:,} runs each", head, rows
+    )
 
 
 def ill(people: int, source: np.random.Generator) -> Callable[[str, Ints], View]:
@@ -84,7 +88,10 @@ def clustered(people: int, source: np.random.Generator, each: int = 3) -> Views:
 def two_tables(people: int, source: np.random.Generator, ward_of: int = 40) -> Views:
     """Two generalised tables, by age and blood pressure in different steps and within wards."""
     view, shown = ill(people, source), list[View]()
-    age, pressure = source.normal(54, 9, people).astype(np.int64), source.normal(131, 17, people).astype(np.int64)
+    age, pressure = (
+        source.normal(54, 9, people).astype(np.int64),
+        source.normal(131, 17, people).astype(np.int64),
+    )
     ward = np.arange(people) // ward_of
     for name, first, second in (("a", 8, 60), ("b", 30, 16)):
         group = (ward * 1000 + age // first) * 1000 + pressure // second
@@ -115,8 +122,22 @@ def many(people: int, shapes: Shapes) -> Printed:
         start = time.process_time()
         found = check(views)
         private = found.private
-        rows.append((people, name, len(views.shown), found.components, found.how, time.process_time() - start, str(private)))
-    return Printed("Local views", ("people", "views", "number", "components", "how", "seconds", "private"), rows)
+        rows.append(
+            (
+                people,
+                name,
+                len(views.shown),
+                found.components,
+                found.how,
+                time.process_time() - start,
+                str(private),
+            )
+        )
+    return Printed(
+        "Local views",
+        ("people", "views", "number", "components", "how", "seconds", "private"),
+        rows,
+    )
 
 
 def main() -> None:
@@ -124,7 +145,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--people", type=int, default=100_000, help="of local views")
     parser.add_argument("--only", metavar="PARTS", help="some of cleveland,long-beach,many,harder")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args()
     parts: dict[str, Callable[[], Printed]] = {
         "cleveland": partial(experiment, given.runs, CLEVELAND, "Cleveland"),

@@ -33,10 +33,14 @@ def run(columns: int, width: str, seed: int) -> dict[str, Run]:
     found = {}
     for kind in KINDS if columns > 1 else ("own",):
         start = time.process_time()
-        candidates = refinements(shown.views, shown.columns, same=shown.by if kind == "own" else None)
+        candidates = refinements(
+            shown.views, shown.columns, same=shown.by if kind == "own" else None
+        )
         done = restore(shown.views, shown.levels, candidates, most=MOST, effort=EFFORT)
         never = any(one.proven == "never" for one in done.unrestored)
-        found[kind] = Run(len(done.added) if done.private else 0, never, time.process_time() - start)
+        found[kind] = Run(
+            len(done.added) if done.private else 0, never, time.process_time() - start
+        )
     return found
 
 
@@ -51,7 +55,17 @@ def shares(runs: int, workers: int) -> Printed:
                 for kind in done[0]:
                     rows.append(_row(columns, width, kind, [one[kind] for one in done]))
                     say(str(rows[-1]))
-    head = ("columns", "width of views", "candidates", "one view", "chapter", "up to two", "chapter", "never", "median, longest")
+    head = (
+        "columns",
+        "width of views",
+        "candidates",
+        "one view",
+        "chapter",
+        "up to two",
+        "chapter",
+        "never",
+        "median, longest",
+    )
     return Printed(f"Restored of {runs:,} sets of views that expose somebody", head, rows)
 
 
@@ -76,7 +90,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print Markdown, for docs/benchmarks.md"
+    )
     given = parser.parse_args()
     print(shares(given.runs, given.workers).text(given.markdown), flush=True)
 

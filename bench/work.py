@@ -91,7 +91,11 @@ def ratings(source: Source) -> shoal.Table:
     """From a file of ratings to a table with every column coded."""
     names = ("person", "item", "rating")
     table = shoal.read(
-        source.path, identifying=names[:1], insensitive=names[1:], separator=",", types=dict.fromkeys(names, "integer")
+        source.path,
+        identifying=names[:1],
+        insensitive=names[1:],
+        separator=",",
+        types=dict.fromkeys(names, "integer"),
     )
     table.columns(names)
     return table
@@ -101,7 +105,15 @@ def columns(source: Source, groups: int = 50, most: int = 6) -> Release:
     """From a file of ratings of items 0, 1, … to a release by columns, with a schema that no rating decides."""
     table = ratings(source)
     schema = [range(start, RATED, groups) for start in range(groups)]
-    method = Columns("ln(10)", "1e-3", most=most, schema=schema, person="person", item="item", value="rating")  # type: ignore[arg-type]
+    method = Columns(
+        "ln(10)",
+        "1e-3",
+        most=most,
+        schema=schema,  # type: ignore[arg-type]
+        person="person",
+        item="item",
+        value="rating",
+    )
     return method.release(table)
 
 

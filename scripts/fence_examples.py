@@ -13,4 +13,6 @@ class FenceExamples(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring:
-            obj.docstring.value = EXAMPLE.sub(lambda example: f"```pycon\n{example[0]}\n```", obj.docstring.value)
+            obj.docstring.value = EXAMPLE.sub(
+                lambda example: f"```pycon\n{example[0]}\n```", obj.docstring.value
+            )

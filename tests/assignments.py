@@ -20,12 +20,16 @@ class Assignments:
     def __init__(self, bag: Bag) -> None:
         self.worlds = np.array(list(_arranged(tuple(sorted(bag)))))
         self.values = sorted(set(bag))
-        self.has = np.stack([self.worlds == value for value in self.values], axis=2).astype(np.int64)
+        self.has = np.stack([self.worlds == value for value in self.values], axis=2).astype(
+            np.int64
+        )
         self.shown, self.safe = cache(self._shown), cache(self._safe)
 
     def _shown(self, group: frozenset[int]) -> tuple[list[Bag], npt.NDArray[np.int64]]:
         """The bags that a group can have, as how often every value occurs, and which it has in every world."""
-        found, which = np.unique(self.has[:, sorted(group)].sum(axis=1), axis=0, return_inverse=True)
+        found, which = np.unique(
+            self.has[:, sorted(group)].sum(axis=1), axis=0, return_inverse=True
+        )
         return [tuple(bag) for bag in found.tolist()], which.ravel()
 
     def _safe(self, group: frozenset[int], predicate: Predicate) -> npt.NDArray[np.bool_]:
@@ -33,7 +37,9 @@ class Assignments:
         bags, which = self.shown(group)
         return np.array([predicate(bag) for bag in bags], dtype=np.bool_)[which]
 
-    def alike(self, groups: Iterable[Iterable[int]], worlds: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+    def alike(
+        self, groups: Iterable[Iterable[int]], worlds: npt.NDArray[np.int64]
+    ) -> list[npt.NDArray[np.int64]]:
         """Some worlds (their places), parted by what all of these groups show."""
         all_bags = np.zeros(len(worlds), dtype=np.int64)
         for group in groups:

@@ -20,7 +20,10 @@ Groups = tuple[tuple[int, ...], ...]
 
 def rows_of(laid: Laid) -> Outcome:
     """The released rows, read off what a form lays out."""
-    columns = [codes.tolist() if values is None else [values[code] for code in codes.tolist()] for values, codes in laid.values()]
+    columns = [
+        codes.tolist() if values is None else [values[code] for code in codes.tolist()]
+        for values, codes in laid.values()
+    ]
     return tuple(zip(*columns, strict=True))
 
 
@@ -32,11 +35,22 @@ def table_of(form: str, database: Database, columns: int = 2) -> shoal.Table:
     """A database as a table; in long form its columns are items."""
     names = [f"c{j}" for j in range(columns)]
     if form == "wide":
-        frame = pl.DataFrame([list(row) for row in database], schema=dict.fromkeys(names, pl.Int64), orient="row")
+        frame = pl.DataFrame(
+            [list(row) for row in database], schema=dict.fromkeys(names, pl.Int64), orient="row"
+        )
         return shoal.table(frame, quasi=names)
-    rows = [(who, f"c{item}", value) for who, row in enumerate(database) for item, value in enumerate(row) if value is not None]
-    rows += [(who, "other", 1) for who, _ in enumerate(database)]  # a person without any of the items is there nevertheless
-    frame = pl.DataFrame(rows, schema={"who": pl.Int64, "item": pl.String, "value": pl.Int64}, orient="row")
+    rows = [
+        (who, f"c{item}", value)
+        for who, row in enumerate(database)
+        for item, value in enumerate(row)
+        if value is not None
+    ]
+    rows += [
+        (who, "other", 1) for who, _ in enumerate(database)
+    ]  # a person without any of the items is there nevertheless
+    frame = pl.DataFrame(
+        rows, schema={"who": pl.Int64, "item": pl.String, "value": pl.Int64}, orient="row"
+    )
     return shoal.table(frame, identifying=["who"], quasi=["item"], sensitive=["value"])
 
 
@@ -45,7 +59,14 @@ def wide(database: Database, columns: int) -> Wide:
 
 
 def long(database: Database, columns: int) -> Long:
-    return Long.of(table_of("long", database, columns), [f"c{j}" for j in range(columns)], "who", "item", "value", {})
+    return Long.of(
+        table_of("long", database, columns),
+        [f"c{j}" for j in range(columns)],
+        "who",
+        "item",
+        "value",
+        {},
+    )
 
 
 FORMS: dict[str, Callable[[Database, int], Any]] = {"wide": wide, "long": long}

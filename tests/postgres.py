@@ -19,7 +19,9 @@ class Server:
 
     def __init__(self) -> None:
         versions = Path("/usr/lib/postgresql").glob("*/bin/pg_ctl")
-        found = max(versions, key=lambda path: int(path.parts[-3]), default=None) or shutil.which("pg_ctl")
+        found = max(versions, key=lambda path: int(path.parts[-3]), default=None) or shutil.which(
+            "pg_ctl"
+        )
         if found is None:
             pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
         self.programs = Path(found).parent
@@ -32,20 +34,44 @@ class Server:
             os.chown(self.folder, other.pw_uid, other.pw_gid)
             self.user = {"user": other.pw_uid, "group": other.pw_gid, "extra_groups": []}
         self.run(
-            "initdb", "--no-locale", "--encoding=UTF8", "--auth=trust", "--username=shoal", "--no-sync", f"{self.folder}/data"
+            "initdb",
+            "--no-locale",
+            "--encoding=UTF8",
+            "--auth=trust",
+            "--username=shoal",
+            "--no-sync",
+            f"{self.folder}/data",
         )
         self.start()
 
     def run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
-            [self.programs / program, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=120, **self.user
+            [self.programs / program, *arguments],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            **self.user,
         )
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
 
     def start(self, *, fsync: bool = True) -> None:
-        settings = {"listen_addresses": "", "unix_socket_directories": self.folder, "fsync": fsync, "max_connections": 60}
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": self.folder,
+            "fsync": fsync,
+            "max_connections": 60,
+        }
         options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
-        self.run("pg_ctl", "--wait", f"--pgdata={self.folder}/data", f"--log={self.folder}/log", "-o", options, "start")
+        self.run(
+            "pg_ctl",
+            "--wait",
+            f"--pgdata={self.folder}/data",
+            f"--log={self.folder}/log",
+            "-o",
+            options,
+            "start",
+        )
 
     def stop(self, mode: str = "fast") -> None:
         """Mode "immediate" is as if the machine had lost its power, as far as a process can."""
@@ -62,7 +88,9 @@ class Server:
             return cursor.fetchall() if cursor.description else None
 
     def url(self, schema: str) -> str:
-        return f"postgresql:///postgres?host={self.folder}&user=shoal&options=-csearch_path%3D{schema}"
+        return (
+            f"postgresql:///postgres?host={self.folder}&user=shoal&options=-csearch_path%3D{schema}"
+        )
 
     def fresh(self) -> str:
         """The URL of a new, empty schema: a database takes half a second to make, and longer to recover after a crash."""

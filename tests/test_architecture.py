@@ -13,7 +13,10 @@ PAGE = ROOT / "docs" / "architecture.md"
 
 def rooms() -> list[str]:
     """The rooms in the order of the page's table."""
-    return [name.rstrip("/") for name in re.findall(r"^\| `(\w+/?)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE)]
+    return [
+        name.rstrip("/")
+        for name in re.findall(r"^\| `(\w+/?)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
 
 
 def imported(path: Path) -> Iterator[tuple[str, int]]:
@@ -27,7 +30,9 @@ def imported(path: Path) -> Iterator[tuple[str, int]]:
             names = [node.module or ""]
         else:
             continue
-        yield from ((name.split(".")[1], node.lineno) for name in names if name.startswith("shoal."))
+        yield from (
+            (name.split(".")[1], node.lineno) for name in names if name.startswith("shoal.")
+        )
 
 
 def below(order: list[str], source: Path) -> list[str]:
@@ -42,7 +47,9 @@ def below(order: list[str], source: Path) -> list[str]:
 
 
 def test_every_room_is_on_the_page() -> None:
-    there = {path.name.removesuffix(".py") for path in SOURCE.iterdir() if not path.name.startswith("_")} - {"py.typed"}
+    there = {
+        path.name.removesuffix(".py") for path in SOURCE.iterdir() if not path.name.startswith("_")
+    } - {"py.typed"}
     assert there == set(rooms())
 
 
@@ -52,5 +59,7 @@ def test_no_room_uses_one_below_it() -> None:
 
 def test_a_room_that_used_one_below_it_would_be_noticed(tmp_path: Path) -> None:
     (tmp_path / "errors.py").write_text("def late():\n    from shoal import tables\n")
-    (tmp_path / "tables.py").write_text("import shoal.errors\nfrom shoal.errors import ShoalError\n")
+    (tmp_path / "tables.py").write_text(
+        "import shoal.errors\nfrom shoal.errors import ShoalError\n"
+    )
     assert below(rooms(), tmp_path) == ["errors.py:2 uses tables"]

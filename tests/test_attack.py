@@ -26,7 +26,9 @@ if find_spec("shoal.methods.optimal"):
 
 def people(ill: list[str] | None = None) -> Table:
     frame = KNOWN if ill is None else KNOWN.with_columns(ill=pl.Series(ill))
-    return shoal.table(frame, quasi=["town"], sensitive=["ill"] if ill else [], hierarchies={"town": TOWNS})
+    return shoal.table(
+        frame, quasi=["town"], sensitive=["ill"] if ill else [], hierarchies={"town": TOWNS}
+    )
 
 
 @pytest.mark.parametrize("method", DIVERSE, ids=lambda method: method.name)
@@ -38,14 +40,22 @@ def test_the_attacker_learns_more_than_the_table_shows(method: Method) -> None:
 
 
 @pytest.mark.parametrize("method", DIVERSE, ids=lambda method: method.name)
-def test_where_the_towns_are_released_the_attacker_has_no_more_than_the_groups(method: Method) -> None:
-    possible = inputs(method, people(), method.release(people(["HIV", "flu", "HIV", "gout", "cold"])).table, "ill")
-    assert [belief["HIV"] for belief in beliefs(possible)] == [Fraction(1, 2)] * 2 + [Fraction(1, 3)] * 3
+def test_where_the_towns_are_released_the_attacker_has_no_more_than_the_groups(
+    method: Method,
+) -> None:
+    possible = inputs(
+        method, people(), method.release(people(["HIV", "flu", "HIV", "gout", "cold"])).table, "ill"
+    )
+    assert [belief["HIV"] for belief in beliefs(possible)] == [Fraction(1, 2)] * 2 + [
+        Fraction(1, 3)
+    ] * 3
 
 
 def test_a_choice_that_does_not_depend_on_the_sensitive_column_tells_nothing_about_it() -> None:
     method = Mondrian((KAnonymity(3),))
-    possible = inputs(method, people(), method.release(people(["HIV", "HIV", "flu", "gout", "cold"])).table, "ill")
+    possible = inputs(
+        method, people(), method.release(people(["HIV", "HIV", "flu", "gout", "cold"])).table, "ill"
+    )
     assert len(possible) == 60
     assert [belief["HIV"] for belief in beliefs(possible)] == [Fraction(2, 5)] * 5
 
@@ -57,6 +67,8 @@ def test_attacks_that_cannot_work_are_refused() -> None:
         inputs(method, people(), released, "town")
     with pytest.raises(ColumnError, match="5 people and 3"):
         inputs(method, people(), released[:3], "ill")
-    many = shoal.table(pl.DataFrame({"town": ["Aby"] * 12}), quasi=["town"], hierarchies={"town": TOWNS})
+    many = shoal.table(
+        pl.DataFrame({"town": ["Aby"] * 12}), quasi=["town"], hierarchies={"town": TOWNS}
+    )
     with pytest.raises(TooLargeError, match="479,001,600"):
         inputs(method, many, pl.DataFrame({"town": ["*"] * 12, "ill": list("abcdefghijkl")}), "ill")

@@ -17,7 +17,9 @@ FRAME = pl.DataFrame({"name": ["Ann", "Bea", "Cid", "Dov"], "pay": [5.0, 1.5, 3.
 
 def audit(place: Path, strategy: Any, frame: pl.DataFrame = FRAME, **given: Any) -> shoal.Audit:
     secret = Secret("pay", low=0, high=10, integers=False, strategy=strategy, **given)
-    return shoal.Audit.new(place, shoal.table(frame, types={"name": "text"}), secret, public=["name"])
+    return shoal.Audit.new(
+        place, shoal.table(frame, types={"name": "text"}), secret, public=["name"]
+    )
 
 
 def asked(one: shoal.Audit, *queries: str) -> list[str]:
@@ -25,7 +27,9 @@ def asked(one: shoal.Audit, *queries: str) -> list[str]:
 
 
 @pytest.mark.parametrize("aggregate", ["max", "min"])
-def test_a_denial_of_the_simple_strategy_tells_whose_the_extreme_is(tmp_path: Path, aggregate: str) -> None:
+def test_a_denial_of_the_simple_strategy_tells_whose_the_extreme_is(
+    tmp_path: Path, aggregate: str
+) -> None:
     extreme, who = ("5", "Ann") if aggregate == "max" else ("1.5", "Bea")
     questions = (f"{aggregate}(pay)", f"{aggregate}(pay) where name != '{who}'")
     careless = audit(tmp_path / "a", "simple")
@@ -41,12 +45,17 @@ def test_a_denial_of_the_simple_strategy_tells_whose_the_extreme_is(tmp_path: Pa
 def test_sums_of_the_simple_strategy_tell_and_those_of_the_default_do_not(tmp_path: Path) -> None:
     pytest.importorskip("highspy")
     frame = FRAME.with_columns(pay=pl.Series([0.5, 0.25, 6.0, 2.5]))
-    questions = [f"sum(pay) where name in ({who})" for who in ("'Ann', 'Bea'", "'Bea', 'Cid', 'Dov'", "'Ann', 'Cid', 'Dov'")]
+    questions = [
+        f"sum(pay) where name in ({who})"
+        for who in ("'Ann', 'Bea'", "'Bea', 'Cid', 'Dov'", "'Ann', 'Cid', 'Dov'")
+    ]
     for strategy in ("simple", "binding"):
         one = audit(tmp_path / strategy, strategy, frame, width=2, dither=True)
         assert asked(one, *questions)[0] == "denied"
         found = told(one)
-        assert {one.person(each.person)["name"] for each in found} == ({"Ann", "Bea"} if strategy == "simple" else set())
+        assert {one.person(each.person)["name"] for each in found} == (
+            {"Ann", "Bea"} if strategy == "simple" else set()
+        )
         assert all(each.high - each.low < 2.01 for each in found)
 
 

@@ -20,11 +20,18 @@ from shoal.audit.polytope import Row
 from shoal.audit.sums import Sums, SumState
 from shoal.errors import ColumnError, ParameterError, QueryError
 
-FRAME = pl.DataFrame({"name": ["Ann", "Bea", "Cid", "Dov", "Eve", "Fay"], "pay": [52.5, 61.25, 48.0, 75.5, 66.0, 58.75]})
+FRAME = pl.DataFrame(
+    {
+        "name": ["Ann", "Bea", "Cid", "Dov", "Eve", "Fay"],
+        "pay": [52.5, 61.25, 48.0, 75.5, 66.0, 58.75],
+    }
+)
 
 
 def audit(place: Path, **given: Any) -> shoal.Audit:
-    return shoal.Audit.new(place, shoal.table(FRAME, types={"name": "text"}), Secret("pay", **given), public=["name"])
+    return shoal.Audit.new(
+        place, shoal.table(FRAME, types={"name": "text"}), Secret("pay", **given), public=["name"]
+    )
 
 
 def test_no_minor_is_larger_than_the_bound_that_the_proof_uses() -> None:
@@ -37,13 +44,17 @@ def test_no_minor_is_larger_than_the_bound_that_the_proof_uses() -> None:
 def test_where_the_unit_is_coarse_nothing_is_answered_that_could_be_worked_out() -> None:
     drawn = random.Random(1)
     values = [Fraction(drawn.randint(0, 1000), 100) for _ in range(12)]
-    questions = [crowd(person for person in range(12) if drawn.random() < 0.5) or 1 for _ in range(60)]
+    questions = [
+        crowd(person for person in range(12) if drawn.random() < 0.5) or 1 for _ in range(60)
+    ]
     answered = {}
     for unit in (None, Fraction(1, 100), Fraction(1, 10**20)):
         auditor = Sums(12, 0, 10, 1, unit=unit)
         state, answers = auditor.start(), 0
         for people in questions:
-            asked = sum((values[person] for person in range(12) if people >> person & 1), Fraction(0))
+            asked = sum(
+                (values[person] for person in range(12) if people >> person & 1), Fraction(0)
+            )
             entry = auditor.decide(state, people, asked)
             answers += entry.answered and entry.relation == "="
             state = auditor.after(state, entry)
@@ -59,7 +70,9 @@ def test_the_digits_that_are_added_are_enough_for_a_thousand_sums_of_two_thousan
     assert auditor._coarse(SumState(rows * 2), drawn.getrandbits(2_000))
 
 
-def test_answers_are_off_by_half_a_unit_a_person_at_most_and_the_log_keeps_what_was_decided(tmp_path: Path) -> None:
+def test_answers_are_off_by_half_a_unit_a_person_at_most_and_the_log_keeps_what_was_decided(
+    tmp_path: Path,
+) -> None:
     one = audit(tmp_path / "a", low=0, high=100, width=5, dither=True)
     true = FRAME["pay"].sum()
     reply = one.ask("sum(pay)")
@@ -97,7 +110,9 @@ def test_a_dithered_sum_is_worked_out_again_from_others(tmp_path: Path) -> None:
     whole, some = one.ask("sum(pay)"), one.ask("sum(pay) where name in ('Ann', 'Bea', 'Cid')")
     rest = one.ask("sum(pay) where not name in ('Ann', 'Bea', 'Cid')")
     assert None not in (whole.answer, some.answer, rest.answer)
-    assert abs(Fraction(whole.answer or 0) - Fraction(some.answer or 0) - Fraction(rest.answer or 0)) <= Fraction(2, 100)
+    assert abs(
+        Fraction(whole.answer or 0) - Fraction(some.answer or 0) - Fraction(rest.answer or 0)
+    ) <= Fraction(2, 100)
     assert [entry.relation for entry in one.entries("pay")] == ["=", "=", None]
 
 
@@ -109,11 +124,15 @@ def test_entries_of_a_coarse_audit_are_denials_that_bind_nothing() -> None:
 def test_bounds_that_no_value_can_have_are_those_that_some_can(tmp_path: Path) -> None:
     whole = pl.DataFrame({"name": ["Ann", "Bea"], "pay": [1, 1]})
     table = shoal.table(whole, types={"name": "text", "pay": "integer"})
-    one = shoal.Audit.new(tmp_path / "a", table, Secret("pay", low="0.5", high="4.5"), public=["name"])
+    one = shoal.Audit.new(
+        tmp_path / "a", table, Secret("pay", low="0.5", high="4.5"), public=["name"]
+    )
     assert one.ask("max(pay)").denied
     assert told(one) == ()  # it may be 1 or 2, for each of them
     with pytest.raises(ParameterError, match="smaller width"):
-        shoal.Audit.new(tmp_path / "b", table, Secret("pay", low="0.5", high="1.9"), public=["name"])
+        shoal.Audit.new(
+            tmp_path / "b", table, Secret("pay", low="0.5", high="1.9"), public=["name"]
+        )
     with pytest.raises(ParameterError, match="are whole"):
         Maxima(2, Fraction(1, 2), 4, integers=True)
 
@@ -121,7 +140,9 @@ def test_bounds_that_no_value_can_have_are_those_that_some_can(tmp_path: Path) -
 def test_different_values_of_few_digits_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="give each other away"):
         audit(tmp_path / "a", low=0, high=100, distinct=True, width="0.1")
-    assert audit(tmp_path / "b", low=0, high=100, distinct=True, width=1).ask("max(pay)").answer == Fraction(151, 2)
+    assert audit(tmp_path / "b", low=0, high=100, distinct=True, width=1).ask(
+        "max(pay)"
+    ).answer == Fraction(151, 2)
 
 
 class Careless(Sums):
@@ -148,11 +169,15 @@ def test_four_sums_tell_whole_numbers_to_a_twin_that_takes_them_for_reals(unit: 
     for auditor in (Sums(5, 0, 8, 2, unit=unit), Careless(5, 0, 8, 2, unit=unit)):
         state, entries = auditor.start(), []
         for people in questions:
-            entries.append(auditor.decide(state, crowd(people), sum(values[person] for person in people)))
+            entries.append(
+                auditor.decide(state, crowd(people), sum(values[person] for person in people))
+            )
             state = auditor.after(state, entries[-1])
         found[type(auditor)] = narrowest(5, 8, entries)
     assert found[Careless] < 2
-    assert (found[Sums] >= 2) == (unit == 1)  # real numbers are promised to nobody who knows that they are whole
+    assert (found[Sums] >= 2) == (
+        unit == 1
+    )  # real numbers are promised to nobody who knows that they are whole
 
 
 def test_some_multiples_are_as_near_to_any_real_table_as_the_proof_says() -> None:
@@ -161,7 +186,14 @@ def test_some_multiples_are_as_near_to_any_real_table_as_the_proof_says() -> Non
         n = drawn.randint(2, 6)
         m = drawn.randint(1, n - 1)
         a = np.array([[drawn.randint(0, 1) for _ in range(n)] for _ in range(m)])
-        chosen = next((list(some) for some in combinations(range(n), m) if round(np.linalg.det(a[:, list(some)]))), None)
+        chosen = next(
+            (
+                list(some)
+                for some in combinations(range(n), m)
+                if round(np.linalg.det(a[:, list(some)]))
+            ),
+            None,
+        )
         if chosen is None:
             continue  # rows that are no basis are fewer
         basis = round(np.linalg.det(a[:, chosen]))
@@ -184,4 +216,7 @@ def test_some_multiples_are_as_near_to_any_real_table_as_the_proof_says() -> Non
 
 def test_widths_of_multiples_are_asked_for_with_room() -> None:
     bare, fine = Sums(3, 0, 8, 2)._box, Sums(3, 0, 8, 2, unit=Fraction(1, 10**30))._box
-    assert all(wider - width == Fraction(8, 2**38) for width, wider in zip(bare.width, fine.width, strict=True))
+    assert all(
+        wider - width == Fraction(8, 2**38)
+        for width, wider in zip(bare.width, fine.width, strict=True)
+    )

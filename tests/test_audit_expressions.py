@@ -40,10 +40,31 @@ KINDS = {
     "not": Kind.TEXT,
 }
 ROWS: list[dict[str, Any]] = [
-    {"dept": "X", "age": 30, "share": 0.1, "born": dt.date(1990, 5, 1), 'post "code"': "a'b", "not": "in"},
-    {"dept": "X", "age": 41, "share": 0.5, "born": dt.date(1979, 1, 31), 'post "code"': "", "not": ""},
+    {
+        "dept": "X",
+        "age": 30,
+        "share": 0.1,
+        "born": dt.date(1990, 5, 1),
+        'post "code"': "a'b",
+        "not": "in",
+    },
+    {
+        "dept": "X",
+        "age": 41,
+        "share": 0.5,
+        "born": dt.date(1979, 1, 31),
+        'post "code"': "",
+        "not": "",
+    },
     {"dept": "Y", "age": None, "share": None, "born": None, 'post "code"': "ü, (", "not": "x"},
-    {"dept": None, "age": -7, "share": 2.0, "born": dt.date(2000, 2, 29), 'post "code"': "a'b", "not": "y"},
+    {
+        "dept": None,
+        "age": -7,
+        "share": 2.0,
+        "born": dt.date(2000, 2, 29),
+        'post "code"': "a'b",
+        "not": "y",
+    },
 ]
 EVERYONE = (1 << len(ROWS)) - 1
 
@@ -110,7 +131,10 @@ def test_a_condition_is_about_these_people(text: str, expected: list[int]) -> No
         ("age <> 3", "write != instead of <>"),
         ("age => 3", "write >= instead of =>"),
         ("age =< 3", "write <= instead of =<"),
-        ('dept = "X"', "character 8, at 'X': column 'dept' is text: compare it with a value in single quotes, as 'X'"),
+        (
+            'dept = "X"',
+            "character 8, at 'X': column 'dept' is text: compare it with a value in single quotes, as 'X'",
+        ),
         ('born in ("1990-05-01")', "in single quotes, as '2024-12-31'"),
         ("age = '30'", "a number"),
         ("age = 30x", "character 7"),
@@ -148,7 +172,10 @@ def test_what_is_no_condition_is_refused_with_the_place(text: str, place: str) -
         ("max(salary)", Query("max", "salary")),
         (" Mean ( \"a b\" ) WHERE dept = 'X' ", Query("mean", "a b", Atom("dept", "=", ("X",)))),
         ("count(*)", Query("count", None)),
-        ("count(*) where not (age = 1)", Query("count", None, Not(Atom("age", "=", (Decimal(1),))))),
+        (
+            "count(*) where not (age = 1)",
+            Query("count", None, Not(Atom("age", "=", (Decimal(1),)))),
+        ),
     ],
 )
 def test_a_query_is_an_aggregate_and_perhaps_a_condition(text: str, expected: Query) -> None:
@@ -156,7 +183,19 @@ def test_a_query_is_an_aggregate_and_perhaps_a_condition(text: str, expected: Qu
 
 
 @pytest.mark.parametrize(
-    "text", ["", "max", "max(", "max()", "max(*)", "count(salary)", "median(salary)", "max(salary) dept", "max(a, b)", "'max'(a)"]
+    "text",
+    [
+        "",
+        "max",
+        "max(",
+        "max()",
+        "max(*)",
+        "count(salary)",
+        "median(salary)",
+        "max(salary) dept",
+        "max(a, b)",
+        "'max'(a)",
+    ],
 )
 def test_what_is_no_query_is_refused(text: str) -> None:
     with pytest.raises(QueryError):
@@ -181,7 +220,9 @@ def atoms(draw: st.DrawFn) -> Atom:
         signs += ["<", "<=", ">", ">=", "between"]
     sign = draw(st.sampled_from(signs))
     number = {"missing": (0, 0), "between": (2, 2), "in": (1, 4)}.get(sign, (1, 1))
-    return Atom(name, sign, tuple(draw(st.lists(texts(kind), min_size=number[0], max_size=number[1]))))
+    return Atom(
+        name, sign, tuple(draw(st.lists(texts(kind), min_size=number[0], max_size=number[1])))
+    )
 
 
 def joined(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
@@ -231,10 +272,14 @@ def holds(asked: Condition, row: dict[str, Any]) -> bool:
 
 @given(CONDITIONS)
 def test_a_condition_means_what_it_says_of_every_row(asked: Condition) -> None:
-    assert list(members(people(asked, PUBLIC, EVERYONE))) == [i for i, row in enumerate(ROWS) if holds(asked, row)]
+    assert list(members(people(asked, PUBLIC, EVERYONE))) == [
+        i for i, row in enumerate(ROWS) if holds(asked, row)
+    ]
 
 
-PIECES = st.sampled_from([*"()=<>*,'\"", "and", "or", "not", "age", "dept", "1", "'X'", " ", "max(salary) where "])
+PIECES = st.sampled_from(
+    [*"()=<>*,'\"", "and", "or", "not", "age", "dept", "1", "'X'", " ", "max(salary) where "]
+)
 
 
 @given(st.text(max_size=60) | st.lists(PIECES).map("".join))

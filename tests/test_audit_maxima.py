@@ -22,7 +22,9 @@ from shoal.research import PrintedMaxima
 SETS = ((0, 1), (1, 2, 3), (1, 2, 3), (2, 3))
 
 
-def heard(auditor: Auditor[Any], values: Sequence[Number], questions: Sequence[Sequence[int]]) -> list[Heard]:
+def heard(
+    auditor: Auditor[Any], values: Sequence[Number], questions: Sequence[Sequence[int]]
+) -> list[Heard]:
     """What an auditor says to questions about some values."""
     state, said = auditor.start(), []
     extreme = min if isinstance(auditor, Minima) else max
@@ -33,7 +35,9 @@ def heard(auditor: Auditor[Any], values: Sequence[Number], questions: Sequence[S
     return said
 
 
-def answers(auditor: Auditor[Any], values: Sequence[Number], questions: Sequence[Sequence[int]] = SETS) -> list[Number | None]:
+def answers(
+    auditor: Auditor[Any], values: Sequence[Number], questions: Sequence[Sequence[int]] = SETS
+) -> list[Number | None]:
     return [each.answer for each in heard(auditor, values, questions)]
 
 
@@ -50,7 +54,9 @@ class Walk:
     width: int = 1  # of the possible values, in steps of the grid
 
     @classmethod
-    def over(cls, auditor: Any, grid: int, real: Sequence[int] | None = None, width: int = 1) -> "Walk":
+    def over(
+        cls, auditor: Any, grid: int, real: Sequence[int] | None = None, width: int = 1
+    ) -> "Walk":
         tables = np.array(list(product(range(grid), repeat=auditor.people)))
         if getattr(auditor, "distinct", False):
             tables = tables[[len(set(row)) == len(row) for row in tables.tolist()]]
@@ -75,7 +81,11 @@ class Walk:
                     sounds.setdefault(sound, []).append(alike[values == value])
                     after = self.auditor.after(state, entry)
                     if sound in then and then[sound] != after:
-                        return [*so_far, (people, sound), "the audit's state depends on more than what was heard"]
+                        return [
+                            *so_far,
+                            (people, sound),
+                            "the audit's state depends on more than what was heard",
+                        ]
                     then[sound] = after
                 for sound, parts in sounds.items():
                     rest = np.concatenate(parts)
@@ -88,7 +98,9 @@ class Walk:
                         key = then[sound], left, rest.tobytes()
                         if key not in seen:
                             seen.add(key)
-                            if deeper := walk(then[sound], left - 1, np.sort(rest), [*so_far, (people, sound)]):
+                            if deeper := walk(
+                                then[sound], left - 1, np.sort(rest), [*so_far, (people, sound)]
+                            ):
                                 return deeper
             return None
 
@@ -116,7 +128,9 @@ ONE_OF_EACH_SIZE = {
         ((3, 5, 1, 2), [5, None, None, 2]),
     ],
 )
-def test_the_oracle_of_the_corrected_algorithm(values: tuple[int, ...], said: list[int | None]) -> None:
+def test_the_oracle_of_the_corrected_algorithm(
+    values: tuple[int, ...], said: list[int | None]
+) -> None:
     assert answers(Maxima(4), values) == said
     mirrored = [None if each is None else -each for each in said]
     assert answers(Minima(4), [-value for value in values]) == mirrored
@@ -135,7 +149,9 @@ def test_the_first_question_is_answered_iff_it_is_about_two_people_or_more() -> 
     assert answers(Maxima(3), (1, 2, 3), [(0, 1)]) == [2]
 
 
-@pytest.mark.parametrize("auditor", [Maxima(3), Maxima(3, distinct=True), Minima(3), Maxima(3, strategy="simulatable")])
+@pytest.mark.parametrize(
+    "auditor", [Maxima(3), Maxima(3, distinct=True), Minima(3), Maxima(3, strategy="simulatable")]
+)
 def test_nobody_of_three_is_found_out_by_four_questions(auditor: Any) -> None:
     walk = reals(auditor)
     if isinstance(auditor, Minima):  # what is above counts for minima as what is below for maxima
@@ -149,7 +165,9 @@ def test_nobody_of_four_is_found_out_by_four_questions(auditor: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("auditor", [Maxima(4), Maxima(4, distinct=True), Maxima(4, strategy="simulatable")])
+@pytest.mark.parametrize(
+    "auditor", [Maxima(4), Maxima(4, distinct=True), Maxima(4, strategy="simulatable")]
+)
 def test_nobody_of_four_is_found_out_by_five_questions(auditor: Any) -> None:
     assert reals(auditor).breach(5, ONE_OF_EACH_SIZE[4]) is None
 
@@ -192,7 +210,9 @@ class Tied(Maxima):
 
     def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
         entry = super().decide(state, people, answer)
-        return Entry(people, True, "=", answer) if entry.relation and entry.value == answer else entry
+        return (
+            Entry(people, True, "=", answer) if entry.relation and entry.value == answer else entry
+        )
 
 
 class Believing(Maxima):
@@ -268,9 +288,15 @@ def asked(draw: st.DrawFn) -> tuple[int, list[int], list[list[int]]]:
 
 
 @given(asked(), st.sampled_from(["binding", "simulatable"]), st.booleans())
-def test_a_repeated_answer_is_given_again_and_a_repeated_denial_stays(case: Any, strategy: Any, bounded: bool) -> None:
+def test_a_repeated_answer_is_given_again_and_a_repeated_denial_stays(
+    case: Any, strategy: Any, bounded: bool
+) -> None:
     people, values, questions = case
-    auditor = Maxima(people, 0, 9, integers=True, strategy=strategy) if bounded else Maxima(people, strategy=strategy)
+    auditor = (
+        Maxima(people, 0, 9, integers=True, strategy=strategy)
+        if bounded
+        else Maxima(people, strategy=strategy)
+    )
     if not questions:
         return
     first = answers(auditor, values, questions)
@@ -282,7 +308,9 @@ def test_a_repeated_answer_is_given_again_and_a_repeated_denial_stays(case: Any,
 
 
 @given(asked(), st.booleans())
-def test_what_is_given_is_true_and_binding_answers_where_simulatable_does(case: Any, distinct: bool) -> None:
+def test_what_is_given_is_true_and_binding_answers_where_simulatable_does(
+    case: Any, distinct: bool
+) -> None:
     people, values, questions = case
     if distinct:
         values = [value * people + person for person, value in enumerate(values)]
@@ -291,18 +319,25 @@ def test_what_is_given_is_true_and_binding_answers_where_simulatable_does(case: 
     assert all(one is None or one == other for one, other in zip(said, truth, strict=True))
     first_denial = next((at for at, each in enumerate(said) if each is None), len(said))
     cautious = answers(Maxima(people, strategy="simulatable", distinct=distinct), values, questions)
-    assert all(one == other or other is None for one, other in zip(said[:first_denial], cautious, strict=False))
+    assert all(
+        one == other or other is None
+        for one, other in zip(said[:first_denial], cautious, strict=False)
+    )
 
 
 @given(asked(), st.booleans(), st.sampled_from([None, 0]), st.booleans())
-def test_the_audit_never_leaves_fewer_than_two_who_may_have_a_value(case: Any, distinct: bool, low: Any, high: bool) -> None:
+def test_the_audit_never_leaves_fewer_than_two_who_may_have_a_value(
+    case: Any, distinct: bool, low: Any, high: bool
+) -> None:
     people, values, questions = case
     if distinct:
         values = [value * people + person for person, value in enumerate(values)]
     auditor = Maxima(people, low, max(values) + 1 if high else None, distinct=distinct)
     state = auditor.start()
     for each in questions:
-        state = auditor.after(state, auditor.decide(state, crowd(each), max(values[person] for person in each)))
+        state = auditor.after(
+            state, auditor.decide(state, crowd(each), max(values[person] for person in each))
+        )
         assert all(who.bit_count() >= 2 for who, _ in state.audit.witnesses)
         for who, most in state.audit.witnesses:
             assert all(state.audit.bounds[person] == most for person in members(who))
@@ -312,7 +347,9 @@ def test_distinct_values_up_to_a_public_bound_are_denied_where_nothing_could_be_
     auditor, values = Maxima(4, high=5, distinct=True), (5, 3, 1, 4)
     state = auditor.start()
     for people in ((1, 3), (0, 1, 3), (0, 2)):
-        state = auditor.after(state, auditor.decide(state, crowd(people), max(values[person] for person in people)))
+        state = auditor.after(
+            state, auditor.decide(state, crowd(people), max(values[person] for person in people))
+        )
         assert all(who.bit_count() >= 2 for who, _ in state.audit.witnesses)
 
 
@@ -326,7 +363,13 @@ def test_the_adversary_finds_what_enumeration_finds(case: Any) -> None:
     if not said:
         return
     tables = (
-        [table for table in product(range(10), repeat=people) if heard(auditor, table, questions) == said] if people < 3 else None
+        [
+            table
+            for table in product(range(10), repeat=people)
+            if heard(auditor, table, questions) == said
+        ]
+        if people < 3
+        else None
     )
     found = possible(auditor, said, domain=range(10))
     if tables is not None:
@@ -336,7 +379,9 @@ def test_the_adversary_finds_what_enumeration_finds(case: Any) -> None:
         assert values[person] in one.values
         other = possible(auditor, said)[person]  # the same, without a list of all values
         assert set(one.values) == {
-            value for value in range(10) if value in other.values or any(low < value < high for low, high in other.between)
+            value
+            for value in range(10)
+            if value in other.values or any(low < value < high for low, high in other.between)
         }
 
 
@@ -381,7 +426,11 @@ def test_wrong_parameters_are_refused(make: Callable[[], Any], said: str) -> Non
 
 
 def test_binding_answers_more_than_simulatable_on_the_experiment_of_the_chapter() -> None:
-    people, drawn, counts = 300, random.Random(3), dict.fromkeys(("simple", "binding", "simulatable"), 0)
+    people, drawn, counts = (
+        300,
+        random.Random(3),
+        dict.fromkeys(("simple", "binding", "simulatable"), 0),
+    )
     values = [drawn.randint(1, people) for _ in range(people)]
     questions = [drawn.sample(range(people), drawn.randint(1, people // 10)) for _ in range(100)]
     for strategy in counts:

@@ -53,7 +53,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def people(**columns: Any) -> shoal.Table:
-    frame = {"name": NAMES, "dept": ["X", "Y"] * (PEOPLE // 2), "age": list(range(20, 20 + PEOPLE)), "salary": VALUES} | columns
+    frame = {
+        "name": NAMES,
+        "dept": ["X", "Y"] * (PEOPLE // 2),
+        "age": list(range(20, 20 + PEOPLE)),
+        "salary": VALUES,
+    } | columns
     return shoal.table(pl.DataFrame(frame), types={"name": "text"})
 
 
@@ -73,7 +78,11 @@ class Cut(BaseException):
 def contradictions(place: str, told: dict[str, str]) -> list[str]:
     """What is wrong with a log, given all replies that ever left: it holds them, and follows from the data by the rules alone."""
     audit = Audit.open(place)
-    found = [f"{query}: told {reply}" for query, reply in told.items() if str(_replies(audit).get(query)) != reply]
+    found = [
+        f"{query}: told {reply}"
+        for query, reply in told.items()
+        if str(_replies(audit).get(query)) != reply
+    ]
     states: dict[str, Any] = {}
     with Store(place).reading() as turn:
         _, *links = turn.links(None)
@@ -129,7 +138,11 @@ def test_a_count_is_answered_and_leaves_no_trace(place: str) -> None:
 
 def test_the_same_people_get_the_same_reply_without_a_new_entry(place: str) -> None:
     audit = made(place)
-    for text in ("max(salary) where dept = 'X'", "max(salary) where not dept = 'Y'", "max(salary) where dept in ('X')"):
+    for text in (
+        "max(salary) where dept = 'X'",
+        "max(salary) where not dept = 'Y'",
+        "max(salary) where dept in ('X')",
+    ):
         assert audit.ask(text) == Audit.open(place).ask(text) == Reply(max(VALUES[::2]))
     assert len(audit.transcript()) == 1
 
@@ -145,7 +158,11 @@ def test_sums_without_bounds_are_exact_and_a_mean_is_a_sum(place: str) -> None:
 
 
 def test_dithered_sums_are_about_right_and_replay(place: str) -> None:
-    audit = made(place, Secret("salary", low=0, high=200, dither=True), salary=[f"{value}.10" for value in VALUES])
+    audit = made(
+        place,
+        Secret("salary", low=0, high=200, dither=True),
+        salary=[f"{value}.10" for value in VALUES],
+    )
     total = Fraction(sum(VALUES)) + Fraction(PEOPLE, 10)
     answer = audit.ask("sum(salary)").answer
     assert answer is not None
@@ -161,7 +178,9 @@ def test_minima_are_audited_as_maxima_are(place: str) -> None:
     assert not contradictions(place, {})
 
 
-def test_a_column_answers_one_kind_of_query_the_first_one_or_the_one_it_was_made_for(place: str) -> None:
+def test_a_column_answers_one_kind_of_query_the_first_one_or_the_one_it_was_made_for(
+    place: str,
+) -> None:
     audit = made(place)
     audit.ask("max(salary)")
     for text in ("min(salary)", "sum(salary)", "mean(salary)", "sum(salary) where name = 'p1'"):
@@ -173,19 +192,28 @@ def test_a_column_answers_one_kind_of_query_the_first_one_or_the_one_it_was_made
 
 
 def test_columns_are_audited_apart(place: str) -> None:
-    secrets = [Secret("salary", family="max", low=0, high=200), Secret("bonus", family="min", low=0, high=50)]
+    secrets = [
+        Secret("salary", family="max", low=0, high=200),
+        Secret("bonus", family="min", low=0, high=50),
+    ]
     table = people(bonus=[value % 7 for value in VALUES])
     audit = Audit.new(place, table, secrets, public=["name"])
     assert audit.ask("max(salary)").answer == max(VALUES)
     assert audit.ask("min(bonus) where name = 'p1'").denied
-    assert [(one.secret.column, one.answered, one.denied) for one in audit.state()] == [("salary", 1, 0), ("bonus", 0, 1)]
+    assert [(one.secret.column, one.answered, one.denied) for one in audit.state()] == [
+        ("salary", 1, 0),
+        ("bonus", 0, 1),
+    ]
     assert not contradictions(place, {})
 
 
 def test_what_another_process_asked_is_known_here(place: str) -> None:
     here, there = made(place), Audit.open(place)
     there.ask("max(salary)")
-    assert here.ask("max(salary) where not name = 'p1'").denied == there.ask("max(salary) where not name = 'p1'").denied
+    assert (
+        here.ask("max(salary) where not name = 'p1'").denied
+        == there.ask("max(salary) where not name = 'p1'").denied
+    )
     assert here.transcript() == there.transcript()
     assert here.state() == there.state()
     assert here.head() == there.head()
@@ -201,7 +229,9 @@ def test_what_another_process_asked_is_known_here(place: str) -> None:
         ("max(salary", "expected"),
     ],
 )
-def test_what_may_not_be_asked_is_refused_and_not_logged(tmp_path: Path, text: str, why: str) -> None:
+def test_what_may_not_be_asked_is_refused_and_not_logged(
+    tmp_path: Path, text: str, why: str
+) -> None:
     audit = made(str(tmp_path / "a"))
     with pytest.raises(QueryError, match=why):
         audit.ask(text)
@@ -252,7 +282,11 @@ def test_a_query_has_a_condition_or_a_list(tmp_path: Path) -> None:
         (Secret("salary"), {"salary": [float("inf"), *map(float, VALUES[1:])]}, "no numbers"),
         (Secret("salary", high=100), {}, "outside the public bounds"),
         (Secret("salary", low=11), {}, "outside the public bounds"),
-        (Secret("salary", distinct=True, integers=False), {"salary": [20, 20, *VALUES[2:]]}, "twice"),
+        (
+            Secret("salary", distinct=True, integers=False),
+            {"salary": [20, 20, *VALUES[2:]]},
+            "twice",
+        ),
         (Secret("salary", integers=True), {"salary": [0.5, *map(float, VALUES[1:])]}, "whole"),
         (Secret("wage"), {}, "no column"),
         (Secret("dept"), {}, "twice"),
@@ -311,21 +345,28 @@ def test_nobody_waits_forever_for_a_turn(place: str, monkeypatch: pytest.MonkeyP
     audit = made(place)
     monkeypatch.setattr("shoal.audit.store._PATIENCE", 0.2)
     monkeypatch.setattr(  # the statements are made from it when the module is read
-        "shoal.audit.store._Postgres.writing", tuple(one.replace("'60s'", "'200ms'") for one in _Postgres.writing)
+        "shoal.audit.store._Postgres.writing",
+        tuple(one.replace("'60s'", "'200ms'") for one in _Postgres.writing),
     )
     another = Audit.open(place)
     with Store(place).writing(), pytest.raises(FileError, match="in use by others"):
         another.ask("max(salary)")
-    assert another.ask("max(salary)") == audit.ask("max(salary)") == Reply(max(VALUES))  # whoever gave up left no lock behind
+    assert (
+        another.ask("max(salary)") == audit.ask("max(salary)") == Reply(max(VALUES))
+    )  # whoever gave up left no lock behind
 
 
-def test_only_public_and_secret_columns_are_copied_and_in_an_order_that_tells_nothing(tmp_path: Path) -> None:
+def test_only_public_and_secret_columns_are_copied_and_in_an_order_that_tells_nothing(
+    tmp_path: Path,
+) -> None:
     table = people(illness=["Zanzibar fever"] * PEOPLE)
     Audit.new(tmp_path / "a", table, Secret("salary"), public=["dept"])
     assert b"Zanzibar" not in (tmp_path / "a").read_bytes()
     data = Store(tmp_path / "a").data()
     assert json.loads(data["public: dept"])["codes"] == [0] * 20 + [1] * 20
-    assert json.loads(data["secret: salary"]) == [str(value) for value in (*VALUES[::2], *VALUES[1::2])]
+    assert json.loads(data["secret: salary"]) == [
+        str(value) for value in (*VALUES[::2], *VALUES[1::2])
+    ]
 
 
 def test_no_audit_is_told_apart_from_a_broken_one(tmp_path: Path, place: str) -> None:
@@ -356,13 +397,18 @@ def test_changed_data_and_a_changed_log_are_noticed(place: str) -> None:
                 turn.links(None)
             raise Cut
     assert Audit.open(place).transcript()
-    _run(place, "UPDATE shoal_data SET content = replace(content, '10', '11') WHERE name = 'secret: salary'")
+    _run(
+        place,
+        "UPDATE shoal_data SET content = replace(content, '10', '11') WHERE name = 'secret: salary'",
+    )
     with pytest.raises(FileError, match="the data was changed"):
         Audit.open(place)
 
 
 @pytest.mark.parametrize("others", [False, True])
-def test_a_log_that_is_cut_or_put_back_under_a_running_process_is_noticed(place: str, others: bool) -> None:
+def test_a_log_that_is_cut_or_put_back_under_a_running_process_is_noticed(
+    place: str, others: bool
+) -> None:
     """Whether or not another process has asked since, so that there is an entry of the same number, or of a later one."""
     audit = made(place)
     for age in (30, 40, 50):
@@ -373,7 +419,12 @@ def test_a_log_that_is_cut_or_put_back_under_a_running_process_is_noticed(place:
         for age in (35, 45, 55):
             another.ask(f"max(salary) where age < {age}")
     number = len(Audit.open(place).transcript())
-    for use in (lambda: audit.ask("max(salary) where dept = 'X'"), audit.transcript, audit.state, audit.head):
+    for use in (
+        lambda: audit.ask("max(salary) where dept = 'X'"),
+        audit.transcript,
+        audit.state,
+        audit.head,
+    ):
         with pytest.raises(FileError, match="no longer has entry 4"):
             use()
     assert len(Audit.open(place).transcript()) == number
@@ -401,7 +452,9 @@ def test_keys_are_shown_once_and_kept_as_digests(place: str) -> None:
 # Crashes
 
 
-def test_a_crash_before_the_entry_is_written_repeats_identically(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_before_the_entry_is_written_repeats_identically(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def cut(*_: object) -> None:
         raise Cut
 
@@ -420,7 +473,9 @@ def test_a_crash_before_the_entry_is_written_repeats_identically(place: str, mon
     assert not contradictions(place, {})
 
 
-def test_a_crash_after_the_entry_is_written_loses_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_after_the_entry_is_written_loses_nothing(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     audit = made(place)
     follow = Audit._follow
 
@@ -433,7 +488,9 @@ def test_a_crash_after_the_entry_is_written_loses_nothing(place: str, monkeypatc
         patched.setattr(Audit, "_follow", cut)
         with pytest.raises(Cut):
             audit.ask("max(salary) where dept = 'X'")
-    assert [line.query for line in Audit.open(place).transcript()] == ["max(salary) where dept = 'X'"]
+    assert [line.query for line in Audit.open(place).transcript()] == [
+        "max(salary) where dept = 'X'"
+    ]
     assert audit.ask("max(salary) where dept = 'X'") == Reply(max(VALUES[::2]))
     assert len(audit.transcript()) == 1
 
@@ -577,12 +634,17 @@ def together(place: str, clients: int, queries: int, doors: int) -> dict[str, st
         draws = random.Random(number)
         asked = [some(draws, audits[0]) for _ in range(queries)]
         start.wait()
-        return {_about(str(query)): str(audits[number % doors].ask(query, analyst=f"client {number}")) for query in asked}
+        return {
+            _about(str(query)): str(audits[number % doors].ask(query, analyst=f"client {number}"))
+            for query in asked
+        }
 
     told: dict[str, str] = {}
     with ThreadPoolExecutor(clients) as pool:
         for replies in pool.map(client, range(clients)):
-            assert not [query for query in replies.keys() & told.keys() if replies[query] != told[query]]
+            assert not [
+                query for query in replies.keys() & told.keys() if replies[query] != told[query]
+            ]
             told |= replies
     return told
 
@@ -613,7 +675,9 @@ def test_clients_in_processes_share_one_log(place: str) -> None:
         assert client.returncode == 0
         for line in printed.splitlines(keepends=True):
             told |= _told(line)
-    assert 25 < len(told) == len(Audit.open(place).transcript())  # some people are asked about twice
+    assert (
+        25 < len(told) == len(Audit.open(place).transcript())
+    )  # some people are asked about twice
     assert not contradictions(place, told)
 
 
@@ -636,4 +700,7 @@ def test_twins_that_do_not_take_turns_are_noticed(place: str) -> None:
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda twin, query: twin._ask(query), twins, queries))
     assert contradictions(place, {})
-    assert {str(line.reply) for line in Audit.open(place).transcript()} == {"90", "30"}  # nobody else but p2 can have 90
+    assert {str(line.reply) for line in Audit.open(place).transcript()} == {
+        "90",
+        "30",
+    }  # nobody else but p2 can have 90

@@ -46,7 +46,9 @@ def total(values: Sequence[Number], people: int) -> Number:
     return sum((values[person] for person in members(people)), Fraction(0))
 
 
-def talk(auditor: Auditor[Any], values: Sequence[Number], questions: Iterable[Iterable[int]]) -> tuple[list[Heard], Any]:
+def talk(
+    auditor: Auditor[Any], values: Sequence[Number], questions: Iterable[Iterable[int]]
+) -> tuple[list[Heard], Any]:
     """What is said to questions one by one, and the state after them."""
     state, said = auditor.start(), []
     for question in questions:
@@ -57,7 +59,9 @@ def talk(auditor: Auditor[Any], values: Sequence[Number], questions: Iterable[It
     return said, state
 
 
-def answers(auditor: Auditor[Any], values: Sequence[Number], questions: Iterable[Iterable[int]]) -> list[Number | None]:
+def answers(
+    auditor: Auditor[Any], values: Sequence[Number], questions: Iterable[Iterable[int]]
+) -> list[Number | None]:
     return [heard.answer for heard in talk(auditor, values, questions)[0]]
 
 
@@ -66,13 +70,19 @@ def answers(auditor: Auditor[Any], values: Sequence[Number], questions: Iterable
 
 def holds(rows: Iterable[Row], values: Sequence[Number]) -> bool:
     return all(
-        total(values, row.people) == row.value if row.relation == "=" else total(values, row.people) <= row.value for row in rows
+        total(values, row.people) == row.value
+        if row.relation == "="
+        else total(values, row.people) <= row.value
+        for row in rows
     )
 
 
 def corner(normals: Sequence[Sequence[int]], sides: Sequence[Fraction]) -> Table | None:
     """Where as many equations as there are people meet, exactly."""
-    system = [[Fraction(each) for each in normal] + [side] for normal, side in zip(normals, sides, strict=True)]
+    system = [
+        [Fraction(each) for each in normal] + [side]
+        for normal, side in zip(normals, sides, strict=True)
+    ]
     for place in range(len(system)):
         pivot = next((row for row in range(place, len(system)) if system[row][place]), None)
         if pivot is None:
@@ -82,7 +92,9 @@ def corner(normals: Sequence[Sequence[int]], sides: Sequence[Fraction]) -> Table
         for row in range(len(system)):
             if row != place and system[row][place]:
                 factor = system[row][place]
-                system[row] = [a - factor * b for a, b in zip(system[row], system[place], strict=True)]
+                system[row] = [
+                    a - factor * b for a, b in zip(system[row], system[place], strict=True)
+                ]
     return tuple(row[-1] for row in system)
 
 
@@ -93,7 +105,9 @@ def wide(auditor: Sums, rows: Sequence[Row]) -> bool:
     """
     n = auditor.people
     unit = [[int(i == j) for j in range(n)] for i in range(n)]
-    planes = [(unit[i], auditor.lows[i]) for i in range(n)] + [(unit[i], auditor.highs[i]) for i in range(n)]
+    planes = [(unit[i], auditor.lows[i]) for i in range(n)] + [
+        (unit[i], auditor.highs[i]) for i in range(n)
+    ]
     planes += [([row.people >> i & 1 for i in range(n)], Fraction(row.value)) for row in rows]
     some = list(combinations(range(len(planes)), n))
     normals = np.array([plane[0] for plane in planes], float)
@@ -110,10 +124,15 @@ def wide(auditor: Sums, rows: Sequence[Row]) -> bool:
         found = []
         for sign in (-1, 1):
             for place in np.argsort(np.where(inside, sign * points[:, person], inf))[:4]:
-                point = corner([planes[i][0] for i in chosen[place]], [planes[i][1] for i in chosen[place]])
+                point = corner(
+                    [planes[i][0] for i in chosen[place]], [planes[i][1] for i in chosen[place]]
+                )
                 if (
                     point is not None
-                    and all(low <= x <= high for low, x, high in zip(auditor.lows, point, auditor.highs, strict=True))
+                    and all(
+                        low <= x <= high
+                        for low, x, high in zip(auditor.lows, point, auditor.highs, strict=True)
+                    )
                     and holds(rows, point)
                 ):
                     found.append(point[person])
@@ -152,7 +171,9 @@ class Walk:
                 if entries.setdefault(seen, entry) != entry:
                     return "what is recorded depends on more than what was said"
             for seen, some in branches.items():
-                if entries[seen].relation is not None or len(some) < len(tables):  # else nothing changes
+                if entries[seen].relation is not None or len(some) < len(
+                    tables
+                ):  # else nothing changes
                     fault = self._from(self.auditor.after(state, entries[seen]), some, depth - 1)
                     if fault:
                         return fault
@@ -213,10 +234,16 @@ def test_no_transcript_tells_where_bounds_and_widths_differ() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("auditor", [Memo(3, 0, 4), Memo(3, 0, 2), Memo(3, 0, 5, Fraction(3, 2))], ids=str)
+@pytest.mark.parametrize(
+    "auditor", [Memo(3, 0, 4), Memo(3, 0, 2), Memo(3, 0, 5, Fraction(3, 2))], ids=str
+)
 def test_no_long_transcript_tells_anything(auditor: Memo) -> None:
     high = auditor.highs[0]
-    walk = Walk(auditor, list(product([high * Fraction(part, 20) for part in (0, 4, 9, 14, 20)], repeat=3)), ALL)
+    walk = Walk(
+        auditor,
+        list(product([high * Fraction(part, 20) for part in (0, 4, 9, 14, 20)], repeat=3)),
+        ALL,
+    )
     assert walk.breach(4) is None
     assert walk.nodes > 200
 
@@ -249,7 +276,9 @@ class Summing(Memo):
     """A twin that looks at how far the sum can go, not at people."""
 
     def rule(self, state: SumState, people: int) -> Rule | None:
-        found = extremes(list(map(float, self.lows)), list(map(float, self.highs)), state.rows, [people])
+        found = extremes(
+            list(map(float, self.lows)), list(map(float, self.highs)), state.rows, [people]
+        )
         if found is None or found[0][1] - found[0][0] < 4:
             return None
         low, high = (Fraction(round(end * 1000), 1000) for end in found[0])
@@ -269,7 +298,11 @@ class Hasty(Memo):
 
     def rule(self, state: SumState, people: int) -> Rule | None:
         rule = super().rule(state, people)
-        return None if rule is None or rule.low is None else replace(rule, bound=Fraction(rule.low) / 2)
+        return (
+            None
+            if rule is None or rule.low is None
+            else replace(rule, bound=Fraction(rule.low) / 2)
+        )
 
 
 class Inclusive(Memo):
@@ -277,7 +310,12 @@ class Inclusive(Memo):
 
     def decide(self, state: SumState, people: int, answer: Number) -> Entry:
         rule = self.rule(state, people)
-        if rule is not None and rule.low is not None and rule.bound is not None and rule.low <= answer <= rule.bound:
+        if (
+            rule is not None
+            and rule.low is not None
+            and rule.bound is not None
+            and rule.low <= answer <= rule.bound
+        ):
             return Entry(people, True, "=", answer)
         return super().decide(state, people, answer)
 
@@ -302,7 +340,9 @@ def test_broken_twins_are_caught(twin: Sums, depth: int) -> None:
     assert walk.breach(depth) is not None
 
 
-def test_a_twin_that_overlooks_people_further_along_a_chain_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_twin_that_overlooks_people_further_along_a_chain_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def near(rows: Sequence[Row], people: int) -> tuple[tuple[Row, ...], int]:
         return (), people
 
@@ -324,7 +364,10 @@ def test_what_could_be_known_is_answered_again_and_denials_stay() -> None:
 
 
 def test_a_denied_question_stays_denied_when_others_tell_its_answer() -> None:
-    auditor, values = Sums(4, 0, 10), (Fraction("1.2"), Fraction("2.9"), Fraction("0.6"), Fraction("3.8"))
+    auditor, values = (
+        Sums(4, 0, 10),
+        (Fraction("1.2"), Fraction("2.9"), Fraction("0.6"), Fraction("3.8")),
+    )
     everyone = (0, 1, 2, 3)
     said, _ = talk(auditor, values, [(1, 3), (1, 2), everyone, (0, 2), everyone])
     assert [heard.answer is None for heard in said] == [False, False, True, False, True]
@@ -345,11 +388,15 @@ def test_the_threshold_is_a_width_above_the_least_safe_answer() -> None:
     assert answers(auditor, table(9.75, 9.75), [(0, 1)]) == [None]
 
 
-def test_bounds_with_simulatable_auditing_deny_everything_and_without_bounds_it_is_binding() -> None:
+def test_bounds_with_simulatable_auditing_deny_everything_and_without_bounds_it_is_binding() -> (
+    None
+):
     questions = [(0, 1), (1, 2), (2, 3), (0, 2), (0, 1, 2, 3)]
     assert not any(answers(Sums(4, 0, 10, strategy="simulatable"), table(4, 5, 6, 7), questions))
     both: list[Strategy] = ["simulatable", "binding"]
-    assert [answers(Sums(4, strategy=each), table(4, 5, 6, 7), questions) for each in both] == [[9, 11, 13, None, 22]] * 2
+    assert [answers(Sums(4, strategy=each), table(4, 5, 6, 7), questions) for each in both] == [
+        [9, 11, 13, None, 22]
+    ] * 2
 
 
 def test_without_bounds_answers_do_not_change_decisions() -> None:
@@ -369,18 +416,21 @@ def test_without_bounds_answers_do_not_change_decisions() -> None:
 
 @given(st.integers(3, 7), st.data())
 @settings(max_examples=60)
-def test_without_bounds_no_value_is_ever_determined_and_little_is_denied_for_nothing(people: int, data: st.DataObject) -> None:
+def test_without_bounds_no_value_is_ever_determined_and_little_is_denied_for_nothing(
+    people: int, data: st.DataObject
+) -> None:
     auditor, state = Sums(people), SumState()
     for _ in range(data.draw(st.integers(1, 10))):
         asked = data.draw(st.integers(1, 2**people - 1))
         entry = auditor.decide(state, asked, asked.bit_count())  # everyone has 1
         rank = exact_rank([row.people for row in state.rows] + [asked], people)
         told = any(
-            exact_rank([row.people for row in state.rows] + [asked, 1 << person], people) == rank for person in range(people)
+            exact_rank([row.people for row in state.rows] + [asked, 1 << person], people) == rank
+            for person in range(people)
         )
-        assert entry.answered == (not told or (asked not in state.denied and combination(state.rows, asked) is not None)) or (
-            asked in state.denied
-        )
+        assert entry.answered == (
+            not told or (asked not in state.denied and combination(state.rows, asked) is not None)
+        ) or (asked in state.denied)
         state = auditor.after(state, entry)
 
 
@@ -403,17 +453,29 @@ def exact_rank(sets: Sequence[int], people: int) -> int:
 def settled(draw: st.DrawFn) -> tuple[Sums, Table, list[int]]:
     """An auditor with bounds and widths of each person, a table, questions."""
     people = draw(st.integers(2, 4))
-    lows = [Fraction(draw(st.integers(-8, 8)), draw(st.sampled_from((1, 3)))) for _ in range(people)]
+    lows = [
+        Fraction(draw(st.integers(-8, 8)), draw(st.sampled_from((1, 3)))) for _ in range(people)
+    ]
     spans = [Fraction(draw(st.integers(2, 30)), 2) for _ in range(people)]
     widths = [span * Fraction(draw(st.integers(1, 9)), 10) for span in spans]
-    auditor = Sums(people, tuple(lows), tuple(low + span for low, span in zip(lows, spans, strict=True)), tuple(widths))
-    values = tuple(low + span * Fraction(draw(st.integers(0, 20)), 20) for low, span in zip(lows, spans, strict=True))
+    auditor = Sums(
+        people,
+        tuple(lows),
+        tuple(low + span for low, span in zip(lows, spans, strict=True)),
+        tuple(widths),
+    )
+    values = tuple(
+        low + span * Fraction(draw(st.integers(0, 20)), 20)
+        for low, span in zip(lows, spans, strict=True)
+    )
     return auditor, values, draw(st.lists(st.integers(1, 2**people - 1), min_size=1, max_size=6))
 
 
 @given(settled())
 @settings(max_examples=60)
-def test_whatever_is_asked_what_is_taken_as_known_is_wide_and_answers_are_true(case: tuple[Sums, Table, list[int]]) -> None:
+def test_whatever_is_asked_what_is_taken_as_known_is_wide_and_answers_are_true(
+    case: tuple[Sums, Table, list[int]],
+) -> None:
     auditor, values, questions = case
     state = auditor.start()
     for people in questions:
@@ -447,23 +509,41 @@ def test_many_answers_about_many_people_stay_safe() -> None:
     people, count = 40, 38
     values = [Fraction(random.randrange(1001), 100) for _ in range(people)]
     auditor = Sums(people, 0, 10)
-    _, state = talk(auditor, values, [[i for i in range(people) if random.random() < 0.5] for _ in range(count)])
-    found = extremes([0.0] * people, [10.0] * people, state.rows, [1 << person for person in range(people)])
+    _, state = talk(
+        auditor, values, [[i for i in range(people) if random.random() < 0.5] for _ in range(count)]
+    )
+    found = extremes(
+        [0.0] * people, [10.0] * people, state.rows, [1 << person for person in range(people)]
+    )
     assert found is not None
     assert all(high - low >= 1 for low, high in found)
     assert sum(row.relation == "=" for row in state.rows) > 28
 
 
 def test_rows_that_say_nothing_of_the_people_asked_about_are_left_out() -> None:
-    rows = [Row(0b000011, "=", 5), Row(0b110000, "=", 5), Row(0b000110, "=", 5), Row(0b001100, "=", 5)]
+    rows = [
+        Row(0b000011, "=", 5),
+        Row(0b110000, "=", 5),
+        Row(0b000110, "=", 5),
+        Row(0b001100, "=", 5),
+    ]
     assert linked(rows, 0b001000) == ((rows[0], rows[2], rows[3]), 0b001111)
     assert linked(rows[:2], 0b001000) == ((), 0b001000)
 
 
 def test_a_combination_is_found_exactly() -> None:
-    assert combination([Row(0b0011, "=", 1), Row(0b1100, "=", 1)], 0b1111) == (Fraction(1), Fraction(1))
-    assert combination([Row(0b1111, "=", 1), Row(0b0011, "=", 1)], 0b1100) == (Fraction(1), Fraction(-1))
-    assert combination([Row(people, "=", 1) for people in (0b011, 0b110, 0b101)], 0b111) == (Fraction(1, 2),) * 3
+    assert combination([Row(0b0011, "=", 1), Row(0b1100, "=", 1)], 0b1111) == (
+        Fraction(1),
+        Fraction(1),
+    )
+    assert combination([Row(0b1111, "=", 1), Row(0b0011, "=", 1)], 0b1100) == (
+        Fraction(1),
+        Fraction(-1),
+    )
+    assert (
+        combination([Row(people, "=", 1) for people in (0b011, 0b110, 0b101)], 0b111)
+        == (Fraction(1, 2),) * 3
+    )
     assert combination([Row(0b0111, "=", 1), Row(0b1110, "=", 1)], 0b1001) is None
     assert combination([], 0b1) is None
 
@@ -494,7 +574,9 @@ def test_too_many_linked_people_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_benchmarks_still_run() -> None:
-    assert [row[:2] for row in audit_sums.speed([(60, 50)])] == [(60, answers) for answers in (10, 20, 30, 40, 50)]
+    assert [row[:2] for row in audit_sums.speed([(60, 50)])] == [
+        (60, answers) for answers in (10, 20, 30, 40, 50)
+    ]
     by = {row[3]: row[4] for row in audit_sums.utility(12, 11, 1, 4)}
     assert by["simulatable"] == 0
     assert by["binding"] == pytest.approx(by["simple"], abs=3)
@@ -525,8 +607,14 @@ def whole_breach(
 @pytest.mark.parametrize("high", [2, 3])
 def test_no_transcript_of_whole_numbers_tells_anything(high: int) -> None:
     tables = list(product(range(high + 1), repeat=3))
-    assert whole_breach(Memo(3, 0, high, integers=True), SumState(), tables, [], 3 if high == 2 else 2) is None
-    assert any(answers(Sums(3, 0, high, integers=True), values, [(0, 1), (0, 1, 2)]) != [None, None] for values in tables)
+    assert (
+        whole_breach(Memo(3, 0, high, integers=True), SumState(), tables, [], 3 if high == 2 else 2)
+        is None
+    )
+    assert any(
+        answers(Sums(3, 0, high, integers=True), values, [(0, 1), (0, 1, 2)]) != [None, None]
+        for values in tables
+    )
 
 
 def test_the_adversary_of_whole_numbers_breaches_simple_auditing() -> None:
@@ -581,7 +669,10 @@ def test_simple_auditing_is_breached_and_binding_is_not() -> None:
     assert [heard.answer is None for heard in said] == [True, False, False]
     found = ranges(Sums(3, 0, 10, strategy="simple"), said)
     assert max(each.width for each in found) < 0.46
-    assert all(each.low - 1e-6 <= value <= each.high + 1e-6 for each, value in zip(found, values, strict=True))
+    assert all(
+        each.low - 1e-6 <= value <= each.high + 1e-6
+        for each, value in zip(found, values, strict=True)
+    )
     said, _ = talk(Sums(3, 0, 10), values, questions)
     assert min(each.width for each in ranges(Sums(3, 0, 10), said)) >= 1
 
@@ -600,7 +691,9 @@ def test_the_printed_algorithm_breaches_without_a_denial() -> None:
 
 @given(settled())
 @settings(max_examples=25)
-def test_the_adversary_of_binding_holds_everyones_width_possible(case: tuple[Sums, Table, list[int]]) -> None:
+def test_the_adversary_of_binding_holds_everyones_width_possible(
+    case: tuple[Sums, Table, list[int]],
+) -> None:
     auditor, values, questions = case
     said, _ = talk(auditor, values, [list(members(people)) for people in questions])
     for value, width, found in zip(values, auditor.widths, ranges(auditor, said), strict=True):
@@ -619,7 +712,11 @@ def test_without_bounds_the_adversary_knows_nothing() -> None:
 
 
 def _pairs() -> Iterator[tuple[Fraction, Fraction]]:
-    yield from ((Fraction(0), Fraction(10)), (Fraction(-7, 3), Fraction(1, 3)), (Fraction(10**6), Fraction(10**6 + 5)))
+    yield from (
+        (Fraction(0), Fraction(10)),
+        (Fraction(-7, 3), Fraction(1, 3)),
+        (Fraction(10**6), Fraction(10**6 + 5)),
+    )
 
 
 @pytest.mark.parametrize(("low", "high"), list(_pairs()))

@@ -54,8 +54,13 @@ def test_the_best_of_several_gets_fresh_things_every_time() -> None:
 
 
 def test_tables_print_as_markdown() -> None:
-    text = Printed("Title", ("what", "who", "R"), [("a", "b", 1.2345), ("c", "d", None)]).text(markdown=True)
-    assert text == "## Title\n\n| what | who |    R |\n| ---- | --- | ---: |\n| a    | b   | 1.23 |\n| c    | d   |      |"
+    text = Printed("Title", ("what", "who", "R"), [("a", "b", 1.2345), ("c", "d", None)]).text(
+        markdown=True
+    )
+    assert (
+        text
+        == "## Title\n\n| what | who |    R |\n| ---- | --- | ---: |\n| a    | b   | 1.23 |\n| c    | d   |      |"
+    )
 
 
 def test_every_measurement_of_columns_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +86,8 @@ def test_every_measurement_of_buckets_runs(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(buckets, "LARGEST", 22)
     times, errors = buckets.settings(tmp_path, 3000, repeats=1, gap="0.1")
     assert {row[1] for row in times.rows} >= {"two", "multi", "optimal"}
-    assert all(float(str(row[1])) <= float(str(row[2])) <= float(str(row[3])) for row in errors.rows)
+    assert all(
+        float(str(row[1])) <= float(str(row[2])) <= float(str(row[3])) for row in errors.rows
+    )
     (filled,) = buckets.bags(tmp_path, 3000)
     assert len(filled.rows) == 3

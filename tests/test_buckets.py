@@ -24,7 +24,15 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.chance import Seeded
-from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError, RecipeError, ShoalError, Stopped
+from shoal.errors import (
+    ColumnError,
+    HierarchyError,
+    InfeasibleError,
+    ParameterError,
+    RecipeError,
+    ShoalError,
+    Stopped,
+)
 from shoal.ledger import Ledger
 from shoal.methods import Schema
 from shoal.methods.buckets import Buckets
@@ -40,8 +48,12 @@ METHODS = {
     "two": Buckets("ill", HALF, solver="two"),
     "multi": Buckets("ill", Limits.each({"gout": "0.4"}, others=Linear(1, "0.2")), solver="multi"),
     "anatomy": Buckets("ill", HALF, solver="anatomy"),
-    "optimal": Buckets("ill", Limits.classes({"grave": ("0.4", ["gout", "größe"])}, others=1), largest=20),
-    "within": Buckets("ill", Limits.each({}, others="0.7"), solver="two", within={"age": 2, "town": 2}),
+    "optimal": Buckets(
+        "ill", Limits.classes({"grave": ("0.4", ["gout", "größe"])}, others=1), largest=20
+    ),
+    "within": Buckets(
+        "ill", Limits.each({}, others="0.7"), solver="two", within={"age": 2, "town": 2}
+    ),
     "fakes": Buckets("ill", HALF, solver="two", fakes=1, largest=2),
     "associations": Buckets("ill", HALF, solver="two", fakes=1, largest=2, associations=True),
 }
@@ -83,7 +95,9 @@ def test_the_promise_is_stated_before_any_data_is_seen(method: Buckets) -> None:
 
 @every_method
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_verify_agrees_and_finds_a_changed_byte_in_any_of_three_files(method: Buckets, form: str, tmp_path: Path) -> None:
+def test_verify_agrees_and_finds_a_changed_byte_in_any_of_three_files(
+    method: Buckets, form: str, tmp_path: Path
+) -> None:
     path = method.release(many()).write(tmp_path, form)
     paper = tmp_path / "certificate.json"
     assert verify(paper, path, {"age": AGES}) == []
@@ -103,7 +117,9 @@ def test_a_method_is_frozen_and_equal_to_one_with_the_same_parameters(method: Bu
 
 
 @every_method
-def test_everybody_is_released_as_they_are_with_their_value_among_those_of_their_bucket(method: Buckets) -> None:
+def test_everybody_is_released_as_they_are_with_their_value_among_those_of_their_bucket(
+    method: Buckets,
+) -> None:
     given = many()
     release = method.release(given)
     truth = {row["tag"]: row for row in rows_of(given.frame)}
@@ -118,7 +134,9 @@ def test_everybody_is_released_as_they_are_with_their_value_among_those_of_their
     for bucket, own in there.items():
         assert own <= inside[bucket]
         assert (inside[bucket] - own).total() == method.fakes
-        assert all(count == 1 and value not in own for value, count in (inside[bucket] - own).items())
+        assert all(
+            count == 1 and value not in own for value, count in (inside[bucket] - own).items()
+        )
 
 
 @every_method
@@ -128,11 +146,17 @@ def test_every_bucket_keeps_every_limit_by_rationals(method: Buckets) -> None:
     often = Counter(given.frame["ill"].to_list())
     limits = method.limits.of(often)
     size = sizes(release)
-    assert all(Fraction(n, size[bucket]) <= limits[value] for bucket, bag in bags(release).items() for value, n in bag.items())
+    assert all(
+        Fraction(n, size[bucket]) <= limits[value]
+        for bucket, bag in bags(release).items()
+        for value, n in bag.items()
+    )
 
 
 @every_method
-def test_identifying_columns_never_leave_and_the_sensitive_one_is_not_beside_people(method: Buckets, tmp_path: Path) -> None:
+def test_identifying_columns_never_leave_and_the_sensitive_one_is_not_beside_people(
+    method: Buckets, tmp_path: Path
+) -> None:
     release = method.release(many())
     assert list(release.table.columns) == ["age", "town", "tag", "bucket"]
     assert list(release.further["buckets"].columns) == ["bucket", "ill", "count"]
@@ -145,9 +169,14 @@ def test_nothing_tells_of_the_inputs_order(method: Buckets) -> None:
     given = many(30_000)
     release = method.release(given)
     before = {tag: place for place, tag in enumerate(given.frame["tag"].to_list())}
-    for order in (np.arange(given.rows), np.array([row["bucket"] for row in rows_of(release.table)])):
+    for order in (
+        np.arange(given.rows),
+        np.array([row["bucket"] for row in rows_of(release.table)]),
+    ):
         places = np.array([before[row["tag"]] for row in rows_of(release.table)], dtype=float)
-        assert abs(float(np.corrcoef(places, order)[0, 1])) * math.sqrt(given.rows) < 4.9  # beyond once in a million
+        assert (
+            abs(float(np.corrcoef(places, order)[0, 1])) * math.sqrt(given.rows) < 4.9
+        )  # beyond once in a million
 
 
 @every_method
@@ -173,10 +202,22 @@ def test_the_same_chance_gives_the_same_bytes_in_another_process(tmp_path: Path)
         "for name in METHODS: written(name, Path('there') / name)"
     )
     for seed, threads in (("1", "1"), ("2", "2")):
-        own = {**os.environ, "PYTHONHASHSEED": seed, "POLARS_MAX_THREADS": threads, "OMP_NUM_THREADS": threads}
-        subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env={**own, "PYTHONPATH": str(ROOT)}, check=True)
+        own = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "POLARS_MAX_THREADS": threads,
+            "OMP_NUM_THREADS": threads,
+        }
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={**own, "PYTHONPATH": str(ROOT)},
+            check=True,
+        )
         for name, content in here.items():
-            assert [file.read_bytes() for file in sorted((tmp_path / "there" / name).iterdir())] == content, name
+            assert [
+                file.read_bytes() for file in sorted((tmp_path / "there" / name).iterdir())
+            ] == content, name
 
 
 @every_method
@@ -207,7 +248,15 @@ def test_one_row_is_refused_unless_its_value_may_be_certain(method: Buckets) -> 
 
 @pytest.mark.parametrize("name", ["two", "anatomy", "within"])
 def test_rows_that_are_all_alike_or_all_different_are_released(name: str, tmp_path: Path) -> None:
-    alike = pl.DataFrame({"name": ["x"] * 50, "age": [31] * 50, "town": ["Oslo"] * 50, "ill": ["a", "b"] * 25, "tag": [1] * 50})
+    alike = pl.DataFrame(
+        {
+            "name": ["x"] * 50,
+            "age": [31] * 50,
+            "town": ["Oslo"] * 50,
+            "ill": ["a", "b"] * 25,
+            "tag": [1] * 50,
+        }
+    )
     different = pl.DataFrame(
         {
             "name": [f"P{i}" for i in range(100)],
@@ -238,7 +287,9 @@ def test_missing_values_are_a_category_or_refused(method: Buckets, tmp_path: Pat
 
 @every_method
 @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table])
-def test_non_ascii_values_survive_in_every_kind_of_dataframe(method: Buckets, kind: Callable[..., Any], tmp_path: Path) -> None:
+def test_non_ascii_values_survive_in_every_kind_of_dataframe(
+    method: Buckets, kind: Callable[..., Any], tmp_path: Path
+) -> None:
     release = method.release(many(kind=kind))
     assert isinstance(release.table, type(kind({"a": [1]})))
     assert isinstance(release.further["buckets"], type(kind({"a": [1]})))
@@ -256,7 +307,9 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
 
 
 @every_method
-def test_progress_is_reported_and_stopping_leaves_nothing_written(method: Buckets, tmp_path: Path) -> None:
+def test_progress_is_reported_and_stopping_leaves_nothing_written(
+    method: Buckets, tmp_path: Path
+) -> None:
     seen: list[tuple[int, int, str]] = []
     method.release(many(), progress=lambda *given: seen.append(given))
     assert [done for done, _, _ in seen] == [0, 1, 2, 3]
@@ -300,7 +353,9 @@ def test_blocks_need_public_hierarchies() -> None:
     frame = nw.to_native(many().frame)
     derived = shoal.hierarchy.derive(table(frame).column("age"), shoal.hierarchy.suppress)
     with pytest.raises(HierarchyError, match="derived from the rows"):
-        METHODS["within"].release(table(frame, hierarchies={"age": derived, "town": many().hierarchies["town"]}))
+        METHODS["within"].release(
+            table(frame, hierarchies={"age": derived, "town": many().hierarchies["town"]})
+        )
 
 
 def test_people_of_a_bucket_agree_in_their_block_and_an_impossible_block_refuses_all() -> None:
@@ -331,9 +386,15 @@ def test_a_limit_that_cannot_be_kept_names_the_value_to_the_owner_only() -> None
 
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from("aaabbcde"), max_size=40), st.integers(2, 6), st.data())
-def test_whatever_the_values_all_limits_hold_or_nothing_is_released(values: list[str], inverse: int, data: Any) -> None:
-    limits = Limits.each({"a": data.draw(st.fractions("1/6", 1, max_denominator=12))}, others=Fraction(1, inverse))
-    frame = pl.DataFrame({"who": range(len(values)), "ill": values}, schema={"who": pl.Int64, "ill": pl.String})
+def test_whatever_the_values_all_limits_hold_or_nothing_is_released(
+    values: list[str], inverse: int, data: Any
+) -> None:
+    limits = Limits.each(
+        {"a": data.draw(st.fractions("1/6", 1, max_denominator=12))}, others=Fraction(1, inverse)
+    )
+    frame = pl.DataFrame(
+        {"who": range(len(values)), "ill": values}, schema={"who": pl.Int64, "ill": pl.String}
+    )
     given = shoal.table(frame, quasi=["who"], sensitive=["ill"])
     try:
         release = Buckets("ill", limits, solver="two").release(given)
@@ -341,7 +402,11 @@ def test_whatever_the_values_all_limits_hold_or_nothing_is_released(values: list
         return
     size = sizes(release)
     most = limits.of(Counter(values))
-    assert all(Fraction(n, size[bucket]) <= most[value] for bucket, bag in bags(release).items() for value, n in bag.items())
+    assert all(
+        Fraction(n, size[bucket]) <= most[value]
+        for bucket, bag in bags(release).items()
+        for value, n in bag.items()
+    )
     assert sum(size.values()) == len(values)
 
 
@@ -382,7 +447,9 @@ def forged(
         ({"whole": True}, "no record was left out"),
     ],
 )  # fmt: skip
-def test_verify_finds_what_is_wrong_with_forged_tables(changed: Any, fault: str, tmp_path: Path) -> None:
+def test_verify_finds_what_is_wrong_with_forged_tables(
+    changed: Any, fault: str, tmp_path: Path
+) -> None:
     found = forged(METHODS["two"].release(many()), tmp_path, **changed)
     assert any(fault in one for one in found), found
 
@@ -402,7 +469,10 @@ def described(paper: Certificate, **changed: dict[str, str]) -> dict[str, Any]:
         (lambda paper: described(paper, bucket={"role": "sensitive"}), "not described"),
         (lambda paper: {"levels": {"age": 1}}, "names levels"),
         *(
-            (lambda paper, wrong=wrong: {"parameters": {**paper.parameters, **wrong}}, "none that the method takes")
+            (
+                lambda paper, wrong=wrong: {"parameters": {**paper.parameters, **wrong}},
+                "none that the method takes",
+            )
             for wrong in (
                 {"solver": "mine"},
                 {"within": {"age": -1}},
@@ -417,19 +487,25 @@ def described(paper: Certificate, **changed: dict[str, str]) -> dict[str, Any]:
         (lambda paper: {"parameters": {**paper.parameters, "largest": 1}}, "more people than"),
     ],
 )
-def test_verify_finds_columns_and_parameters_that_the_method_does_not_have(changed: Any, fault: str, tmp_path: Path) -> None:
+def test_verify_finds_columns_and_parameters_that_the_method_does_not_have(
+    changed: Any, fault: str, tmp_path: Path
+) -> None:
     release = METHODS["two"].release(many())
     found = forged(release, tmp_path, **changed(release.certificate))
     assert any(fault in one for one in found), found
 
 
 @pytest.mark.parametrize("other", ["01", " 1", "1.0", "+1"])
-def test_verify_finds_one_bucket_that_is_two_to_who_reads_its_number_as_text(other: str, tmp_path: Path) -> None:
+def test_verify_finds_one_bucket_that_is_two_to_who_reads_its_number_as_text(
+    other: str, tmp_path: Path
+) -> None:
     release = METHODS["two"].release(many())
 
     def respelled(frame: pl.DataFrame) -> pl.DataFrame:
         first = pl.col("bucket").is_first_distinct() & (pl.col("bucket") == 1)
-        return frame.with_columns(bucket=pl.when(first).then(pl.lit(other)).otherwise(pl.col("bucket").cast(pl.String)))
+        return frame.with_columns(
+            bucket=pl.when(first).then(pl.lit(other)).otherwise(pl.col("bucket").cast(pl.String))
+        )
 
     assert forged(release, tmp_path / "right") == []
     found = forged(release, tmp_path, people=respelled, values=respelled)
@@ -438,33 +514,48 @@ def test_verify_finds_one_bucket_that_is_two_to_who_reads_its_number_as_text(oth
 
 def test_verify_finds_limits_that_are_not_those_promised(tmp_path: Path) -> None:
     release = METHODS["two"].release(many())
-    stricter = replace(METHODS["two"], limits=Limits.each({}, others="0.4")).release(many(), Seeded(1)).certificate
+    stricter = (
+        replace(METHODS["two"], limits=Limits.each({}, others="0.4"))
+        .release(many(), Seeded(1))
+        .certificate
+    )
     assert forged(release, tmp_path) == []
     assert any(
-        "more of some value" in one for one in forged(release, tmp_path, promise=stricter.promise, statement=stricter.statement)
+        "more of some value" in one
+        for one in forged(release, tmp_path, promise=stricter.promise, statement=stricter.statement)
     )
     words = forged(release, tmp_path, promise=stricter.promise)
     assert any("statement" in one for one in words)
     assert any("not those of the parameters" in one for one in words)
-    assert any("of which that is not known" in one for one in forged(release, tmp_path, method="sampling"))
+    assert any(
+        "of which that is not known" in one for one in forged(release, tmp_path, method="sampling")
+    )
 
 
 def test_verify_finds_a_missing_or_swapped_second_table(tmp_path: Path) -> None:
-    one, other = (METHODS["two"].release(many(rows)).write(tmp_path / str(rows)) for rows in (200, 210))
+    one, other = (
+        METHODS["two"].release(many(rows)).write(tmp_path / str(rows)) for rows in (200, 210)
+    )
     one.with_name("buckets.csv").write_bytes(other.with_name("buckets.csv").read_bytes())
     assert verify(one.with_name("certificate.json"), one)
     other.with_name("buckets.csv").unlink()
-    assert any("buckets.csv" in fault for fault in verify(other.with_name("certificate.json"), other))
+    assert any(
+        "buckets.csv" in fault for fault in verify(other.with_name("certificate.json"), other)
+    )
 
 
 def test_verify_finds_buckets_across_blocks(tmp_path: Path) -> None:
     method = Buckets("ill", Limits.each({}, others="0.7"), solver="two", within={"age": 1})
     release = METHODS["two"].release(many(1000))
-    faults = forged(release, tmp_path, parameters={**release.certificate.parameters, "within": {"age": 1}})
+    faults = forged(
+        release, tmp_path, parameters={**release.certificate.parameters, "within": {"age": 1}}
+    )
     assert any("differ in level 1 of 'age'" in one for one in faults)
     path = method.release(many(5000)).write(tmp_path / "right")
     assert verify(path.with_name("certificate.json"), path, {"age": AGES}) == []
-    assert any("for want of the hierarchy" in one for one in unchecked(path.with_name("certificate.json")))
+    assert any(
+        "for want of the hierarchy" in one for one in unchecked(path.with_name("certificate.json"))
+    )
 
 
 def test_limits_of_numbers_and_dates_are_verified(tmp_path: Path) -> None:
@@ -474,7 +565,10 @@ def test_limits_of_numbers_and_dates_are_verified(tmp_path: Path) -> None:
     frame = pl.DataFrame({"who": range(40), "score": [i % 4 for i in range(40)], "day": days})
     for column, limits in (
         ("score", Limits(((3, Fraction(1, 3)), ("2", Fraction(1, 3))), Fraction(1, 2))),
-        ("day", Limits(((days[0], Fraction(1, 3)), ("2024-01-02", Fraction(1, 3))), Fraction(1, 2))),
+        (
+            "day",
+            Limits(((days[0], Fraction(1, 3)), ("2024-01-02", Fraction(1, 3))), Fraction(1, 2)),
+        ),
     ):
         given = shoal.table(frame.select("who", column), quasi=["who"], sensitive=[column])
         path = Buckets(column, limits, solver="two").release(given).write(tmp_path / column)
@@ -513,7 +607,10 @@ def recipe(folder: Path, limits: str) -> Path:
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
-        ('limits = { values = { gout = "0.4" }, others = 0.5 }', Limits.each({"gout": "0.4"}, others="0.5")),
+        (
+            'limits = { values = { gout = "0.4" }, others = 0.5 }',
+            Limits.each({"gout": "0.4"}, others="0.5"),
+        ),
         ('limits = { a = 1, b = "0.1" }', Limits.formula(1, "0.1")),
         ("limits = { others = 0.5 }", Limits.each({}, others="0.5")),
         (
@@ -527,7 +624,11 @@ def test_a_recipe_makes_both_tables(written: str, meant: Limits, tmp_path: Path)
     assert made.method() == Buckets("ill", meant, solver="two")
     made.release(made.table(), tmp_path / "out")
     assert verify(tmp_path / "out" / "certificate.json", tmp_path / "out" / "release.csv") == []
-    assert {file.name for file in (tmp_path / "out").iterdir()} == {"release.csv", "buckets.csv", "certificate.json"}
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+        "release.csv",
+        "buckets.csv",
+        "certificate.json",
+    }
 
 
 @pytest.mark.parametrize(
@@ -543,20 +644,31 @@ def test_a_recipe_makes_both_tables(written: str, meant: Limits, tmp_path: Path)
         ('limits = { others = "x" }', "method.limits"),
         ("limits = { others = true }", "method.limits.others"),
         ('limits = { classes = { c = { limit = 0.1, value = ["a"] } } }', "did you mean 'values'"),
-        ('limits = { values = { a = 0.1 }, classes = { c = { limit = 0.1, values = ["a"] } } }', "not both"),
+        (
+            'limits = { values = { a = 0.1 }, classes = { c = { limit = 0.1, values = ["a"] } } }',
+            "not both",
+        ),
         ("limits = { others = 0.5 }\nwithin = { aeg = 1 }", "method.within.aeg"),
-        ("limits = { others = 0.5 }\nwithin = { town = 0 }", "method.within.town: .*; add hierarchies.town"),
+        (
+            "limits = { others = 0.5 }\nwithin = { town = 0 }",
+            "method.within.town: .*; add hierarchies.town",
+        ),
         ("limits = { others = 0.5 }\nfake = 1", "did you mean 'fakes'"),
     ],
 )
-def test_a_mistake_in_a_recipe_is_told_by_its_key(written: str, message: str, tmp_path: Path) -> None:
+def test_a_mistake_in_a_recipe_is_told_by_its_key(
+    written: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(RecipeError, match=message):
         shoal.Recipe.load(recipe(tmp_path, written)).method()
 
 
 def test_a_recipe_whose_column_is_not_sensitive_is_told(tmp_path: Path) -> None:
     path = recipe(tmp_path, "limits = { others = 0.5 }")
-    path.write_text(path.read_text(encoding="utf-8").replace('column = "ill"', 'column = "tag"'), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('column = "ill"', 'column = "tag"'),
+        encoding="utf-8",
+    )
     with pytest.raises(RecipeError, match=r"method\.column: 'tag' is no sensitive column"):
         shoal.Recipe.load(path)
 
@@ -581,7 +693,9 @@ def test_a_release_is_made_entered_verified_and_written_over(tmp_path: Path) -> 
     assert "2-diversity would keep these limits" in said
     assert "entered in" in said
     assert "earlier release" not in said
-    _, said = shoal_command("release", path, "--out", tmp_path / "second", "--ledger", tmp_path / "ledger.db")
+    _, said = shoal_command(
+        "release", path, "--out", tmp_path / "second", "--ledger", tmp_path / "ledger.db"
+    )
     assert "has an earlier release by buckets" in said
     shown, _ = shoal_command("verify", out / "certificate.json", out / "release.csv")
     assert "F′-privacy of 'ill'" in shown
@@ -589,21 +703,33 @@ def test_a_release_is_made_entered_verified_and_written_over(tmp_path: Path) -> 
     assert "buckets.csv" in refused
     shoal_command("release", path, "--out", out, "--force")
     (out / "buckets.csv").write_bytes((out / "buckets.csv").read_bytes() + b"1,gout,1\n")
-    _, told = shoal_command("verify", out / "certificate.json", out / "release.csv", "--json", code=1)
+    _, told = shoal_command(
+        "verify", out / "certificate.json", out / "release.csv", "--json", code=1
+    )
     assert "'buckets' is not the one" in told
 
 
-def test_checking_a_recipe_says_what_its_limits_would_do_and_refuses_those_that_cannot_be_kept(tmp_path: Path) -> None:
-    _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { values = { Gout = 0.4, gut = 0.4 }, others = 1 }"))
+def test_checking_a_recipe_says_what_its_limits_would_do_and_refuses_those_that_cannot_be_kept(
+    tmp_path: Path,
+) -> None:
+    _, said = shoal_command(
+        "recipe",
+        "check",
+        recipe(tmp_path, "limits = { values = { Gout = 0.4, gut = 0.4 }, others = 1 }"),
+    )
     assert "may be linked to a person with certainty" in said
     assert "2 values with a limit of their own never occur " in said
     assert "may be the same as one with a stricter limit" in said
     assert said.count("for you alone") == 3
     _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { others = 0.5 }"))
     assert not said
-    _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { others = 0.01 }"), code=2)
+    _, said = shoal_command(
+        "recipe", "check", recipe(tmp_path, "limits = { others = 0.01 }"), code=2
+    )
     assert "larger share of the table than its limit" in said
-    _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { values = { gout = 0.5 } }"), code=2)
+    _, said = shoal_command(
+        "recipe", "check", recipe(tmp_path, "limits = { values = { gout = 0.5 } }"), code=2
+    )
     assert "have no limit" in said
 
 
@@ -611,9 +737,14 @@ def test_a_release_that_was_written_can_be_read_again(tmp_path: Path) -> None:
     METHODS["fakes"].release(many()).write(tmp_path)
     again = Release.read(tmp_path)
     assert set(again.further) == {"buckets"}
-    assert Certificate.from_json((tmp_path / "certificate.json").read_text(encoding="utf-8")) == again.certificate
     assert (
-        json.loads((tmp_path / "certificate.json").read_text(encoding="utf-8"))["file"]["further"]["buckets"]["name"]
+        Certificate.from_json((tmp_path / "certificate.json").read_text(encoding="utf-8"))
+        == again.certificate
+    )
+    assert (
+        json.loads((tmp_path / "certificate.json").read_text(encoding="utf-8"))["file"]["further"][
+            "buckets"
+        ]["name"]
         == "buckets.csv"
     )
 

@@ -32,7 +32,9 @@ from shoal.tables import Table
 from tests.enumeration import law
 
 HALF = Limits.each({}, others="1/2")
-PLACES = Hierarchy.from_lines([[str(i), "west" if i < 2 else "east", "*"] for i in range(6)], Kind.INTEGER)
+PLACES = Hierarchy.from_lines(
+    [[str(i), "west" if i < 2 else "east", "*"] for i in range(6)], Kind.INTEGER
+)
 
 Values = tuple[str, ...]
 Belief = dict[str, Fraction]
@@ -42,7 +44,11 @@ Belief = dict[str, Fraction]
 def people(values: Values, homes: tuple[int, ...] | None = None) -> Table:
     frame = pl.DataFrame({"home": list(homes or range(len(values))), "ill": list(values)})
     return shoal.table(
-        frame, quasi=["home"], sensitive=["ill"], hierarchies={"home": PLACES}, types={"home": "integer", "ill": "text"}
+        frame,
+        quasi=["home"],
+        sensitive=["ill"],
+        hierarchies={"home": PLACES},
+        types={"home": "integer", "ill": "text"},
     )
 
 
@@ -55,17 +61,26 @@ class Shown:
     certificate: str
 
 
-def shown(method: Any, values: Values, homes: tuple[int, ...] | None, chance: Chance) -> Shown | None:
+def shown(
+    method: Any, values: Values, homes: tuple[int, ...] | None, chance: Chance
+) -> Shown | None:
     try:
         made = method.release(people(values, homes), chance)
     except InfeasibleError:
         return None
     types = str((made.table.schema, made.further["buckets"].schema))
-    return Shown(tuple(made.table.rows()), tuple(made.further["buckets"].rows()), made.certificate.to_json() + types)
+    return Shown(
+        tuple(made.table.rows()),
+        tuple(made.further["buckets"].rows()),
+        made.certificate.to_json() + types,
+    )
 
 
 def believed(
-    method: Any, bag: str, homes: tuple[int, ...] | None = None, known: Mapping[int, str] | None = None
+    method: Any,
+    bag: str,
+    homes: tuple[int, ...] | None = None,
+    known: Mapping[int, str] | None = None,
 ) -> Iterator[tuple[Shown, list[Belief]]]:
     """Every release that there can be, with what is then believed of everybody; `known` are the values of some people."""
     weights: dict[Shown, dict[Values, Fraction]] = {}
@@ -86,7 +101,10 @@ def breaches(method: Any, bag: str, limits: Limits, homes: tuple[int, ...] | Non
     """How many people are linked to a value with more than its limit, over all releases."""
     most = limits.of(Counter(bag))
     return sum(
-        p > most[value] for _, beliefs in believed(method, bag, homes) for belief in beliefs for value, p in belief.items()
+        p > most[value]
+        for _, beliefs in believed(method, bag, homes)
+        for belief in beliefs
+        for value, p in belief.items()
     )
 
 
@@ -123,7 +141,9 @@ def assert_shares(method: Buckets, bag: str) -> None:
 
 
 @pytest.mark.parametrize(("bag", "limits", "options"), CASES)
-def test_nobody_is_linked_to_a_value_by_more_than_its_share_of_the_bucket(bag: str, limits: Limits, options: Any) -> None:
+def test_nobody_is_linked_to_a_value_by_more_than_its_share_of_the_bucket(
+    bag: str, limits: Limits, options: Any
+) -> None:
     assert_shares(Buckets("ill", limits, solver="two", **options), bag)
 
 
@@ -137,7 +157,9 @@ def test_the_same_holds_of_every_solver(solver: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"within": {"home": 1}}])
 def test_the_same_holds_of_five_people(options: Any) -> None:
-    assert_shares(Buckets("ill", Limits.each({"c": "1/3"}, others="1/2"), solver="two", **options), "aabbc")
+    assert_shares(
+        Buckets("ill", Limits.each({"c": "1/3"}, others="1/2"), solver="two", **options), "aabbc"
+    )
 
 
 def test_people_who_cannot_be_told_apart_are_linked_by_less_than_the_limit() -> None:
@@ -145,9 +167,13 @@ def test_people_who_cannot_be_told_apart_are_linked_by_less_than_the_limit() -> 
     assert breaches(Buckets("ill", HALF, solver="two"), "aabb", HALF, (1, 1, 1, 1)) == 0
 
 
-def test_fakes_change_nothing_about_the_limits_and_hide_what_one_known_value_would_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fakes_change_nothing_about_the_limits_and_hide_what_one_known_value_would_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Corruption, exactly: the adversary knows the value of person 0, and looks at who shares the bucket."""
-    monkeypatch.setattr(buckets.filling, "_MIXING", -1)  # one round, so that all paths can be followed
+    monkeypatch.setattr(
+        buckets.filling, "_MIXING", -1
+    )  # one round, so that all paths can be followed
 
     def surest(method: Buckets) -> Fraction:
         found = []
@@ -176,22 +202,34 @@ class Twin:
     def promise(self, schema: Schema) -> Promise:
         return self.right.promise(schema)
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         chance = chance or Chance()
         return self.broken(self.right.release(table, chance), table, chance)
 
 
-def test_a_twin_that_fills_first_come_first_served_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_twin_that_fills_first_come_first_served_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(buckets, "assigned", lambda places, runs, chance: places)
     assert breaches(Buckets("ill", HALF, solver="two"), "aabc", HALF)
 
 
-def test_a_twin_that_fills_with_who_lives_nearest_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_twin_that_fills_with_who_lives_nearest_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Each bucket takes a person by chance and then, for every other value it wants, the one who lives nearest."""
 
     def nearest(places: Any, runs: Any, chance: Chance) -> Any:
-        homes, found, left = np.array(where), np.zeros(len(places), dtype=np.int64), set(range(len(places)))
-        order = {person: place for place, person in enumerate(chance.permutation(len(places)).tolist())}
+        homes, found, left = (
+            np.array(where),
+            np.zeros(len(places), dtype=np.int64),
+            set(range(len(places))),
+        )
+        order = {
+            person: place for place, person in enumerate(chance.permutation(len(places)).tolist())
+        }
         for bucket in sorted(set(places.tolist())):
             first: int | None = None
             for run in runs[places == bucket].tolist():
@@ -206,7 +244,9 @@ def test_a_twin_that_fills_with_who_lives_nearest_is_caught(monkeypatch: pytest.
     where: list[int] = []
 
     def spying(method: Any, values: Values, homes: Any, chance: Chance) -> Shown | None:
-        where[:] = [home for _, home in sorted(zip(values, homes or range(len(values)), strict=True))]
+        where[:] = [
+            home for _, home in sorted(zip(values, homes or range(len(values)), strict=True))
+        ]
         return right(method, values, homes, chance)
 
     right = shown
@@ -225,14 +265,18 @@ def test_a_twin_that_joins_an_impossible_block_with_others_is_caught() -> None:
     class Joining:
         name: ClassVar[str] = "joining"
 
-        def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+        def release(
+            self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+        ) -> Release:
             try:
                 return apart.release(table, chance)
             except InfeasibleError:
                 return replace(apart, within=None).release(table, chance)
 
     assert breaches(apart, "hff", limits, homes) == 0
-    joined = [beliefs for _, beliefs in believed(Joining(), "hff", homes) if beliefs[0].get("h") == 1]
+    joined = [
+        beliefs for _, beliefs in believed(Joining(), "hff", homes) if beliefs[0].get("h") == 1
+    ]
     assert joined
     assert breaches(Joining(), "hff", limits, homes)
 
@@ -240,10 +284,20 @@ def test_a_twin_that_joins_an_impossible_block_with_others_is_caught() -> None:
 def test_a_twin_that_numbers_buckets_as_people_come_is_caught() -> None:
     def numbered(release: Release, table: Table, chance: Chance) -> Release:
         ill = dict(zip(table.frame["home"].to_list(), table.frame["ill"].to_list(), strict=True))
-        first = min(release.table.rows(), key=lambda row: (ill[row[0]], row[0]))[-1]  # the table sorted by value
+        first = min(release.table.rows(), key=lambda row: (ill[row[0]], row[0]))[
+            -1
+        ]  # the table sorted by value
         order = {first: 1, 3 - first: 2}
-        values = release.further["buckets"].with_columns(pl.col("bucket").replace(order)).sort("bucket", "ill")
-        return replace(release, table=release.table.with_columns(pl.col("bucket").replace(order)), further={"buckets": values})
+        values = (
+            release.further["buckets"]
+            .with_columns(pl.col("bucket").replace(order))
+            .sort("bucket", "ill")
+        )
+        return replace(
+            release,
+            table=release.table.with_columns(pl.col("bucket").replace(order)),
+            further={"buckets": values},
+        )
 
     assert breaches(Twin(Buckets("ill", HALF, solver="two"), numbered), "aabb", HALF)
 
@@ -258,7 +312,9 @@ def test_a_twin_that_lists_people_in_the_order_of_their_values_is_caught() -> No
 
 def test_a_twin_with_larger_limits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def looser(counts: Any, limits: Any, *given: Any, **options: Any) -> Any:
-        return find_setting(counts, [min(Fraction(1), limit * 2) for limit in limits], *given, **options)
+        return find_setting(
+            counts, [min(Fraction(1), limit * 2) for limit in limits], *given, **options
+        )
 
     monkeypatch.setattr(buckets, "find_setting", looser)
     assert breaches(Buckets("ill", HALF, solver="two"), "aabb", HALF)
@@ -308,9 +364,16 @@ def test_fakes_are_drawn_one_by_one_in_proportion_to_their_weights() -> None:
 
 def test_avoided_values_become_fakes_only_when_no_others_are_left() -> None:
     avoided = np.array([[False, True, False, True]])
-    found = law(lambda chance: tuple(fakes(np.array([[0]]), np.array([5, 1, 2, 3]), 2, chance, avoided)[0].tolist()))
+    found = law(
+        lambda chance: tuple(
+            fakes(np.array([[0]]), np.array([5, 1, 2, 3]), 2, chance, avoided)[0].tolist()
+        )
+    )
     assert {fake[0] for fake in found} == {2}
-    assert {fake[1]: weight.exact for fake, weight in found.items()} == {1: Fraction(1, 4), 3: Fraction(3, 4)}
+    assert {fake[1]: weight.exact for fake, weight in found.items()} == {
+        1: Fraction(1, 4),
+        3: Fraction(3, 4),
+    }
 
 
 def test_too_few_values_for_fakes_are_refused_before_anything_is_drawn() -> None:

@@ -44,7 +44,9 @@ def hospital(rows: int = 3000, seed: int = 1, *, apart: bool = False) -> Table:
 
 
 def release(table: Table, seed: int | None = None, **options: Any) -> Release:
-    return Buckets("ill", LIMITS, solver="two", **options).release(table, None if seed is None else Seeded(seed))
+    return Buckets("ill", LIMITS, solver="two", **options).release(
+        table, None if seed is None else Seeded(seed)
+    )
 
 
 def truth(table: Table, where: dict[str, list[Any]]) -> int:
@@ -62,7 +64,9 @@ def test_one_bucket_gives_the_hypergeometric_mean_and_variance() -> None:
     )
     assert set(made.table["bucket"]) == {1}
     found = count(made, {"home": 1, "ill": ["b"]})
-    ways = [sum(person < 2 for person in some) for some in combinations(range(5), 2)]  # who may have the two b
+    ways = [
+        sum(person < 2 for person in some) for some in combinations(range(5), 2)
+    ]  # who may have the two b
     mean = sum(ways) / len(ways)
     assert found.count == pytest.approx(mean)
     assert found.error == pytest.approx(sqrt(sum((way - mean) ** 2 for way in ways) / len(ways)))
@@ -99,7 +103,9 @@ def test_asking_for_all_values_counts_everybody() -> None:
         assert found.error == pytest.approx(0, abs=1e-6)
 
 
-def test_the_unbiased_estimate_is_right_where_values_go_with_other_columns_and_the_papers_is_not() -> None:
+def test_the_unbiased_estimate_is_right_where_values_go_with_other_columns_and_the_papers_is_not() -> (
+    None
+):
     table = hospital(apart=True)
     where: dict[str, Any] = {"sex": ["male"], "ill": ["ill08"]}
     papers, unbiased = [], []
@@ -156,7 +162,10 @@ def test_ranges_are_not_written_out_and_ask_for_whole_numbers_of_any_type() -> N
     assert [count(made, {name: everything}).count for name in ("n", "t", "f")] == [6, 3, 3]
     assert count(made, {"n": [range(2, 4), 5]}).count == 3
     assert count(made, {"t": ""}).count == 1
-    assert Reading(made).absent({"n": [range(5, 9), 7], "ill": ["a", "c"], "t": "2"}) == {"n": [7], "ill": ["c"]}
+    assert Reading(made).absent({"n": [range(5, 9), 7], "ill": ["a", "c"], "t": "2"}) == {
+        "n": [7],
+        "ill": ["c"],
+    }
     with pytest.raises(ColumnError, match="asked for of column 'n' is not of its type, 'integer'"):
         count(made, {"n": "many"})
 
@@ -166,17 +175,29 @@ def test_ranges_are_not_written_out_and_ask_for_whole_numbers_of_any_type() -> N
 
 def test_a_negative_association_is_learnt_and_no_other_is_seen_where_there_is_none() -> None:
     found = Reading(release(hospital(60_000, apart=True), 1, fakes=1)).associations()
-    assert [(one.value, one.sensitive) for one in found if one.column == "sex"] == [("male", "ill08")]
-    assert [one for one in Reading(release(hospital(60_000), 1, fakes=1)).associations() if one.column == "sex"] == []
+    assert [(one.value, one.sensitive) for one in found if one.column == "sex"] == [
+        ("male", "ill08")
+    ]
+    assert [
+        one
+        for one in Reading(release(hospital(60_000), 1, fakes=1)).associations()
+        if one.column == "sex"
+    ] == []
 
 
-def test_fakes_that_keep_to_associations_are_values_that_nobody_of_the_bucket_is_seen_not_to_have() -> None:
+def test_fakes_that_keep_to_associations_are_values_that_nobody_of_the_bucket_is_seen_not_to_have() -> (
+    None
+):
     table = hospital(20_000, apart=True)
     real = truth(table, {"ill": ["ill08"]})
     fake = {}
     for associations in (False, True):
-        made = release(table, 1, fakes=1, associations=associations)  # about one draw in ten shows too little to see it
-        fake[associations] = int(made.further["buckets"].filter(pl.col("ill") == "ill08")["count"].sum()) - real
+        made = release(
+            table, 1, fakes=1, associations=associations
+        )  # about one draw in ten shows too little to see it
+        fake[associations] = (
+            int(made.further["buckets"].filter(pl.col("ill") == "ill08")["count"].sum()) - real
+        )
     assert fake[False] > 50
     assert fake[True] < 25  # only in buckets without a man
 
@@ -195,7 +216,9 @@ def test_excluded_values_are_those_of_somebody_in_the_bucket() -> None:
 # Corruption
 
 
-def brute_force(shown: dict[str, int], size: int, shares: dict[str, int], known: list[str]) -> dict[str, Fraction]:
+def brute_force(
+    shown: dict[str, int], size: int, shares: dict[str, int], known: list[str]
+) -> dict[str, Fraction]:
     """The same from the ground up: all real values in every order, then all draws of fakes."""
     total, found = Fraction(0), Counter[str]()
     sums = sum(shares.values())
@@ -235,7 +258,9 @@ def brute_force(shown: dict[str, int], size: int, shares: dict[str, int], known:
         ({"a": 2, "b": 1, "c": 1, "d": 1}, 3, ["a", "a"]),
     ],
 )
-def test_the_posterior_is_that_of_all_ways_to_make_the_bucket(shown: dict[str, int], size: int, known: list[str]) -> None:
+def test_the_posterior_is_that_of_all_ways_to_make_the_bucket(
+    shown: dict[str, int], size: int, known: list[str]
+) -> None:
     shares = {"a": 50, "b": 25, "c": 10, "d": 5, "e": 3, "f": 2}
     assert posterior(shown, size, shares, known) == brute_force(shown, size, shares, known)
 
@@ -297,23 +322,40 @@ def test_fakes_take_certainty_from_who_knows_all_others_of_a_bucket() -> None:
     without, defended = release(table, 1), release(table, 1, fakes=2)
     assert corruption(without).largest == 1
     assert corruption(defended).largest < 0.6
-    assert corruption(without, 0).largest <= max(LIMITS.of(Counter(table.frame["ill"].to_list())).values())
-    assert corruption(defended, 0).largest <= corruption(defended, 1).largest <= corruption(defended).largest
+    assert corruption(without, 0).largest <= max(
+        LIMITS.of(Counter(table.frame["ill"].to_list())).values()
+    )
+    assert (
+        corruption(defended, 0).largest
+        <= corruption(defended, 1).largest
+        <= corruption(defended).largest
+    )
 
 
 @pytest.mark.parametrize("fakes", [0, 1])
 def test_attackers_look_at_buckets_of_every_size_and_at_those_that_tell_most(fakes: int) -> None:
     """Small buckets come first and are many; the largest share is in larger ones."""
     values = (
-        [f"v{i:03}" for i in range(120)] + ["flu"] * 600 + ["HIV"] * 160 + [f"w{i}" for i in range(4) for _ in range(40 * fakes)]
+        [f"v{i:03}" for i in range(120)]
+        + ["flu"] * 600
+        + ["HIV"] * 160
+        + [f"w{i}" for i in range(4) for _ in range(40 * fakes)]
     )
-    table = shoal.table(pl.DataFrame({"who": range(len(values)), "ill": values}), quasi=["who"], sensitive=["ill"])
-    limits = Limits.each({"flu": "3/4", "HIV": "1/4", **{f"w{i}": "1/4" for i in range(4)}}, others="1/2")
+    table = shoal.table(
+        pl.DataFrame({"who": range(len(values)), "ill": values}), quasi=["who"], sensitive=["ill"]
+    )
+    limits = Limits.each(
+        {"flu": "3/4", "HIV": "1/4", **{f"w{i}": "1/4" for i in range(4)}}, others="1/2"
+    )
     made = Buckets("ill", limits, solver="two", fakes=fakes).release(table, Seeded(1))
     read = Reading(made)
     assert len(set(read.sizes.tolist())) == 2
     assert (read.sizes == read.sizes.min()).sum() > 50
-    largest = max(Fraction(int(most), int(size)) for most, size in zip(read.most, read.sizes, strict=True) if most > 1)
+    largest = max(
+        Fraction(int(most), int(size))
+        for most, size in zip(read.most, read.sizes, strict=True)
+        if most > 1
+    )
     assert corruption(made, 0).largest >= float(largest) > 0.5
     if not fakes:
         assert corruption(made, 0).largest == 0.75
@@ -346,18 +388,35 @@ def test_commands_count_and_attack(tmp_path: Path) -> None:
         return done.output
 
     where = ["--where", "sex=female", "--where", "age=30..49,60", "--where", "ill=ill00,ill01"]
-    expected = count(Release.read(tmp_path / "plain"), {"sex": "female", "age": [*range(30, 50), 60], "ill": ["ill00", "ill01"]})
+    expected = count(
+        Release.read(tmp_path / "plain"),
+        {"sex": "female", "age": [*range(30, 50), 60], "ill": ["ill00", "ill01"]},
+    )
     assert f"{expected.count:,.1f}" in run("count", str(tmp_path / "plain"), *where)
-    assert '"error": 0.0' in run("count", str(tmp_path / "plain"), "--where", "sex=female", "--json")
+    assert '"error": 0.0' in run(
+        "count", str(tmp_path / "plain"), "--where", "sex=female", "--json"
+    )
     shown = run("attack", str(tmp_path / "plain"), str(tmp_path / "defended"))
     assert "knows all others" in shown
     assert "100 %" in shown
     assert '"fakes": 1' in run("attack", str(tmp_path / "defended"), "--json")
-    quoted = ["--where", 'ill="ill00",ill01', "--where", "sex=female,femal", "--where", "age=30..49,60"]
+    quoted = [
+        "--where",
+        'ill="ill00",ill01',
+        "--where",
+        "sex=female,femal",
+        "--where",
+        "age=30..49,60",
+    ]
     shown = run("count", str(tmp_path / "plain"), *quoted)
     assert f"{expected.count:,.1f}" in shown
     assert "nobody in the release has 'femal' as 'sex'" in shown
-    for wrong in (["--where", "sex"], ["--where", "age=a..b"], ["--where", "age=39..30"], ["--where", "ward=1"]):
+    for wrong in (
+        ["--where", "sex"],
+        ["--where", "age=a..b"],
+        ["--where", "age=39..30"],
+        ["--where", "ward=1"],
+    ):
         assert CliRunner().invoke(app, ["count", str(tmp_path / "plain"), *wrong]).exit_code == 2
 
 

@@ -17,7 +17,19 @@ from hypothesis import strategies as st
 import shoal
 from shoal.chance import Chance, Seeded
 from shoal.errors import InternalError, ParameterError
-from tests.enumeration import ONE, ZERO, Enumerated, Interval, exp, flipped, law, point, probabilistic, shipped, standard
+from tests.enumeration import (
+    ONE,
+    ZERO,
+    Enumerated,
+    Interval,
+    exp,
+    flipped,
+    law,
+    point,
+    probabilistic,
+    shipped,
+    standard,
+)
 
 DRAWS = 40_000
 LIMIT = 4.9  # standard deviations: a right generator is beyond them once in a million
@@ -52,11 +64,15 @@ def chi_squared(seen: dict[int, int], expected: dict[int, float]) -> float:
     statistic = sum((s - e) ** 2 / e for s, e in cells)
     freedom = max(len(cells) - 1, 1)
     # Wilson and Hilferty: the cube root is nearly normal
-    return float((statistic / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / math.sqrt(2 / (9 * freedom))
+    return float((statistic / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / math.sqrt(
+        2 / (9 * freedom)
+    )
 
 
 def binomial_weights(n: int, p: Fraction, draws: int) -> dict[int, float]:
-    return {i: draws * math.comb(n, i) * float(p) ** i * float(1 - p) ** (n - i) for i in range(n + 1)}
+    return {
+        i: draws * math.comb(n, i) * float(p) ** i * float(1 - p) ** (n - i) for i in range(n + 1)
+    }
 
 
 @pytest.mark.parametrize("p", PROBABILITIES)
@@ -78,7 +94,9 @@ def test_bernoulli_compares_every_bit_with_the_exact_probability() -> None:
     assert not Bits((int(first) + 1).to_bytes(8, "little")).bernoulli(p, 1)[0]
     assert Bits(word + below).bernoulli(p, 1)[0]
     assert not Bits(word + above).bernoulli(p, 1)[0]
-    with pytest.raises(EOFError):  # still undecided after 128 bits: asks for more instead of rounding
+    with pytest.raises(
+        EOFError
+    ):  # still undecided after 128 bits: asks for more instead of rounding
         Bits(word + second.to_bytes(8, "little")).bernoulli(p, 1)
 
 
@@ -107,7 +125,10 @@ def test_a_binomial_twin_30_percent_off_is_found(p: Fraction) -> None:
 def test_a_binomial_twin_with_too_little_spread_is_found() -> None:
     drawn = Chance().binomial(np.full(DRAWS // 4, 20), Fraction(1, 2))
     narrowed = 10 + np.trunc((drawn - 10) * 0.7).astype(np.int64)
-    assert chi_squared(Counter(narrowed.tolist()), binomial_weights(20, Fraction(1, 2), DRAWS // 4)) > LIMIT
+    assert (
+        chi_squared(Counter(narrowed.tolist()), binomial_weights(20, Fraction(1, 2), DRAWS // 4))
+        > LIMIT
+    )
 
 
 def test_binomial_mixes_large_small_and_zero_counts() -> None:
@@ -174,7 +195,9 @@ def test_choosing_gives_different_numbers() -> None:
     assert len(Chance().choice(5, 0)) == 0
 
 
-@pytest.mark.parametrize("wrong", [Fraction(-1, 10), Fraction(11, 10), 0.5, float("nan"), float("inf"), "1/2"])
+@pytest.mark.parametrize(
+    "wrong", [Fraction(-1, 10), Fraction(11, 10), 0.5, float("nan"), float("inf"), "1/2"]
+)
 def test_a_probability_that_is_no_exact_fraction_is_refused(wrong: Fraction) -> None:
     with pytest.raises(ParameterError, match="exact fraction"):
         Chance().bernoulli(wrong, 3)
@@ -194,7 +217,9 @@ def test_impossible_draws_are_refused() -> None:
 # Binomial draws by look-up, bit by bit
 
 
-@pytest.mark.parametrize("p", [*PROBABILITIES, Fraction(1, 4), Fraction(10939021434427000000, 2**64)])
+@pytest.mark.parametrize(
+    "p", [*PROBABILITIES, Fraction(1, 4), Fraction(10939021434427000000, 2**64)]
+)
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
 def test_all_first_bits_of_a_binomial_draw_together_have_its_law(n: int, p: Fraction) -> None:
     seen: Counter[int] = Counter()
@@ -205,7 +230,9 @@ def test_all_first_bits_of_a_binomial_draw_together_have_its_law(n: int, p: Frac
             ties.append(drawn)
             return -1
 
-    seen.update(First(np.arange(1 << 16, dtype="<u2").tobytes()).binomial(np.full(1 << 16, n), p).tolist())
+    seen.update(
+        First(np.arange(1 << 16, dtype="<u2").tobytes()).binomial(np.full(1 << 16, n), p).tolist()
+    )
     assert seen[-1] == len(ties) <= n
     for i in range(n + 1):
         probability = math.comb(n, i) * p**i * (1 - p) ** (n - i)
@@ -214,7 +241,10 @@ def test_all_first_bits_of_a_binomial_draw_together_have_its_law(n: int, p: Frac
 
 
 def test_a_binomial_tie_is_decided_by_further_bits() -> None:
-    p, none = Fraction(1, 3), Fraction(2, 3)  # no success has probability 0xaaaa…: a draw that starts so is undecided
+    p, none = (
+        Fraction(1, 3),
+        Fraction(2, 3),
+    )  # no success has probability 0xaaaa…: a draw that starts so is undecided
     start, word = (0xAAAA).to_bytes(2, "little"), int(none * 2**16 % 1 * 2**64)
     assert Bits((0xAAA9).to_bytes(2, "little")).binomial(np.array([1]), p).tolist() == [0]
     assert Bits((0xAAAB).to_bytes(2, "little")).binomial(np.array([1]), p).tolist() == [1]
@@ -226,7 +256,14 @@ def test_a_binomial_tie_is_decided_by_further_bits() -> None:
 
 # e to a rational power
 
-POWERS = [Fraction(0), Fraction(1, 100), Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(17, 5)]
+POWERS = [
+    Fraction(0),
+    Fraction(1, 100),
+    Fraction(1, 2),
+    Fraction(1),
+    Fraction(3, 2),
+    Fraction(17, 5),
+]
 
 
 @pytest.mark.parametrize("x", POWERS)
@@ -254,12 +291,16 @@ def test_coins_with_many_different_powers_each_have_their_own() -> None:
     drawn = Seeded(2).bernoullis_exp(multiples, Fraction(2, 5))
     for m in range(12):
         p = math.exp(-0.4 * m)
-        assert off(int(drawn[multiples == m].sum()), 4000 * p, max(4000 * p * (1 - p), 1e-9)) < LIMIT
+        assert (
+            off(int(drawn[multiples == m].sum()), 4000 * p, max(4000 * p * (1 - p), 1e-9)) < LIMIT
+        )
 
 
 def test_coins_whose_power_exceeds_the_machine_are_right() -> None:
     huge = [0, 10**40, 2**62, 1, 3]
-    drawn = np.array([Seeded(seed).bernoullis_exp(huge, Fraction(10**30, 3 * 10**30)) for seed in range(2000)])
+    drawn = np.array(
+        [Seeded(seed).bernoullis_exp(huge, Fraction(10**30, 3 * 10**30)) for seed in range(2000)]
+    )
     assert drawn[:, 0].all()
     assert not drawn[:, 1:3].any()
     for column, p in ((3, math.exp(-1 / 3)), (4, math.exp(-1))):
@@ -290,7 +331,9 @@ def test_the_coin_within_one_has_exactly_its_law(numerator: int, denominator: in
     x = Fraction(numerator, denominator)
     cut = Fraction(1, 10**20)
     found = law(
-        lambda chance: bool(chance._exp_within_one(np.array([numerator]), denominator)[0]), shipped("_exp_within_one"), cut
+        lambda chance: bool(chance._exp_within_one(np.array([numerator]), denominator)[0]),
+        shipped("_exp_within_one"),
+        cut,
     )
     assert missing(found) < Fraction(1, 10**18)
     assert same(found, tossed(exp(-x)))
@@ -298,9 +341,14 @@ def test_the_coin_within_one_has_exactly_its_law(numerator: int, denominator: in
     assert x == 0 or not same(found, tossed(exp(-x) + point(Fraction(1, 10**15))))
 
 
-@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(1), Fraction(7, 3), Fraction(5), Fraction(5 * 3**60 + 1, 2 * 3**60)])
+@pytest.mark.parametrize(
+    "x",
+    [Fraction(1, 3), Fraction(1), Fraction(7, 3), Fraction(5), Fraction(5 * 3**60 + 1, 2 * 3**60)],
+)
 def test_the_coin_of_any_power_has_exactly_its_law(x: Fraction) -> None:
-    found = law(lambda chance: chance.bernoulli_exp(x), shipped("bernoullis_exp"), Fraction(1, 10**20))
+    found = law(
+        lambda chance: chance.bernoulli_exp(x), shipped("bernoullis_exp"), Fraction(1, 10**20)
+    )
     assert missing(found) < Fraction(1, 10**18)
     assert same(found, tossed(exp(-x)))
     assert not same(found, tossed(exp(-x * Fraction(13, 10))))
@@ -312,13 +360,19 @@ def laplace_weights(scale: float, draws: int) -> dict[int, float]:
     return {z: draws * (1 - r) / (1 + r) * r ** abs(z) for z in range(-reach, reach + 1)}
 
 
-@pytest.mark.parametrize("scale", [Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(20), Fraction(3 * 2**70 + 1, 2**70)])
+@pytest.mark.parametrize(
+    "scale",
+    [Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(20), Fraction(3 * 2**70 + 1, 2**70)],
+)
 def test_discrete_laplace_has_its_law_and_a_twin_30_percent_off_is_found(scale: Fraction) -> None:
     size = 4000 if scale.denominator > 2**63 else DRAWS
     expected = laplace_weights(float(scale), size)
     assert chi_squared(Counter(Seeded(3).discrete_laplaces(scale, size).tolist()), expected) < LIMIT
     for twin in (Fraction(7, 10), Fraction(13, 10)):
-        assert chi_squared(Counter(Seeded(3).discrete_laplaces(scale * twin, size).tolist()), expected) > LIMIT
+        assert (
+            chi_squared(Counter(Seeded(3).discrete_laplaces(scale * twin, size).tolist()), expected)
+            > LIMIT
+        )
 
 
 def test_one_discrete_laplace_draw_is_like_many() -> None:
@@ -353,7 +407,10 @@ def test_discrete_laplace_has_exactly_its_law(scale: Fraction) -> None:
     assert missing(found) < Fraction(1, 10**9)
     taken = sum((weight for outcome, weight in found.items() if outcome is not None), ZERO)
     found = {outcome: weight / taken for outcome, weight in found.items() if outcome is not None}
-    expected, twin = law(run, cut=cut), law(lambda chance: run(chance, scale * Fraction(13, 10)), cut=cut)
+    expected, twin = (
+        law(run, cut=cut),
+        law(lambda chance: run(chance, scale * Fraction(13, 10)), cut=cut),
+    )
     nearly = Fraction(1, 10**8)
     assert all(abs(found[z].low - expected[z].low) < nearly for z in range(-5, 6))
     assert not all(abs(found[z].low - twin[z].low) < nearly for z in range(-5, 6))
@@ -376,7 +433,10 @@ def test_many_integers_below_any_bound_are_in_range_and_spread(n: int) -> None:
     drawn = [int(value) for value in Seeded(6).belows(n, 3000)]
     assert all(0 <= value < n for value in drawn)
     if n > 1:
-        assert chi_squared(Counter(value * 10 // n for value in drawn), dict.fromkeys(range(10), 300)) < LIMIT
+        assert (
+            chi_squared(Counter(value * 10 // n for value in drawn), dict.fromkeys(range(10), 300))
+            < LIMIT
+        )
 
 
 def test_many_integers_are_exactly_uniform_over_all_bytes() -> None:
@@ -399,7 +459,9 @@ def test_coins_of_different_rational_probabilities_have_them(n: int) -> None:
 def test_choosing_few_of_many_is_uniform_too(n: int) -> None:
     chance = Seeded(8)
     chosen = [[int(value) for value in chance.choice(n, 2)] for _ in range(4000)]
-    assert all(one != other and min(one, other) >= 0 and max(one, other) < n for one, other in chosen)
+    assert all(
+        one != other and min(one, other) >= 0 and max(one, other) < n for one, other in chosen
+    )
     if n < 20:
         seen = Counter(one * n + other for one, other in chosen)
         pairs = [one * n + other for one in range(n) for other in range(n) if one != other]
@@ -426,7 +488,10 @@ def selected(draw: Callable[[], int]) -> Counter[int]:
 
 
 def flipping(rate: Fraction) -> dict[int, float]:
-    return {i: TIMES * float(p) for i, p in enumerate(flipped([exp(rate * (s - max(SCORES))) for s in SCORES]))}
+    return {
+        i: TIMES * float(p)
+        for i, p in enumerate(flipped([exp(rate * (s - max(SCORES))) for s in SCORES]))
+    }
 
 
 def weighing(rate: Fraction) -> dict[int, float]:
@@ -434,14 +499,21 @@ def weighing(rate: Fraction) -> dict[int, float]:
     return {i: TIMES * math.exp(rate * s) / total for i, s in enumerate(SCORES)}
 
 
-@pytest.mark.parametrize(("name", "expected"), [("permute_and_flip", flipping), ("exponential", weighing)])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("permute_and_flip", flipping), ("exponential", weighing)]
+)
 def test_a_selection_has_its_law_and_a_twin_30_percent_off_is_found(
     name: str, expected: Callable[[Fraction], dict[int, float]]
 ) -> None:
     chance = Seeded(9)
     eager, lazy = getattr(chance, name), getattr(chance, name + "_lazily")
     assert chi_squared(selected(lambda: eager(np.array(SCORES), RATE)), expected(RATE)) < LIMIT
-    assert chi_squared(selected(lambda: lazy(np.array(BOUNDS), 50, SCORES.__getitem__, RATE)), expected(RATE)) < LIMIT
+    assert (
+        chi_squared(
+            selected(lambda: lazy(np.array(BOUNDS), 50, SCORES.__getitem__, RATE)), expected(RATE)
+        )
+        < LIMIT
+    )
     for twin in (RATE * Fraction(7, 10), RATE * Fraction(13, 10)):
         assert chi_squared(selected(lambda twin=twin: eager(SCORES, twin)), expected(RATE)) > LIMIT  # type: ignore[misc]
 
@@ -478,7 +550,9 @@ def test_a_lazy_selection_has_exactly_the_law_of_full_enumeration(
         asked = Asked(scores)
         taken: int = getattr(chance, name + "_lazily")(bounds, max(scores), asked, rate)
         assert len(set(asked.who)) == len(asked.who)
-        assert name == "exponential" or asked.who[-1] == taken  # nobody is asked after the one that is taken
+        assert (
+            name == "exponential" or asked.who[-1] == taken
+        )  # nobody is asked after the one that is taken
         return taken
 
     found = law(run, shipped(name + "_lazily"), CUT[name])
@@ -524,9 +598,13 @@ def test_scores_may_be_fractions_or_beyond_the_machine(name: str) -> None:
     def taken(scores: Any, rate: Fraction) -> list[int]:
         return [getattr(Seeded(seed), name)(scores, rate) for seed in range(50)]
 
-    assert taken([Fraction(1, 2), Fraction(1, 3), 1], Fraction(2)) == taken(np.array([3, 2, 6]), Fraction(1, 3))
+    assert taken([Fraction(1, 2), Fraction(1, 3), 1], Fraction(2)) == taken(
+        np.array([3, 2, 6]), Fraction(1, 3)
+    )
     large = 10**30
-    assert taken([large, large + 3, large - 2], Fraction(1, 3)) == taken(np.array([0, 3, -2]), Fraction(1, 3))
+    assert taken([large, large + 3, large - 2], Fraction(1, 3)) == taken(
+        np.array([0, 3, -2]), Fraction(1, 3)
+    )
     ends = np.array([-(2**63), 2**63 - 1, 2**63 - 2])
     assert set(taken(ends, Fraction(1))) == {1, 2}
     assert taken(np.array([1, 2, 3], dtype=np.uint8), Fraction(1)) == taken([1, 2, 3], Fraction(1))
@@ -536,7 +614,9 @@ def test_scores_may_be_fractions_or_beyond_the_machine(name: str) -> None:
 @pytest.mark.parametrize("name", SELECTIONS)
 def test_exact_bounds_ask_for_one_score_only(name: str) -> None:
     asked = Asked([i % 97 for i in range(1000)])
-    taken = getattr(Seeded(10), name + "_lazily")(np.array(asked.scores), 96, asked, Fraction(1, 10))
+    taken = getattr(Seeded(10), name + "_lazily")(
+        np.array(asked.scores), 96, asked, Fraction(1, 10)
+    )
     assert asked.who == [taken]
 
 
@@ -598,7 +678,9 @@ def test_the_exponential_mechanism_works_in_blocks(monkeypatch: pytest.MonkeyPat
 # Enumeration itself
 
 
-@pytest.mark.parametrize("chances", [[1, 1, 1], [Fraction(1, 2), 1], [Fraction(1, 3), Fraction(1, 5), 1, Fraction(2, 7)]])
+@pytest.mark.parametrize(
+    "chances", [[1, 1, 1], [Fraction(1, 2), 1], [Fraction(1, 3), Fraction(1, 5), 1, Fraction(2, 7)]]
+)
 def test_the_law_of_permute_and_flip_is_that_over_all_orders(chances: list[Fraction]) -> None:
     orders = list(permutations(range(len(chances))))
     expected = [Fraction(0)] * len(chances)
@@ -614,7 +696,12 @@ def test_enumerated_draws_have_probability_one_together() -> None:
     def run(chance: Enumerated) -> tuple[int, ...]:
         number = chance.below(3)
         sample = chance.binomial(np.array([2, 1]), Fraction(1, number + 2))
-        return number, *sample.tolist(), *chance.permutation(number).tolist(), chance.permute_and_flip([1, 1 + number], RATE)
+        return (
+            number,
+            *sample.tolist(),
+            *chance.permutation(number).tolist(),
+            chance.permute_and_flip([1, 1 + number], RATE),
+        )
 
     weights = law(run)
     assert 1 in sum(weights.values(), ZERO)
@@ -645,7 +732,10 @@ def test_the_delta_of_randomised_response_is_found() -> None:
     def answer(truth: bool) -> dict[bool, Interval]:
         return law(lambda chance: bool(chance.bernoulli(Fraction(3, 4), 1)[0]) == truth)
 
-    for growth, least, breach in ((3, Fraction(0), Fraction(0)), (2, Fraction(1, 4), Fraction(3, 4))):
+    for growth, least, breach in (
+        (3, Fraction(0), Fraction(0)),
+        (2, Fraction(1, 4), Fraction(3, 4)),
+    ):
         assert standard(answer(True), answer(False), point(growth)).exact == least
         assert probabilistic(answer(True), answer(False), point(growth)).exact == breach
 
@@ -654,7 +744,13 @@ def draws(chance: Chance) -> list[npt.NDArray[np.int64]]:
     return [
         chance.permutation(10),
         chance.binomial(np.array([100, 5]), Fraction(1, 3)),
-        np.array([chance.below(1000), chance.permute_and_flip([3, 2, 3], Fraction(1)), chance.exponential([1, 2], Fraction(1))]),
+        np.array(
+            [
+                chance.below(1000),
+                chance.permute_and_flip([3, 2, 3], Fraction(1)),
+                chance.exponential([1, 2], Fraction(1)),
+            ]
+        ),
         chance.discrete_laplaces(Fraction(9), 5),
         chance.choice(10**6, 3),
     ]
@@ -665,7 +761,9 @@ def halves(*words: int) -> bytes:
 
 
 @pytest.mark.parametrize(("size", "most"), [(2, 1), (3, 1), (3, 2), (4, 2)])
-def test_choices_are_uniform_on_every_input_and_draw_again_where_words_are_equal(size: int, most: int) -> None:
+def test_choices_are_uniform_on_every_input_and_draw_again_where_words_are_equal(
+    size: int, most: int
+) -> None:
     seen: Counter[tuple[bool, ...]] = Counter()
     for words in product(range(size + 1), repeat=size):
         source = Bits(halves(*words))
@@ -675,16 +773,28 @@ def test_choices_are_uniform_on_every_input_and_draw_again_where_words_are_equal
         else:
             with pytest.raises(EOFError):  # it asks for more
                 source.choices(np.array([size]), most)
-    assert set(seen) == {chosen for chosen in product((False, True), repeat=size) if sum(chosen) == most}
+    assert set(seen) == {
+        chosen for chosen in product((False, True), repeat=size) if sum(chosen) == most
+    }
     assert len(set(seen.values())) == 1
 
 
 def test_choices_that_draw_again_leave_those_of_other_groups_alone() -> None:
     sizes = np.array([1, 3, 0, 2, 3])
-    first = halves(7, 7, 1, *(5, 4), *(3, 1, 2))  # groups of one are not drawn for; the one of three has equal words
+    first = halves(
+        7, 7, 1, *(5, 4), *(3, 1, 2)
+    )  # groups of one are not drawn for; the one of three has equal words
     for order in permutations(range(3)):
         chosen = Bits(first + halves(*order)).choices(sizes, 1).tolist()
-        assert chosen == [True, *(place == order.index(0) for place in range(3)), False, True, False, True, False]
+        assert chosen == [
+            True,
+            *(place == order.index(0) for place in range(3)),
+            False,
+            True,
+            False,
+            True,
+            False,
+        ]
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(0, 10), st.integers(0, 99))
@@ -721,7 +831,16 @@ def test_the_default_cannot_be_seeded_and_is_private() -> None:
 
 def test_nothing_else_in_the_house_draws_random_numbers() -> None:
     house = Path(shoal.__file__).parent
-    words = ("import random", "from random", "np.random", "numpy.random", "urandom", "import secrets", "uuid4", ".sample(")
+    words = (
+        "import random",
+        "from random",
+        "np.random",
+        "numpy.random",
+        "urandom",
+        "import secrets",
+        "uuid4",
+        ".sample(",
+    )
     for path in sorted(house.rglob("*.py")):
         if path.parent.name in ("chance", "measure", "attack", "views") or path.name == "demo.py":
             continue  # these use fixed seeds, so that they find the same again; nothing of them is released

@@ -63,7 +63,11 @@ def contents() -> dict[str, bytes]:
 def command(*arguments: str, **options: Any) -> "subprocess.Popen[str]":
     code = "from shoal.cli import main; main()"
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
     )
 
 
@@ -99,7 +103,16 @@ def test_starting_up_loads_nothing_heavy() -> None:
     code = "import sys; sys.argv = ['shoal', '--help']; from shoal.cli import main\ntry: main()\nfinally: print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
-    assert not loaded & {"numpy", "polars", "pandas", "pyarrow", "narwhals", "pydantic", "scipy", "sklearn"}
+    assert not loaded & {
+        "numpy",
+        "polars",
+        "pandas",
+        "pyarrow",
+        "narwhals",
+        "pydantic",
+        "scipy",
+        "sklearn",
+    }
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -119,7 +132,12 @@ def test_every_command_and_option_is_documented() -> None:
     for path, inner in commands():
         name = " ".join(("shoal", *path))
         absent += [name] if name not in page else []
-        absent += [f"{name} {option}" for p in inner.params for option in p.opts if option[0] == "-" and f"`{option}" not in page]
+        absent += [
+            f"{name} {option}"
+            for p in inner.params
+            for option in p.opts
+            if option[0] == "-" and f"`{option}" not in page
+        ]
     assert not absent
 
 
@@ -127,7 +145,9 @@ def test_the_installed_program_works(folder: Path) -> None:
     program = Path(sys.executable).with_name("shoal")
     if not program.exists():
         pytest.skip("shoal is not installed as a program")
-    done = subprocess.run([program, "assess", "people.csv", "-q", "age,sex", "--json"], capture_output=True, text=True)
+    done = subprocess.run(
+        [program, "assess", "people.csv", "-q", "age,sex", "--json"], capture_output=True, text=True
+    )
     assert done.returncode == 0
     assert done.stderr == ""
     assert json.loads(done.stdout)["records"] == 6
@@ -180,7 +200,9 @@ def test_infinity_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
         ("--max-t", "0.3", "a group is 0.3333 away from the table in 'diagnosis'"),
     ],
 )
-def test_a_violated_limit_is_exit_code_1_and_is_named(folder: Path, limit: str, value: str, said: str) -> None:
+def test_a_violated_limit_is_exit_code_1_and_is_named(
+    folder: Path, limit: str, value: str, said: str
+) -> None:
     table = PEOPLE.replace("52;f;cold", "52;f;flu").replace("31;f;flu", "31;f;cold")
     (folder / "people.csv").write_text(table.replace("35;m", "30;m").replace("39;m", "30;m"))
     options = ["assess", "people.csv", "-q", "sex", "-s", "diagnosis", limit, value]
@@ -203,7 +225,18 @@ def test_uniques_are_limited_by_number_or_share(folder: Path, value: str) -> Non
 @pytest.mark.parametrize(
     "limits",
     [
-        ["--min-k", "2", "--max-risk", "0.5", "--max-at-risk", "6", "--max-uniques", "0", "--max-t", "0.9"],
+        [
+            "--min-k",
+            "2",
+            "--max-risk",
+            "0.5",
+            "--max-at-risk",
+            "6",
+            "--max-uniques",
+            "0",
+            "--max-t",
+            "0.9",
+        ],
         ["--max-risk", "1/2"],
         ["--max-risk", "50%", "--threshold", "50%", "--max-at-risk", "0%"],
         ["--max-uniques", "0%"],
@@ -252,7 +285,9 @@ def test_a_limit_out_of_its_range_is_refused(folder: Path, limit: tuple[str, str
     ids=" ".join,
 )
 def test_a_limit_that_cannot_be_violated_is_refused(folder: Path, limit: tuple[str, ...]) -> None:
-    assert "can never be violated" in refused("assess", "people.csv", "-q", "sex", "-s", "diagnosis", *limit)
+    assert "can never be violated" in refused(
+        "assess", "people.csv", "-q", "sex", "-s", "diagnosis", *limit
+    )
 
 
 def test_details_without_a_fraction_say_what_they_lack(folder: Path) -> None:
@@ -265,15 +300,29 @@ def test_details_without_a_fraction_say_what_they_lack(folder: Path) -> None:
 def test_a_limit_is_compared_exactly(folder: Path) -> None:
     (folder / "people.csv").write_text("sex\n" + "f\n" * 10)
     assert run("assess", "people.csv", "-q", "sex", "--max-risk", "0.1").exit_code == 0
-    assert run("assess", "people.csv", "-q", "sex", "--max-risk", "0.0999999999999999999999").exit_code == 1
-    (folder / "people.csv").write_text("sex,illness\n" + "f,flu\n" * 3 + "f,cold\n" * 2 + "m,flu\n" * 2 + "m,cold\n" * 3)
-    assert run("assess", "people.csv", "-q", "sex", "-s", "illness", "--max-t", "0.1").exit_code == 0
-    assert run("assess", "people.csv", "-q", "sex", "-s", "illness", "--max-t", "0.0999999999999999").exit_code == 1
+    assert (
+        run("assess", "people.csv", "-q", "sex", "--max-risk", "0.0999999999999999999999").exit_code
+        == 1
+    )
+    (folder / "people.csv").write_text(
+        "sex,illness\n" + "f,flu\n" * 3 + "f,cold\n" * 2 + "m,flu\n" * 2 + "m,cold\n" * 3
+    )
+    assert (
+        run("assess", "people.csv", "-q", "sex", "-s", "illness", "--max-t", "0.1").exit_code == 0
+    )
+    assert (
+        run(
+            "assess", "people.csv", "-q", "sex", "-s", "illness", "--max-t", "0.0999999999999999"
+        ).exit_code
+        == 1
+    )
 
 
 def test_an_empty_table_violates_no_limit(folder: Path) -> None:
     (folder / "people.csv").write_text("age;sex\n")
-    result = run("assess", "people.csv", "-q", "age,sex", "--separator", ";", "--min-k", "5", "--json")
+    result = run(
+        "assess", "people.csv", "-q", "age,sex", "--separator", ";", "--min-k", "5", "--json"
+    )
     assert result.exit_code == 0
     assert json.loads(result.stdout)["k"] is None
 
@@ -286,7 +335,9 @@ def test_a_population_gives_the_journalists_risk(folder: Path) -> None:
 
 def test_a_column_that_is_almost_there_is_suggested(folder: Path) -> None:
     assert refused("assess", "people.csv", "-q", "sexx").endswith("; did you mean 'sex'?\n")
-    assert refused("assess", "people.csv", "-q", "sex", "--type", "agee=integer").endswith("; did you mean 'age'?\n")
+    assert refused("assess", "people.csv", "-q", "sex", "--type", "agee=integer").endswith(
+        "; did you mean 'age'?\n"
+    )
     assert "did you mean" not in refused("assess", "people.csv", "-q", "nothing like it")
 
 
@@ -326,7 +377,10 @@ def test_names_that_look_like_values_may_be_names(folder: Path) -> None:
 def test_a_release_writes_the_table_and_its_certificate(folder: Path) -> None:
     result = run("release", "recipe.toml", "--out", "out")
     assert result.exit_code == 0, result.output
-    assert sorted(path.name for path in (folder / "out").iterdir()) == ["certificate.json", "release.csv"]
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "certificate.json",
+        "release.csv",
+    ]
     assert "5-anonymity" not in result.stdout
     assert "2-anonymity" in result.stdout
     assert "lattice: 8 nodes" in result.stderr
@@ -341,10 +395,14 @@ def test_a_release_has_the_format_of_the_recipe(folder: Path, format: str) -> No
     assert shoal.read(folder / "out" / f"release.{format}").rows > 0
 
 
-@pytest.mark.parametrize("method", ['name = "kdgs"\nk = 2', 'name = "noisy-counts"\nepsilon = 3\ndelta = 0.4\nk = 2'])
+@pytest.mark.parametrize(
+    "method", ['name = "kdgs"\nk = 2', 'name = "noisy-counts"\nepsilon = 3\ndelta = 0.4\nk = 2']
+)
 def test_a_column_without_a_hierarchy_leaves_no_loss_to_tell(folder: Path, method: str) -> None:
     start, rest = RECIPE.split("[hierarchies.sex]")
-    (folder / "recipe.toml").write_text(f"{start}[method]\n{method}\nlevels = {{ age = 1 }}\n[output]{rest.split('[output]')[1]}")
+    (folder / "recipe.toml").write_text(
+        f"{start}[method]\n{method}\nlevels = {{ age = 1 }}\n[output]{rest.split('[output]')[1]}"
+    )
     result = run("release", "recipe.toml", "--out", "out")
     assert result.exit_code == 0, result.output
     assert "records kept" in result.stderr
@@ -370,13 +428,21 @@ def test_no_table_is_left_beside_a_certificate_of_another(folder: Path) -> None:
     (folder / "recipe.toml").write_text(RECIPE.replace('format = "csv"', 'format = "parquet"'))
     refused("release", "recipe.toml", "--out", "out")
     assert run("release", "recipe.toml", "--out", "out", "--force").exit_code == 0
-    assert sorted(path.name for path in (folder / "out").iterdir()) == ["certificate.json", "notes.txt", "release.parquet"]
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "certificate.json",
+        "notes.txt",
+        "release.parquet",
+    ]
 
 
 def test_a_release_that_fails_leaves_the_earlier_one(folder: Path) -> None:
     assert run("release", "recipe.toml", "--out", "out").exit_code == 0
-    (folder / "recipe.toml").write_text(RECIPE.replace("k = 2", "k = 7").replace("suppression = 0.5", "suppression = 0"))
-    assert "no node satisfies 7-anonymity" in refused("release", "recipe.toml", "--out", "out", "--force")
+    (folder / "recipe.toml").write_text(
+        RECIPE.replace("k = 2", "k = 7").replace("suppression = 0.5", "suppression = 0")
+    )
+    assert "no node satisfies 7-anonymity" in refused(
+        "release", "recipe.toml", "--out", "out", "--force"
+    )
 
 
 def test_a_draft_is_written_once_and_refused_until_it_is_filled(folder: Path) -> None:
@@ -401,7 +467,9 @@ def test_checking_a_recipe_states_the_promise_and_writes_nothing(folder: Path) -
 
 
 def test_a_table_in_place_of_a_recipe_is_recognised(folder: Path) -> None:
-    assert refused("release", "people.csv", "--out", "out").endswith("draft a recipe with: shoal recipe new people.csv\n")
+    assert refused("release", "people.csv", "--out", "out").endswith(
+        "draft a recipe with: shoal recipe new people.csv\n"
+    )
     assert "shoal recipe new people.csv" in refused("recipe", "check", "people.csv")
 
 
@@ -429,7 +497,16 @@ def test_a_preview_shows_the_table_at_its_levels(folder: Path) -> None:
 
 
 def test_a_preview_takes_a_table_with_hierarchies(folder: Path) -> None:
-    options = ["-q", "age,sex", "--hierarchy", "age=age.csv,sex=sex.csv", "-l", "age=1,sex=1", "--type", "age=integer"]
+    options = [
+        "-q",
+        "age,sex",
+        "--hierarchy",
+        "age=age.csv,sex=sex.csv",
+        "-l",
+        "age=1,sex=1",
+        "--type",
+        "age=integer",
+    ]
     found = json.loads(run("preview", "people.csv", *options, "--json").stdout)
     assert (found["groups"], found["k"]) == (2, 2)
 
@@ -443,10 +520,23 @@ def test_a_preview_takes_all_models_of_its_recipe(folder: Path) -> None:
     # Cid and Dov, two men in their thirties, both have a flu: two records of one diagnosis.
     assert found["models"] == [
         {"model": "2-anonymity", "groups": 0, "records": 0, "loss": found["loss"]},
-        {"model": "distinct 2-diversity of diagnosis", "groups": 1, "records": 2, "loss": found["all_models"]["loss"]},
+        {
+            "model": "distinct 2-diversity of diagnosis",
+            "groups": 1,
+            "records": 2,
+            "loss": found["all_models"]["loss"],
+        },
     ]
-    assert found["all_models"] | {"loss": None} == {"groups": 1, "records": 2, "loss": None, "allowed": 3, "within": True}
-    assert [one["kept"] for one in found["first"]] == [one["values"]["sex"] == "f" for one in found["first"]]
+    assert found["all_models"] | {"loss": None} == {
+        "groups": 1,
+        "records": 2,
+        "loss": None,
+        "allowed": 3,
+        "within": True,
+    }
+    assert [one["kept"] for one in found["first"]] == [
+        one["values"]["sex"] == "f" for one in found["first"]
+    ]
     shown = run("preview", "recipe.toml", "--levels", "age=1").stdout
     assert re.search(r"distinct 2-diversity of diagnosis +1 +2 +33.3 %", shown)
     assert re.search(r"all of them +1 +2 +33.3 %", shown)
@@ -455,7 +545,9 @@ def test_a_preview_takes_all_models_of_its_recipe(folder: Path) -> None:
 
 
 def test_a_preview_at_the_levels_of_a_release_shows_what_it_did(folder: Path) -> None:
-    (folder / "recipe.toml").write_text(RECIPE.replace("[output]", DIVERSE).replace("0.5", "0.4\nloss = 'entropy'"))
+    (folder / "recipe.toml").write_text(
+        RECIPE.replace("[output]", DIVERSE).replace("0.5", "0.4\nloss = 'entropy'")
+    )
     release = shoal.Recipe.load("recipe.toml").run()
     levels = ",".join(f"{name}={level}" for name, level in release.certificate.levels.items())
     found = json.loads(run("preview", "recipe.toml", "--levels", levels, "--json").stdout)
@@ -473,29 +565,45 @@ def test_a_preview_for_safepub_says_that_its_groups_are_others(tmp_path: Path) -
 
 
 def test_a_preview_says_when_levels_will_not_do(folder: Path) -> None:
-    (folder / "recipe.toml").write_text(RECIPE.replace("suppression = 0.5", "suppression = 0.1\nfloor = { age = 1 }"))
+    (folder / "recipe.toml").write_text(
+        RECIPE.replace("suppression = 0.5", "suppression = 0.1\nfloor = { age = 1 }")
+    )
     shown = run("preview", "recipe.toml").stdout
     assert "allows 0 records to be suppressed, so these levels will not do" in shown
     assert "Beyond the floor or ceiling of the recipe: age." in shown
-    (folder / "recipe.toml").write_text(RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"'))
+    (folder / "recipe.toml").write_text(
+        RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"')
+    )
     assert "mondrian chooses no levels" in run("preview", "recipe.toml").stdout
     models = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
-    sampling = RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "sampling"\nprobability = 0.5').replace(models, "")
+    sampling = RECIPE.replace(
+        'name = "optimal"\nsuppression = 0.5', 'name = "sampling"\nprobability = 0.5'
+    ).replace(models, "")
     (folder / "recipe.toml").write_text(sampling)
     assert "models" not in run("preview", "recipe.toml").stdout
 
 
-@pytest.mark.parametrize("option", [("-q", "age"), ("--hierarchy", "age=age.csv"), ("--separator", ","), ("--root", "*")])
-def test_what_a_recipe_says_itself_is_no_option_beside_it(folder: Path, option: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    "option", [("-q", "age"), ("--hierarchy", "age=age.csv"), ("--separator", ","), ("--root", "*")]
+)
+def test_what_a_recipe_says_itself_is_no_option_beside_it(
+    folder: Path, option: tuple[str, str]
+) -> None:
     assert "a recipe says it itself" in refused("preview", "recipe.toml", *option)
 
 
 def test_a_preview_without_hierarchies_says_what_to_give(folder: Path) -> None:
     said = refused("preview", "people.csv", "-q", "age,sex", "--hierarchy", "age=age.csv")
     assert "no hierarchy for 'sex'; give --hierarchy sex=FILE" in said
-    observed = RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"\nranges = "observed"')
-    (folder / "recipe.toml").write_text(observed.replace('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', ""))
-    assert "no hierarchy for 'sex'; add [hierarchies.sex] to the recipe" in refused("preview", "recipe.toml")
+    observed = RECIPE.replace(
+        'name = "optimal"\nsuppression = 0.5', 'name = "mondrian"\nranges = "observed"'
+    )
+    (folder / "recipe.toml").write_text(
+        observed.replace('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', "")
+    )
+    assert "no hierarchy for 'sex'; add [hierarchies.sex] to the recipe" in refused(
+        "preview", "recipe.toml"
+    )
 
 
 @pytest.mark.parametrize("option", ["--root", "--add-root"])
@@ -535,7 +643,15 @@ def test_comparing_shows_what_a_release_lost(folder: Path) -> None:
     assert 0 < found["b"]["loss"] <= 1
     assert "name" in found["a"]["values"]
     assert "name" not in found["b"]["values"]
-    shown = run("compare", "people.csv", "out/release.csv", "--quasi", "age,sex", "--hierarchy", "age=age.csv")
+    shown = run(
+        "compare",
+        "people.csv",
+        "out/release.csv",
+        "--quasi",
+        "age,sex",
+        "--hierarchy",
+        "age=age.csv",
+    )
     assert re.search(r"name +6 +absent", shown.stdout)
     assert re.search(r"loss of the rows there are +unknown +unknown", shown.stdout)
     assert "No loss of A and B for column 'sex': no hierarchy is given." in shown.stdout
@@ -543,9 +659,15 @@ def test_comparing_shows_what_a_release_lost(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
-def test_the_loss_of_a_release_is_that_of_all_records_of_the_input(folder: Path, suppressed: str) -> None:
-    recipe = RECIPE.replace("suppression = 0.5", f"suppression = 0.4\nsuppressed = '{suppressed}'").replace("[output]", DIVERSE)
-    (folder / "recipe.toml").write_text(recipe.replace("widths = [10, 50]", 'widths = [10, 50]\nroot = "any"'))
+def test_the_loss_of_a_release_is_that_of_all_records_of_the_input(
+    folder: Path, suppressed: str
+) -> None:
+    recipe = RECIPE.replace(
+        "suppression = 0.5", f"suppression = 0.4\nsuppressed = '{suppressed}'"
+    ).replace("[output]", DIVERSE)
+    (folder / "recipe.toml").write_text(
+        recipe.replace("widths = [10, 50]", 'widths = [10, 50]\nroot = "any"')
+    )
     made = shoal.Recipe.load("recipe.toml").run()
     assert made.suppressed == 2
     made.write("out")
@@ -557,30 +679,50 @@ def test_the_loss_of_a_release_is_that_of_all_records_of_the_input(folder: Path,
     shown = run("compare", *files, "--recipe", "recipe.toml").stdout
     assert "records that B does not have count as lost entirely" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 80
-    backwards = json.loads(run("compare", *reversed(files), "--recipe", "recipe.toml", "--json").stdout)
+    backwards = json.loads(
+        run("compare", *reversed(files), "--recipe", "recipe.toml", "--json").stdout
+    )
     assert backwards["a"]["loss_of_input"] is backwards["b"]["loss_of_input"] is None
 
 
 @pytest.mark.parametrize("options", ["", "relaxed = true", 'ranges = "observed"'])
 def test_the_loss_of_ranges_is_known(folder: Path, options: str) -> None:
-    (folder / "recipe.toml").write_text(RECIPE.replace('name = "optimal"\nsuppression = 0.5', f'name = "mondrian"\n{options}'))
+    (folder / "recipe.toml").write_text(
+        RECIPE.replace('name = "optimal"\nsuppression = 0.5', f'name = "mondrian"\n{options}')
+    )
     assert run("release", "recipe.toml", "--out", "out").exit_code == 0
-    found = json.loads(run("compare", "people.csv", "out/release.csv", "--recipe", "recipe.toml", "--json").stdout)
+    found = json.loads(
+        run("compare", "people.csv", "out/release.csv", "--recipe", "recipe.toml", "--json").stdout
+    )
     covered = []
-    for age, sex in zip(*(pl.read_csv("out/release.csv", infer_schema=False)[name] for name in ("age", "sex")), strict=True):
+    for age, sex in zip(
+        *(pl.read_csv("out/release.csv", infer_schema=False)[name] for name in ("age", "sex")),
+        strict=True,
+    ):
         low, _, high = age.replace("*", "0-99").partition("-")
         covered.append((int(high or low) - int(low)) / 100 + (sex == "*") / 2)
-    assert found["b"]["loss"] == found["b"]["loss_of_input"] == pytest.approx(sum(covered) / 6 / (1 - 1 / 100 + 1 - 1 / 2))
+    assert (
+        found["b"]["loss"]
+        == found["b"]["loss_of_input"]
+        == pytest.approx(sum(covered) / 6 / (1 - 1 / 100 + 1 - 1 / 2))
+    )
     by_type = ["-q", "age,sex", "--hierarchy", "age=age.csv,sex=sex.csv", "--type", "age=integer"]
     assert (
-        json.loads(run("compare", "people.csv", "out/release.csv", *by_type, "--json").stdout)["b"]["loss"] == found["b"]["loss"]
+        json.loads(run("compare", "people.csv", "out/release.csv", *by_type, "--json").stdout)["b"][
+            "loss"
+        ]
+        == found["b"]["loss"]
     )
 
 
 def test_a_value_outside_a_hierarchy_is_why_the_loss_is_unknown(folder: Path) -> None:
     (folder / "people.csv").write_text(PEOPLE.replace("31", SECRET))
-    shown = run("compare", "people.csv", "people.csv", "-q", "age", "--hierarchy", "age=age.csv").stdout
-    assert "No loss of A and B for column 'age': 1 distinct value not in the hierarchy" in " ".join(shown.split())
+    shown = run(
+        "compare", "people.csv", "people.csv", "-q", "age", "--hierarchy", "age=age.csv"
+    ).stdout
+    assert "No loss of A and B for column 'age': 1 distinct value not in the hierarchy" in " ".join(
+        shown.split()
+    )
     assert SECRET not in shown
 
 
@@ -588,7 +730,9 @@ def test_comparing_reads_the_input_as_its_recipe_does(folder: Path) -> None:
     (folder / "people.csv").write_text(PEOPLE.replace("31", "031").replace("34;f", "31;f"))
     release = ["release", "recipe.toml", "--out", "out"]
     assert run(*release).exit_code == 0
-    found = json.loads(run("compare", "people.csv", "out/release.csv", "--recipe", "recipe.toml", "--json").stdout)
+    found = json.loads(
+        run("compare", "people.csv", "out/release.csv", "--recipe", "recipe.toml", "--json").stdout
+    )
     assert found["a"]["groups"] == 5  # the integers 31 and 031 are one
     assert found["a"]["loss"] == 0
 
@@ -614,7 +758,12 @@ def test_a_wrong_separator_is_refused(folder: Path) -> None:
 def test_a_file_that_quotes_nothing_is_read(folder: Path) -> None:
     (folder / "inches.csv").write_text('age;size\n31;5"\n34;6\n')
     assert "--quote ''" in refused("assess", "inches.csv", "-q", "age")
-    assert json.loads(run("assess", "inches.csv", "-q", "size", "--quote", "", "--json").stdout)["groups"] == 2
+    assert (
+        json.loads(run("assess", "inches.csv", "-q", "size", "--quote", "", "--json").stdout)[
+            "groups"
+        ]
+        == 2
+    )
     assert 'quote = ""' in run("recipe", "new", "inches.csv", "--quote", "").stdout
 
 
@@ -633,7 +782,9 @@ def test_a_recipe_with_unknown_keys_is_refused(folder: Path) -> None:
 def test_a_lattice_too_large_to_enumerate_is_refused_with_its_size(folder: Path) -> None:
     names = [f"c{i}" for i in range(16)]
     levels = ";".join(["{0}", *(f"{{0}}_{level}" for level in range(9)), "*"])
-    (folder / "wide.csv").write_text("\n".join([",".join(names), ",".join("a" * 16), ",".join("b" * 16)]) + "\n")
+    (folder / "wide.csv").write_text(
+        "\n".join([",".join(names), ",".join("a" * 16), ",".join("b" * 16)]) + "\n"
+    )
     (folder / "tall.csv").write_text("".join(levels.format(value) + "\n" for value in "ab"))
     (folder / "recipe.toml").write_text(
         '[source]\npath = "wide.csv"\n[roles]\n'
@@ -660,10 +811,14 @@ def test_a_lattice_too_large_to_enumerate_is_refused_with_its_size(folder: Path)
         ('diagnosis = "sensitive"', 'diagnosis = "sensitive"\nunheard-of = "quasi"'),
     ],
 )
-def test_a_recipe_that_cannot_be_done_leaves_nothing_behind(folder: Path, old: str, new: str) -> None:
+def test_a_recipe_that_cannot_be_done_leaves_nothing_behind(
+    folder: Path, old: str, new: str
+) -> None:
     (folder / "roots.csv").write_text("f;x\nm;y\n")
     assert old in RECIPE
-    suppressed = RECIPE.replace("suppression = 0.5", "suppression = 0") if new == "k = 7" else RECIPE
+    suppressed = (
+        RECIPE.replace("suppression = 0.5", "suppression = 0") if new == "k = 7" else RECIPE
+    )
     (folder / "recipe.toml").write_text(suppressed.replace(old, new))
     assert "error: " in refused("release", "recipe.toml", "--out", "out")
 
@@ -786,7 +941,10 @@ def test_a_progress_bar_appears_on_a_terminal_only() -> None:
     assert quiet.stdout == quiet.stderr == ""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
     )
     os.close(theirs)
     printed, _ = process.communicate()

@@ -47,7 +47,9 @@ def said(*arguments: str) -> str:
 
 
 def new(*options: str) -> Any:
-    return run("audit", "new", "people.csv", "--column", "salary", "--bounds", "0", "200000", *options)
+    return run(
+        "audit", "new", "people.csv", "--column", "salary", "--bounds", "0", "200000", *options
+    )
 
 
 def test_the_quick_start_works(folder: Path) -> None:
@@ -57,18 +59,30 @@ def test_the_quick_start_works(folder: Path) -> None:
     assert 'Next: shoal audit ask "max(salary)"\n' in result.stderr
     assert said("audit", "ask", "max(salary) where dept = 'X'") == "61000"
     assert said("audit", "ask", "max(salary) where name = 'Ann'") == "denied"
-    assert said("audit", "ask", "count(*) where dept = 'X'", "--json") == '{\n  "denied": false,\n  "answer": "3"\n}'
-    assert said("audit", "transcript").splitlines()[0].rstrip() == "1  61000   max(salary) where dept = 'X'"
+    assert (
+        said("audit", "ask", "count(*) where dept = 'X'", "--json")
+        == '{\n  "denied": false,\n  "answer": "3"\n}'
+    )
+    assert (
+        said("audit", "transcript").splitlines()[0].rstrip()
+        == "1  61000   max(salary) where dept = 'X'"
+    )
     state = json.loads(said("audit", "state", "--json"))
     assert (state["columns"][0]["answered"], state["columns"][0]["denied"]) == (1, 1)
     assert state["head"] in said("audit", "state").replace("\n", "")
-    assert [line["denied"] for line in json.loads(said("audit", "transcript", "--json"))["lines"]] == [False, True]
+    assert [
+        line["denied"] for line in json.loads(said("audit", "transcript", "--json"))["lines"]
+    ] == [False, True]
 
 
 def test_nothing_is_shown_wider_than_eighty_columns(folder: Path) -> None:
     made = new("--people", "name", "--type", "name=text,age=integer")
     for age in range(30, 50):
-        said("audit", "ask", f"max(salary) where age > {age} and dept in ('X', 'Y') or name in ('Ann', 'Bea', 'Cid', 'Dov')")
+        said(
+            "audit",
+            "ask",
+            f"max(salary) where age > {age} and dept in ('X', 'Y') or name in ('Ann', 'Bea', 'Cid', 'Dov')",
+        )
     for shown in (made.stdout, said("audit", "transcript"), said("audit", "state")):
         assert max(map(len, shown.splitlines())) <= 80
 
@@ -81,7 +95,9 @@ def test_columns_that_are_not_public_are_not_in_the_store(folder: Path) -> None:
     assert "no public column 'name'" in result.stderr
 
 
-def test_which_audit_is_meant_is_never_guessed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_audit_is_meant_is_never_guessed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "there is none here" in run("audit", "ask", "max(salary)").stderr
     new()
     assert "exists already" in new().stderr
@@ -111,7 +127,9 @@ def test_which_audit_is_meant_is_never_guessed(folder: Path, monkeypatch: pytest
         (["--type", "salary=date"], "integer or float"),
     ],
 )
-def test_what_an_audit_could_not_promise_is_refused(folder: Path, options: list[str], why: str) -> None:
+def test_what_an_audit_could_not_promise_is_refused(
+    folder: Path, options: list[str], why: str
+) -> None:
     result = new(*options)
     assert result.exit_code == 2
     assert why in result.stderr
@@ -121,7 +139,9 @@ def test_what_an_audit_could_not_promise_is_refused(folder: Path, options: list[
 
 
 @pytest.mark.parametrize(("column", "why"), [("name", "no numbers"), ("wage", "no column 'wage'")])
-def test_a_column_that_is_no_column_of_numbers_is_refused(folder: Path, column: str, why: str) -> None:
+def test_a_column_that_is_no_column_of_numbers_is_refused(
+    folder: Path, column: str, why: str
+) -> None:
     result = run("audit", "new", "people.csv", "--column", f"salary,{column}")
     assert result.exit_code == 2
     assert why in result.stderr
@@ -142,14 +162,21 @@ def test_the_state_shows_what_the_first_query_decided(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ends", "shown"), [({"low": "0.5"}, "from 0.5 up,"), ({"high": 200_000}, "up to 200000,"), ({}, "no bounds,")]
+    ("ends", "shown"),
+    [({"low": "0.5"}, "from 0.5 up,"), ({"high": 200_000}, "up to 200000,"), ({}, "no bounds,")],
 )
-def test_the_state_shows_every_bound_there_is(folder: Path, ends: dict[str, Any], shown: str) -> None:
-    shoal.Audit.new("people.audit", shoal.read("people.csv"), Secret("salary", **ends), public=["dept"])
+def test_the_state_shows_every_bound_there_is(
+    folder: Path, ends: dict[str, Any], shown: str
+) -> None:
+    shoal.Audit.new(
+        "people.audit", shoal.read("people.csv"), Secret("salary", **ends), public=["dept"]
+    )
     assert shown in said("audit", "state")
 
 
-@pytest.mark.parametrize("command", [["audit", "new"], ["audit", "ask"], ["audit", "key", "add"], ["serve"]])
+@pytest.mark.parametrize(
+    "command", [["audit", "new"], ["audit", "ask"], ["audit", "key", "add"], ["serve"]]
+)
 def test_help_breaks_no_word_and_no_brackets(folder: Path, command: list[str]) -> None:
     shown = said(*command, "--help")
     assert max(map(len, shown.splitlines())) <= 80
@@ -182,7 +209,10 @@ def test_keys_are_made_listed_and_taken_back(folder: Path) -> None:
     assert key.startswith("shoal-")
     assert len(key) == 70
     assert said("audit", "key", "add", "bea", "--role", "owner") != key
-    assert [one["name"] for one in json.loads(said("audit", "key", "list", "--json"))["keys"]] == ["ann", "bea"]
+    assert [one["name"] for one in json.loads(said("audit", "key", "list", "--json"))["keys"]] == [
+        "ann",
+        "bea",
+    ]
     assert key not in said("audit", "key", "list")
     assert key.encode() not in (folder / "people.audit").read_bytes()
     said("audit", "key", "remove", "ann")
@@ -194,7 +224,16 @@ def test_the_service_runs_and_ends(folder: Path) -> None:
     pytest.importorskip("uvicorn")
     new()
     key = said("audit", "key", "add", "ann")
-    serving = [sys.executable, "-c", "from shoal.cli import main; main()", "serve", "--port", "0", "--quantum", "0.01"]
+    serving = [
+        sys.executable,
+        "-c",
+        "from shoal.cli import main; main()",
+        "serve",
+        "--port",
+        "0",
+        "--quantum",
+        "0.01",
+    ]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     server = subprocess.Popen(serving, stderr=subprocess.PIPE, text=True, env=environment)
     try:
@@ -204,11 +243,18 @@ def test_the_service_runs_and_ends(folder: Path) -> None:
         assert first == f"serving people.audit on 127.0.0.1, port {port}; Ctrl-C ends it\n"
         headers = {"Authorization": f"Bearer {key}"}
         asked = {"aggregate": "max", "column": "salary", "where": "dept = 'Y'"}
-        answer = httpx.post(f"http://127.0.0.1:{port}/query", json=asked, headers=headers, timeout=60)
+        answer = httpx.post(
+            f"http://127.0.0.1:{port}/query", json=asked, headers=headers, timeout=60
+        )
         assert answer.json() == {"denied": False, "answer": "75000"}
         assert "server" not in answer.headers
         line = json.loads(server.stderr.readline())
-        assert (line["event"], line["path"], line["status"], line["key"]) == ("request", "/query", 200, "ann")
+        assert (line["event"], line["path"], line["status"], line["key"]) == (
+            "request",
+            "/query",
+            200,
+            "ann",
+        )
     finally:
         server.send_signal(signal.SIGINT)
         rest = server.communicate(timeout=60)[1]

@@ -59,20 +59,36 @@ def test_a_file_that_is_there_is_written_over_only_by_force(option: str) -> None
 @pytest.mark.parametrize("file", ["views.toml", "table.csv", "./views.toml"])
 def test_what_a_command_reads_is_never_written_over(file: str) -> None:
     assert "is what the command reads" in refused(*RESTORE, "--to", file, "--force")
-    assert "is what the command reads" in refused("views", "certify", "views.toml", "-o", "views.toml", "--force")
+    assert "is what the command reads" in refused(
+        "views", "certify", "views.toml", "-o", "views.toml", "--force"
+    )
 
 
 def test_a_certificate_and_its_text_are_written_over_only_by_force() -> None:
     assert run("views", "certify", "safe.toml", "-o", "paper.json").exit_code == 0
-    assert "paper.json is there already" in refused("views", "certify", "safe.toml", "-o", "paper.json")
+    assert "paper.json is there already" in refused(
+        "views", "certify", "safe.toml", "-o", "paper.json"
+    )
     Path("paper.json").unlink()
-    assert "paper.txt is there already" in refused("views", "certify", "safe.toml", "-o", "paper.json")
+    assert "paper.txt is there already" in refused(
+        "views", "certify", "safe.toml", "-o", "paper.json"
+    )
     assert run("views", "certify", "safe.toml", "-o", "paper.json", "--force").exit_code == 0
 
 
 @pytest.mark.parametrize("form", ["png", "svg", "html"])
 def test_where_there_is_nothing_to_write_no_file_appears(form: str) -> None:
-    done = run("views", "restore", "safe.toml", "--data", "table.csv", "--to", "more.toml", "--chart", f"chart.{form}")
+    done = run(
+        "views",
+        "restore",
+        "safe.toml",
+        "--data",
+        "table.csv",
+        "--to",
+        "more.toml",
+        "--chart",
+        f"chart.{form}",
+    )
     assert done.exit_code == 0
     assert "nobody was exposed, there is nothing to draw" in done.stderr
     assert "no view was added" in done.stderr
@@ -120,12 +136,30 @@ def test_there_is_no_chart_of_nobody(tmp_path: Path) -> None:
     ("given", "belongs"),
     [
         (("check", "views.toml", "--sensitive", "x"), "--sensitive belongs to --with"),
-        (("check", "views.toml", "--person", "x"), "--person belongs to the directory of a release"),
-        (("check", "views.toml", "--recipe", "x"), "--recipe belongs to the directory of a release"),
-        (("restore", "views.toml", "--adversary", "aware", "--sensitive", "x"), "--sensitive belongs to --data or --with"),
-        (("restore", "views.toml", "--data", "table.csv", "--least", "1/2"), "--least is about a plan"),
-        (("restore", "views.toml", "--data", "table.csv", "--ceiling", "1/2"), "--ceiling is about a plan"),
-        (("restore", "views.toml", "--data", "table.csv", "--person", "name"), "--person belongs to the directory"),
+        (
+            ("check", "views.toml", "--person", "x"),
+            "--person belongs to the directory of a release",
+        ),
+        (
+            ("check", "views.toml", "--recipe", "x"),
+            "--recipe belongs to the directory of a release",
+        ),
+        (
+            ("restore", "views.toml", "--adversary", "aware", "--sensitive", "x"),
+            "--sensitive belongs to --data or --with",
+        ),
+        (
+            ("restore", "views.toml", "--data", "table.csv", "--least", "1/2"),
+            "--least is about a plan",
+        ),
+        (
+            ("restore", "views.toml", "--data", "table.csv", "--ceiling", "1/2"),
+            "--ceiling is about a plan",
+        ),
+        (
+            ("restore", "views.toml", "--data", "table.csv", "--person", "name"),
+            "--person belongs to the directory",
+        ),
     ],
 )
 def test_an_option_without_effect_is_refused(given: tuple[str, ...], belongs: str) -> None:
@@ -139,11 +173,15 @@ def test_keys_of_a_file_are_not_told_as_options(command: tuple[str, ...]) -> Non
     told = refused("views", name, "views.toml", *rest)
     assert "views.toml: gamma='a half'" in told
     assert "--gamma" not in told
-    Path("views.toml").write_text(VIEWS.replace('[sensitive]\ncolumn = "ill"', "") + '[[views]]\ntable = "table.csv"\n')
+    Path("views.toml").write_text(
+        VIEWS.replace('[sensitive]\ncolumn = "ill"', "") + '[[views]]\ntable = "table.csv"\n'
+    )
     told = refused("views", name, "views.toml", *rest)
     assert "sensitive" in told
     assert "--sensitive" not in told
-    assert "--gamma 'a half'" in refused("views", name, "safe.toml", "--gamma", "a half", *rest).replace("=", " ")
+    assert "--gamma 'a half'" in refused(
+        "views", name, "safe.toml", "--gamma", "a half", *rest
+    ).replace("=", " ")
 
 
 # What is said
@@ -165,7 +203,10 @@ def test_a_bound_is_told_as_one() -> None:
     assert re.search(r"the surest one can be +at most 0\.8\d", drawn)
 
 
-@pytest.mark.parametrize("share", [Fraction(2, 3), Fraction(10**30 - 1, 10**30 + 1), Fraction(1, 3) + Fraction(1, 10**50)])
+@pytest.mark.parametrize(
+    "share",
+    [Fraction(2, 3), Fraction(10**30 - 1, 10**30 + 1), Fraction(1, 3) + Fraction(1, 10**50)],
+)
 def test_a_long_fraction_is_rounded_up(share: Fraction) -> None:
     for longest in (9, 40):
         told = share_text(share, longest)
@@ -174,12 +215,19 @@ def test_a_long_fraction_is_rounded_up(share: Fraction) -> None:
 
 
 def test_whom_more_views_expose_than_are_told_that_is_said() -> None:
-    pairs = "".join(f'[[views]]\npeople = ["{at}", "{at + 1}"]\nvalues = ["a", "b"]\n' for at in range(20))
+    pairs = "".join(
+        f'[[views]]\npeople = ["{at}", "{at + 1}"]\nvalues = ["a", "b"]\n' for at in range(20)
+    )
     Path("chain.toml").write_text(pairs + '[[views]]\npeople = ["0"]\nvalues = ["a"]\n')
-    told = {one["person"]: one for one in json.loads(run("views", "check", "chain.toml", "--json").stdout)["exposed"]}
+    told = {
+        one["person"]: one
+        for one in json.loads(run("views", "check", "chain.toml", "--json").stdout)["exposed"]
+    }
     assert (told["20"]["views"], told["20"]["alone"]) == (["view 20"], False)
     assert (told["1"]["views"], told["1"].get("alone")) == (["view 1", "view 21"], None)
-    assert re.search(r"view 20 and\s+others", run("views", "check", "chain.toml", "--most", "50").stdout)
+    assert re.search(
+        r"view 20 and\s+others", run("views", "check", "chain.toml", "--most", "50").stdout
+    )
 
 
 def test_without_a_plan_that_is_said_and_how_sure_one_is_now() -> None:
@@ -187,14 +235,21 @@ def test_without_a_plan_that_is_said_and_how_sure_one_is_now() -> None:
     assert done.exit_code == 1
     assert "there is no plan" in done.stdout
     assert re.search(r"now +4/5", done.stdout)
-    told = json.loads(run("views", "restore", "views.toml", "--adversary", "aware", "--ceiling", "9/10", "--json").stdout)
+    told = json.loads(
+        run(
+            "views", "restore", "views.toml", "--adversary", "aware", "--ceiling", "9/10", "--json"
+        ).stdout
+    )
     assert told["plan"]["worst"] == "4/5"
 
 
 def test_a_plan_below_the_least_share_is_not_followed() -> None:
     done = run("views", "restore", "views.toml", "--adversary", "aware", "--least", "1/2")
     assert (done.exit_code, done.stderr) == (1, "this plan is not followed, as --least is 1/2\n")
-    assert run("views", "restore", "views.toml", "--adversary", "aware", "--least", "8/45").exit_code == 0
+    assert (
+        run("views", "restore", "views.toml", "--adversary", "aware", "--least", "8/45").exit_code
+        == 0
+    )
 
 
 def test_a_plan_and_its_verdict_are_apart() -> None:
@@ -218,8 +273,12 @@ def test_one_candidate_is_not_told_as_several() -> None:
 
 def test_a_missing_file_is_a_mistake_in_the_command() -> None:
     assert run("views", "certify", "safe.toml", "-o", "paper.json").exit_code == 0
-    assert "cannot read nope.toml: No such file" in refused("views", "verify", "paper.json", "nope.toml")
-    assert "cannot read nope.json: No such file" in refused("views", "verify", "nope.json", "safe.toml")
+    assert "cannot read nope.toml: No such file" in refused(
+        "views", "verify", "paper.json", "nope.toml"
+    )
+    assert "cannot read nope.json: No such file" in refused(
+        "views", "verify", "nope.json", "safe.toml"
+    )
     assert run("views", "verify", "paper.json", "safe.toml").exit_code == 0
     assert run("views", "verify", "table.csv", "safe.toml").exit_code == 1
 
@@ -232,12 +291,19 @@ def ledger() -> None:
     """Ten people, a γ of one half, and two releases that keep it alone and not together."""
     ages = [21, 26, 26, 21, 23, 21, 28, 26, 20, 29]
     ill = ["flu", "cold", "virus", "flu", "virus", "virus", "SARS", "flu", "cold", "flu"]
-    pl.DataFrame({"name": list("ABCDEFGHIJ"), "sex": list("mfmfffmfff"), "age": ages, "ill": ill}).write_csv("people.csv")
+    pl.DataFrame(
+        {"name": list("ABCDEFGHIJ"), "sex": list("mfmfffmfff"), "age": ages, "ill": ill}
+    ).write_csv("people.csv")
     Path("sex.csv").write_text("f;*\nm;*\n")
-    Path("age.csv").write_text("".join(f"{age};{'young' if age < 25 else 'old'};*\n" for age in range(20, 30)))
+    Path("age.csv").write_text(
+        "".join(f"{age};{'young' if age < 25 else 'old'};*\n" for age in range(20, 30))
+    )
     Path("one.toml").write_text(RECIPE)
     Path("two.toml").write_text(RECIPE.replace("sex = 0, age = 2", "sex = 1, age = 1"))
-    assert run("ledger", "create", "own.ledger", "--gamma", "1/2", "--limit", "gout=1/4").exit_code == 0
+    assert (
+        run("ledger", "create", "own.ledger", "--gamma", "1/2", "--limit", "gout=1/4").exit_code
+        == 0
+    )
     assert run("release", "one.toml", "-o", "one").exit_code == 0
     assert run("release", "two.toml", "-o", "two").exit_code == 2
     assert run("release", "two.toml", "-o", "two", "--override", "the board").exit_code == 0
@@ -272,13 +338,17 @@ def test_a_ledger_with_a_gamma_does_not_speak_of_a_budget() -> None:
     for alarm in ("δ", "spent", "unbounded", "nothing is promised"):
         assert alarm not in done.output
     run("ledger", "gamma", "own.ledger", "1")
-    assert "nothing is promised" in run("ledger", "show", "own.ledger").stderr  # as γ bounds it no more
+    assert (
+        "nothing is promised" in run("ledger", "show", "own.ledger").stderr
+    )  # as γ bounds it no more
 
 
 @pytest.mark.usefixtures("ledger")
 def test_an_override_that_was_not_needed_is_not_entered() -> None:
     run("ledger", "create", "other.ledger", "--gamma", "1/2")
-    done = run("release", "one.toml", "-o", "again", "--ledger", "other.ledger", "--override", "because")
+    done = run(
+        "release", "one.toml", "-o", "again", "--ledger", "other.ledger", "--override", "because"
+    )
     assert "there was nothing to override" in done.stderr
     assert "because" not in run("ledger", "show", "other.ledger").stdout
 

@@ -27,7 +27,9 @@ from shoal.privacy.promises import Coincidence
 from shoal.tables import Table
 from shoal.verification import unchecked
 
-AGES = Hierarchy.from_lines([[str(age), f"{age // 10 * 10}-{age // 10 * 10 + 9}", "*"] for age in range(100)])
+AGES = Hierarchy.from_lines(
+    [[str(age), f"{age // 10 * 10}-{age // 10 * 10 + 9}", "*"] for age in range(100)]
+)
 TOWNS = Hierarchy.from_lines([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
 TREES = {"age": AGES, "town": TOWNS}
 
@@ -47,13 +49,20 @@ def people(rows: int = 203, seed: int = 3, values: str = "uvwxyz") -> Table:
 
 def rows_of(draw: np.random.Generator, rows: int, sizes: list[int]) -> Counts:
     codes = tuple(draw.integers(0, size, rows).astype(np.uint8) for size in sizes)
-    return Counts(tuple(map(str, range(len(sizes)))), codes, tuple(sizes), draw.integers(0, 9, rows))
+    return Counts(
+        tuple(map(str, range(len(sizes)))), codes, tuple(sizes), draw.integers(0, 9, rows)
+    )
 
 
 def tree_of(draw: np.random.Generator, size: int) -> Hierarchy:
     """Leaves in tens at most, these in values of any length, below one root."""
-    ends = [np.sort(draw.integers(0, size // width + 1, size)).astype(str).tolist() for width in (4, 2)]
-    lines = [[str(leaf), f"{high}.{low}", high, "*"] for leaf, (low, high) in enumerate(zip(*ends, strict=True))]
+    ends = [
+        np.sort(draw.integers(0, size // width + 1, size)).astype(str).tolist() for width in (4, 2)
+    ]
+    lines = [
+        [str(leaf), f"{high}.{low}", high, "*"]
+        for leaf, (low, high) in enumerate(zip(*ends, strict=True))
+    ]
     return Hierarchy.from_lines(lines)
 
 
@@ -76,10 +85,16 @@ def test_parts_have_everybody_once_and_reach_over_those_in_them(seed: int) -> No
 def test_a_curve_has_everybody_once_and_leaves_a_value_after_all_of_it(seed: int) -> None:
     draw = np.random.default_rng(seed)
     sizes = draw.integers(1, 30, draw.integers(1, 4)).tolist()
-    rows, trees = rows_of(draw, int(draw.integers(1, 40)), sizes), [tree_of(draw, size) for size in sizes]
+    rows, trees = (
+        rows_of(draw, int(draw.integers(1, 40)), sizes),
+        [tree_of(draw, size) for size in sizes],
+    )
     runs = by_curve(rows, trees)
     assert (np.bincount(runs.rows, runs.counts, rows.distinct) == rows.count).all()
-    first = by_curve(Counts(("0",), (np.arange(sizes[0]),), (sizes[0],), np.ones(sizes[0], dtype=np.int64)), trees[:1])
+    first = by_curve(
+        Counts(("0",), (np.arange(sizes[0]),), (sizes[0],), np.ones(sizes[0], dtype=np.int64)),
+        trees[:1],
+    )
     for codes in trees[0].maps:
         visited = codes[first.rows]
         assert (visited[1:] != visited[:-1]).sum() + 1 == len(set(visited.tolist()))
@@ -106,10 +121,15 @@ def test_a_part_at_the_end_of_a_column_of_256_places_begins_there() -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(st.integers(0, 10**6))
-def test_two_people_part_where_the_widest_value_between_them_ends_nearest_to_the_middle(seed: int) -> None:
+def test_two_people_part_where_the_widest_value_between_them_ends_nearest_to_the_middle(
+    seed: int,
+) -> None:
     draw = np.random.default_rng(seed)
     size = int(draw.integers(2, 40))
-    levels = [np.sort(draw.choice(size - 1, int(draw.integers(0, size)), replace=False)) for _ in range(int(draw.integers(0, 4)))]
+    levels = [
+        np.sort(draw.choice(size - 1, int(draw.integers(0, size)), replace=False))
+        for _ in range(int(draw.integers(0, 4)))
+    ]
     before, after = sorted(draw.choice(size, 2, replace=False).tolist())
     rows = Counts(("age",), (np.array([before, after]),), (size,), np.array([2, 2]))
     runs = by_splits(rows, 2, [levels])
@@ -138,13 +158,21 @@ def test_ranges_end_where_nobody_tells_them_to() -> None:
 
 @pytest.mark.parametrize("closed", ["left", "right"])
 def test_a_range_of_whole_numbers_has_the_far_end_of_its_domain(closed: str) -> None:
-    texts = ["[0, 5)", "[5, 10)", "[10, 15)", "[15, 20]"] if closed == "left" else ["[0, 5]", "(5, 10]", "(10, 15]", "(15, 20]"]
+    texts = (
+        ["[0, 5)", "[5, 10)", "[10, 15)", "[15, 20]"]
+        if closed == "left"
+        else ["[0, 5]", "(5, 10]", "(10, 15]", "(15, 20]"]
+    )
     tree = Hierarchy.from_lines([[text, "*"] for text in texts], Kind.FLOAT)
     frame = pl.DataFrame({"pay": [0, 1, 6, 7, 12, 13, 19, 20], "ill": list("uvuvuvuv")})
-    table = shoal.table(frame, quasi=["pay"], sensitive=["ill"], hierarchies={"pay": tree}, types={"pay": "integer"})
+    table = shoal.table(
+        frame, quasi=["pay"], sensitive=["ill"], hierarchies={"pay": tree}, types={"pay": "integer"}
+    )
     method = Coincident(("2-diversity of ill",), 4, ranges="boundary")  # type: ignore[arg-type]
     shown = set(method.release(table).table["pay"].to_list())
-    assert shown == ({"0-9", "10-20 or missing"} if closed == "left" else {"0-10", "11-20 or missing"})
+    assert shown == (
+        {"0-9", "10-20 or missing"} if closed == "left" else {"0-10", "11-20 or missing"}
+    )
 
 
 def test_splits_fall_between_groups() -> None:
@@ -158,13 +186,18 @@ def test_splits_fall_between_groups() -> None:
 
 @settings(deadline=None, max_examples=100)
 @given(st.integers(0, 10**6), st.sampled_from(SCHEMES))
-def test_groups_are_whole_leaves_or_interleaved_halves_and_all_safe(seed: int, scheme: Scheme) -> None:
+def test_groups_are_whole_leaves_or_interleaved_halves_and_all_safe(
+    seed: int, scheme: Scheme
+) -> None:
     draw = np.random.default_rng(seed)
     leaves, values = int(draw.integers(1, 40)), int(draw.integers(2, 5))
     bag = draw.integers(0, values, (2 * leaves, 2))
 
     def safe(numbers: Any, groups: int) -> Any:
-        return np.array([len(set(bag[numbers == group].ravel().tolist())) >= 2 for group in range(groups)], dtype=np.bool_)
+        return np.array(
+            [len(set(bag[numbers == group].ravel().tolist())) >= 2 for group in range(groups)],
+            dtype=np.bool_,
+        )
 
     try:
         groups = merged(leaves, safe, scheme, int(draw.integers(0, 4)), Seeded(seed))
@@ -172,18 +205,27 @@ def test_groups_are_whole_leaves_or_interleaved_halves_and_all_safe(seed: int, s
         return
     assert safe(groups, int(groups.max()) + 1).all()
     sizes = set(np.bincount(groups).tolist())
-    allowed = {2 << level for level in range(9)} if scheme != "interleaved" else {2, 3, *(6 << level for level in range(9))}
+    allowed = (
+        {2 << level for level in range(9)}
+        if scheme != "interleaved"
+        else {2, 3, *(6 << level for level in range(9))}
+    )
     assert sizes <= allowed
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
-    ("order", "ranges"), [("splits", None), ("splits", "boundary"), ("splits", "hierarchy"), ("curve", None)]
+    ("order", "ranges"),
+    [("splits", None), ("splits", "boundary"), ("splits", "hierarchy"), ("curve", None)],
 )
-def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(scheme: Any, order: Any, ranges: Any) -> None:
+def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(
+    scheme: Any, order: Any, ranges: Any
+) -> None:
     method = Coincident(("2-diversity of ill",), 4, scheme, 3, order, ranges)  # type: ignore[arg-type]
     release = method.release(people(), Seeded(1))
-    shown = release.table.group_by("group").agg(pl.col("age", "town").n_unique(), pl.col("ill").n_unique().alias("values"))
+    shown = release.table.group_by("group").agg(
+        pl.col("age", "town").n_unique(), pl.col("ill").n_unique().alias("values")
+    )
     assert shown["age"].max() == shown["town"].max() == 1
     assert shown["values"].min() >= 2
     assert release.suppressed == 203 % 4
@@ -194,8 +236,13 @@ def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(s
 def test_the_narrower_range_of_every_group_covers_fewer_leaves_than_either() -> None:
     """The groups are the same, as the draws are, so losses are of one group after the other."""
     table = people(400)
-    made = {ranges: Coincident(("2-diversity of ill",), 4, ranges=ranges).release(table, Seeded(1)) for ranges in RANGES}  # type: ignore[arg-type]
-    narrow, boundary, hierarchy = (shoal.judge(table, made[ranges]).losses["granularity"].normalised for ranges in RANGES)
+    made = {
+        ranges: Coincident(("2-diversity of ill",), 4, ranges=ranges).release(table, Seeded(1))  # type: ignore[arg-type]
+        for ranges in RANGES
+    }
+    narrow, boundary, hierarchy = (
+        shoal.judge(table, made[ranges]).losses["granularity"].normalised for ranges in RANGES
+    )
     assert narrow < min(boundary, hierarchy)
     texts = {text for labels in AGES.labels for text in labels}
     shown = set(made["narrower"].table["age"].to_list())
@@ -203,11 +250,17 @@ def test_the_narrower_range_of_every_group_covers_fewer_leaves_than_either() -> 
     assert shown - texts
 
 
-def test_many_people_are_put_along_a_curve_and_the_certificate_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_people_are_put_along_a_curve_and_the_certificate_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("shoal.methods.coincident.MANY", 200)
 
     def used(rows: int, **options: Any) -> tuple[str, str]:
-        given = Coincident(("2-diversity of ill",), 4, **options).release(people(rows), Seeded(1)).certificate.parameters  # type: ignore[arg-type]
+        given = (
+            Coincident(("2-diversity of ill",), 4, **options)  # type: ignore[arg-type]
+            .release(people(rows), Seeded(1))
+            .certificate.parameters
+        )
         return given["order"], given["ranges"]
 
     assert used(200) == ("splits", "narrower")
@@ -277,19 +330,29 @@ def test_nonsense_is_refused(options: dict[str, Any], said: str) -> None:
         Coincident(**{"models": ("2-diversity of ill",), **options})
 
 
-def test_hierarchies_from_rows_and_a_column_called_group_are_refused_before_any_data_is_seen() -> None:
+def test_hierarchies_from_rows_and_a_column_called_group_are_refused_before_any_data_is_seen() -> (
+    None
+):
     method = Coincident(("2-diversity of ill",))  # type: ignore[arg-type]
     derived = people().frame.to_native()
     table = shoal.table(
-        derived, quasi=["age", "town"], sensitive=["ill"], hierarchies={"age": replace(AGES, derived=True), "town": TOWNS}
+        derived,
+        quasi=["age", "town"],
+        sensitive=["ill"],
+        hierarchies={"age": replace(AGES, derived=True), "town": TOWNS},
     )
     with pytest.raises(ShoalError, match="derived"):
         method.promise(Schema.of(table))
-    without = shoal.table(derived, quasi=["age", "town"], sensitive=["ill"], hierarchies={"age": AGES})
+    without = shoal.table(
+        derived, quasi=["age", "town"], sensitive=["ill"], hierarchies={"age": AGES}
+    )
     with pytest.raises(ShoalError, match="'town' has no hierarchy"):
         method.promise(Schema.of(without))
     named = shoal.table(
-        derived.rename({"town": "group"}), quasi=["age", "group"], sensitive=["ill"], hierarchies={"age": AGES, "group": TOWNS}
+        derived.rename({"town": "group"}),
+        quasi=["age", "group"],
+        sensitive=["ill"],
+        hierarchies={"age": AGES, "group": TOWNS},
     )
     with pytest.raises(ParameterError, match="rename"):
         method.promise(Schema.of(named))
@@ -306,17 +369,25 @@ def test_verify_finds_groups_that_are_not_what_is_promised(tmp_path: Path) -> No
     paper = release.certificate
     assert forged(release, tmp_path / "fine") == "[]"
     one = release.table["ill"][0]
-    same = release.table.with_columns(ill=pl.when(pl.col("group") == 1).then(pl.lit(one)).otherwise(pl.col("ill")))
+    same = release.table.with_columns(
+        ill=pl.when(pl.col("group") == 1).then(pl.lit(one)).otherwise(pl.col("ill"))
+    )
     assert "do not satisfy" in forged(replace(release, table=same), tmp_path / "a")
-    mixed = release.table.with_columns(town=pl.when(pl.arange(pl.len()) == 1).then(pl.lit("d")).otherwise(pl.col("town")))
+    mixed = release.table.with_columns(
+        town=pl.when(pl.arange(pl.len()) == 1).then(pl.lit("d")).otherwise(pl.col("town"))
+    )
     assert "several values in one group" in forged(replace(release, table=mixed), tmp_path / "b")
     uneven = release.table[1:]
-    assert "size that merging does not give" in forged(replace(release, table=uneven), tmp_path / "c")
+    assert "size that merging does not give" in forged(
+        replace(release, table=uneven), tmp_path / "c"
+    )
     gap = release.table.with_columns(group=pl.col("group") + (pl.col("group") > 1))
     assert "not numbered one by one" in forged(replace(release, table=gap), tmp_path / "d")
     more = {**paper.promise, "models": ["distinct 3-diversity of ill"]}
     words = Coincidence(("distinct 3-diversity of ill",)).statement
-    assert "not those of the parameters" in forged(release, tmp_path / "e", promise=more, statement=words)
+    assert "not those of the parameters" in forged(
+        release, tmp_path / "e", promise=more, statement=words
+    )
     assert any("drawn" in what for what in unchecked(paper))
 
 
@@ -327,10 +398,13 @@ def mixed(rows: int, seed: int) -> Table:
     trees = {
         "age": shoal.hierarchy.intervals(low=-20, high=80, widths=[5, 25]),
         "pay": Hierarchy.from_lines(
-            [[f"[{low}, {low + 10})", f">={low // 50 * 50}", "*"] for low in range(0, 100, 10)], Kind.FLOAT
+            [[f"[{low}, {low + 10})", f">={low // 50 * 50}", "*"] for low in range(0, 100, 10)],
+            Kind.FLOAT,
         ),
         "born": Hierarchy.from_lines([[str(day), f"{day:%Y-%m}", "*"] for day in days], Kind.DATE),
-        "town": Hierarchy.from_lines([[f"{one}, {two}", f"in {one}", "*"] for one in "abcd" for two in "uvw"]),
+        "town": Hierarchy.from_lines(
+            [[f"{one}, {two}", f"in {one}", "*"] for one in "abcd" for two in "uvw"]
+        ),
     }
     own: dict[str, list[Any]] = {
         "age": draw.integers(-20, 81, rows).tolist(),
@@ -347,17 +421,36 @@ def mixed(rows: int, seed: int) -> Table:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("ranges", RANGES)
-def test_verify_finds_nothing_wrong_with_any_release(scheme: Scheme, ranges: Ranges, tmp_path: Path) -> None:
-    for seed, names in enumerate((["age", "pay", "born", "town"], ["town", "age"], ["born"], ["pay"])):
+def test_verify_finds_nothing_wrong_with_any_release(
+    scheme: Scheme, ranges: Ranges, tmp_path: Path
+) -> None:
+    for seed, names in enumerate(
+        (["age", "pay", "born", "town"], ["town", "age"], ["born"], ["pay"])
+    ):
         table = mixed(150, seed)
         frame = table.frame.to_native().select(*names, "ill")
         trees = {name: tree for name, tree in table.hierarchies.items() if name in names}
         some = shoal.table(frame, quasi=names, sensitive=["ill"], hierarchies=trees)
         spare: Any = "records" if scheme in ("forest", "interleaved") and seed % 2 else "groups"
         with suppress(InfeasibleError):
-            release = Coincident(("2-diversity of ill",), 4, scheme, 2, None, ranges, spare).release(some)  # type: ignore[arg-type]
+            release = Coincident(
+                ("2-diversity of ill",),  # type: ignore[arg-type]
+                4,
+                scheme,
+                2,
+                None,
+                ranges,
+                spare,
+            ).release(some)
             release.write(tmp_path / str(seed))
-            assert shoal.verify(tmp_path / str(seed) / "certificate.json", tmp_path / str(seed) / "release.csv", trees) == []
+            assert (
+                shoal.verify(
+                    tmp_path / str(seed) / "certificate.json",
+                    tmp_path / str(seed) / "release.csv",
+                    trees,
+                )
+                == []
+            )
 
 
 @pytest.mark.parametrize(
@@ -370,10 +463,14 @@ def test_verify_finds_nothing_wrong_with_any_release(scheme: Scheme, ranges: Ran
         "{a",
     ],
 )
-def test_verify_finds_labels_that_are_no_values_of_the_hierarchy_nor_ranges(text: str, tmp_path: Path) -> None:
+def test_verify_finds_labels_that_are_no_values_of_the_hierarchy_nor_ranges(
+    text: str, tmp_path: Path
+) -> None:
     release = Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1))  # type: ignore[arg-type]
     column = "town" if "{" in text else "age"
-    said = forged(replace(release, table=release.table.with_columns(pl.lit(text).alias(column))), tmp_path)
+    said = forged(
+        replace(release, table=release.table.with_columns(pl.lit(text).alias(column))), tmp_path
+    )
     assert f"column '{column}' has 1 value beyond its hierarchy" in said
     assert any("'age', 'town'" in what for what in unchecked(release.certificate))
     assert not any("'age', 'town'" in what for what in unchecked(release.certificate, TREES))
@@ -383,7 +480,9 @@ def test_verify_takes_ranges_for_what_they_are_only_where_there_are_some(tmp_pat
     release = Coincident(("2-diversity of ill",), 4, ranges="boundary").release(people(), Seeded(1))  # type: ignore[arg-type]
     assert forged(release, tmp_path / "a") == "[]"
     assert "beyond its hierarchy" in forged(
-        release, tmp_path / "b", parameters={**release.certificate.parameters, "ranges": "hierarchy"}
+        release,
+        tmp_path / "b",
+        parameters={**release.certificate.parameters, "ranges": "hierarchy"},
     )
 
 
@@ -404,9 +503,13 @@ def test_verify_takes_ranges_for_what_they_are_only_where_there_are_some(tmp_pat
 def test_verify_finds_parameters_that_the_method_does_not_take_or_did_not_have(
     changes: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
-    release = Coincident(("2-diversity of ill",), 4, depth=2).release(people(60, 2, "uuuuv"), Seeded(1))  # type: ignore[arg-type]
+    release = Coincident(("2-diversity of ill",), 4, depth=2).release(  # type: ignore[arg-type]
+        people(60, 2, "uuuuv"), Seeded(1)
+    )
     assert release.table["group"].value_counts()["count"].max() > 4
-    assert said in forged(release, tmp_path, parameters={**release.certificate.parameters, **changes})
+    assert said in forged(
+        release, tmp_path, parameters={**release.certificate.parameters, **changes}
+    )
 
 
 def test_groups_are_numbered_by_what_they_show_and_verify_finds_it_if_not(tmp_path: Path) -> None:
@@ -461,7 +564,11 @@ def test_types_that_a_record_left_out_would_decide_are_refused() -> None:
         Coincident(("2-diversity of ill",), 4).promise(Schema.of(table))  # type: ignore[arg-type]
 
 
-def test_the_certificate_says_what_depends_on_who_is_there_and_that_each_record_counts_by_itself() -> None:
-    said = " ".join(Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1)).certificate.unprotected)  # type: ignore[arg-type]
+def test_the_certificate_says_what_depends_on_who_is_there_and_that_each_record_counts_by_itself() -> (
+    None
+):
+    said = " ".join(
+        Coincident(("2-diversity of ill",), 4).release(people(), Seeded(1)).certificate.unprotected  # type: ignore[arg-type]
+    )
     assert "where their ranges end depends on them" in said
     assert "people who are in the table several times" in said

@@ -18,7 +18,11 @@ from tests.assignments import Assignments, Bag, Predicate
 
 Groups = list[list[int]]
 
-AGAINST_THEOREM_15: list[Groups] = [[[2, 4], [0, 1], [3, 5]], [[3, 4], [0, 1], [2, 5]], [[1, 2, 3], [0, 4, 5]]]
+AGAINST_THEOREM_15: list[Groups] = [
+    [[2, 4], [0, 1], [3, 5]],
+    [[3, 4], [0, 1], [2, 5]],
+    [[1, 2, 3], [0, 4, 5]],
+]
 TABLE_5_2: list[Groups] = [[[0, 1], [2, 3], [4, 5]], [[0, 1, 2], [3, 4, 5]], [[0, 1, 2, 3], [4, 5]]]
 CONDITIONS: Bag = (0, 1, 2, 2, 3, 4)  # of Alice, Brenda, Clare, Diana, Ellen and Fen
 
@@ -49,11 +53,15 @@ def interleaved(blocks: int, half: int, depth: int) -> list[Groups]:
 class Adversary(Assignments):
     """What he believes of everybody when the first safe grouping of a sequence is released."""
 
-    def disclosed(self, sequence: Sequence[Groups], predicate: Predicate) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    def disclosed(
+        self, sequence: Sequence[Groups], predicate: Predicate
+    ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
         """For every release there can be, its place in the sequence and the places of the worlds that lead to it."""
         left = np.ones(len(self.worlds), dtype=np.bool_)
         for place, grouping in enumerate(sequence):
-            chosen = left & np.all([self.safe(frozenset(group), predicate) for group in grouping], axis=0)
+            chosen = left & np.all(
+                [self.safe(frozenset(group), predicate) for group in grouping], axis=0
+            )
             left &= ~chosen
             yield from ((place, worlds) for worlds in self.alike(grouping, np.flatnonzero(chosen)))
 
@@ -62,7 +70,9 @@ class Adversary(Assignments):
         for place, worlds in self.disclosed(sequence, predicate):
             often = self.has[worlds].sum(axis=0)  # of so many worlds, exactly
             for group in sequence[place]:
-                if (often[group] != often[group[:1]]).any():  # if all are alike, each is what the group shows (Lemma 3)
+                if (
+                    often[group] != often[group[:1]]
+                ).any():  # if all are alike, each is what the group shows (Lemma 3)
                     return True
         return False
 
@@ -83,18 +93,35 @@ def made_up(seed: int) -> Predicate:
     return lambda counts: Random(f"{seed} {counts}").random() < 0.25 + 0.1 * sum(counts)
 
 
-PREDICATES: list[Predicate] = [distinct(2), distinct(3), at_most_half, made_up(1), made_up(2), made_up(3)]
+PREDICATES: list[Predicate] = [
+    distinct(2),
+    distinct(3),
+    at_most_half,
+    made_up(1),
+    made_up(2),
+    made_up(3),
+]
 BAGS: dict[int, list[Bag]] = {
     4: [(0, 0, 1, 1), (0, 0, 0, 1), (0, 0, 1, 2), (0, 1, 2, 3)],
     5: [(0, 0, 0, 1, 1), (0, 0, 1, 1, 2), (0, 0, 1, 2, 3)],
-    6: [(0, 0, 0, 0, 1, 1), (0, 0, 0, 1, 1, 1), (0, 0, 1, 1, 2, 2), (0, 0, 0, 1, 1, 2), (0, 0, 1, 1, 2, 3)],
+    6: [
+        (0, 0, 0, 0, 1, 1),
+        (0, 0, 0, 1, 1, 1),
+        (0, 0, 1, 1, 2, 2),
+        (0, 0, 0, 1, 1, 2),
+        (0, 0, 1, 1, 2, 3),
+    ],
 }
 
 
 def learnt(sequence: Sequence[Groups]) -> bool:
     """Whether some adversary learns something."""
     people = sum(len(group) for group in sequence[0])
-    return any(adversary(bag).learns(sequence, predicate) for bag in BAGS[people] for predicate in PREDICATES)
+    return any(
+        adversary(bag).learns(sequence, predicate)
+        for bag in BAGS[people]
+        for predicate in PREDICATES
+    )
 
 
 def drawn(random: Random) -> list[Groups]:
@@ -120,10 +147,13 @@ def by_all_permutations(sequence: Sequence[Groups]) -> bool:
         reached = {(person, person) for person in range(people)}
         for image in permutations(range(people)):
             if all({image[p] for p in group} == set(group) for group in grouping) and all(
-                {frozenset(image[p] for p in group) for group in groups} == groups for groups in earlier
+                {frozenset(image[p] for p in group) for group in groups} == groups
+                for groups in earlier
             ):
                 reached |= set(enumerate(image))
-        if any((one, other) not in reached for group in grouping for one in group for other in group):
+        if any(
+            (one, other) not in reached for group in grouping for one in group for other in group
+        ):
             return False
     return True
 
@@ -136,9 +166,19 @@ def by_all_permutations(sequence: Sequence[Groups]) -> bool:
     [
         *(
             trees(leaves, size, depth)
-            for leaves, size, depth in [(1, 3, 0), (2, 3, 1), (8, 3, 3), (8, 2, 1), (6, 2, 1), (16, 2, 4)]
+            for leaves, size, depth in [
+                (1, 3, 0),
+                (2, 3, 1),
+                (8, 3, 3),
+                (8, 2, 1),
+                (6, 2, 1),
+                (16, 2, 4),
+            ]
         ),
-        *(interleaved(blocks, half, depth) for blocks, half, depth in [(1, 1, 0), (1, 3, 0), (2, 1, 1), (4, 1, 2), (4, 2, 1)]),
+        *(
+            interleaved(blocks, half, depth)
+            for blocks, half, depth in [(1, 1, 0), (1, 3, 0), (2, 1, 1), (4, 1, 2), (4, 2, 1)]
+        ),
         [TABLE_5_2[0], TABLE_5_2[2]],
     ],
 )
@@ -150,7 +190,9 @@ def test_the_shipped_trees_forests_and_interleaved_blocks_pass(sequence: list[Gr
 def test_what_a_group_of_any_level_went_through_passes_too(whole: list[Groups]) -> None:
     for level, grouping in enumerate(whole):
         for group in grouping:
-            inside = [[sorted({*part} & {*group}) for part in parts] for parts in whole[: level + 1]]
+            inside = [
+                [sorted({*part} & {*group}) for part in parts] for parts in whole[: level + 1]
+            ]
             assert coincident([[part for part in parts if part] for parts in inside])
 
 
@@ -161,7 +203,9 @@ def test_anything_may_be_first() -> None:
 
 def test_names_of_people_may_be_anything() -> None:
     assert coincident([[("Ann",), ("Bob",)], [("Ann", "Bob")]])
-    assert coincident([[("Ann",), ("Bob", "Cay")], [("Ann", "Bob", "Cay")]]) == Verdict(1, ("Ann", "Bob"))
+    assert coincident([[("Ann",), ("Bob", "Cay")], [("Ann", "Bob", "Cay")]]) == Verdict(
+        1, ("Ann", "Bob")
+    )
 
 
 # What does not
@@ -170,10 +214,17 @@ def test_names_of_people_may_be_anything() -> None:
 def test_the_counterexample_to_theorem_15_does_not_pass_and_leaks() -> None:
     verdict = coincident(AGAINST_THEOREM_15)
     assert verdict == Verdict(2, (1, 2))
-    assert str(verdict) == "not shown to be coincident: in sequence[2] no permutation that keeps all groups takes 1 to 2"
+    assert (
+        str(verdict)
+        == "not shown to be coincident: in sequence[2] no permutation that keeps all groups takes 1 to 2"
+    )
     knows = adversary((0, 0, 1, 1, 2, 2))
     assert knows.learns(AGAINST_THEOREM_15, distinct(2))
-    left = [knows.worlds[worlds].tolist() for place, worlds in knows.disclosed(AGAINST_THEOREM_15, distinct(2)) if place == 2]
+    left = [
+        knows.worlds[worlds].tolist()
+        for place, worlds in knows.disclosed(AGAINST_THEOREM_15, distinct(2))
+        if place == 2
+    ]
     assert [[0, 0, 1, 1, 2, 2]] in left  # everybody's value is certain
 
 
@@ -186,13 +237,19 @@ def test_definition_23_asks_of_one_grouping_at_a_time_which_is_not_enough() -> N
 
 def test_asking_of_the_last_grouping_only_is_not_enough() -> None:
     """As in figure 5.4(B): neighbours in the sequence fit, and lower groups break."""
-    sequence = [[[0, 1], [2, 4], [3, 5], [6, 7]], [[0, 1], [2, 3], [4, 5], [6, 7]], [[0, 1, 2, 3], [4, 5, 6, 7]]]
+    sequence = [
+        [[0, 1], [2, 4], [3, 5], [6, 7]],
+        [[0, 1], [2, 3], [4, 5], [6, 7]],
+        [[0, 1, 2, 3], [4, 5, 6, 7]],
+    ]
     assert all(coincident(list(two)) for two in pairwise(sequence))
     assert coincident(sequence) == Verdict(2, (0, 2))
     assert adversary((0, 0, 0, 0, 1, 1, 1, 1)).learns(sequence, distinct(2))
 
 
-@pytest.mark.parametrize("leaves", [[[0], [1, 2]], [[0, 1], [2, 3, 4]], [[0, 1], [2, 3], [4, 5, 6]]])
+@pytest.mark.parametrize(
+    "leaves", [[[0], [1, 2]], [[0, 1], [2, 3, 4]], [[0, 1], [2, 3], [4, 5, 6]]]
+)
 def test_leaves_of_unequal_size_do_not_pass(leaves: Groups) -> None:
     assert coincident([leaves, [[person for leaf in leaves for person in leaf]]]).place == 1
 
@@ -253,10 +310,15 @@ def test_a_checker_of_one_grouping_at_a_time_would_be_caught() -> None:
     random = Random(7)
 
     def twin(sequence: list[Groups]) -> bool:
-        return all(coincident([one, other]) for place, other in enumerate(sequence) for one in sequence[:place])
+        return all(
+            coincident([one, other])
+            for place, other in enumerate(sequence)
+            for one in sequence[:place]
+        )
 
     assert any(
-        twin(sequence) and not coincident(sequence) and learnt(sequence) for sequence in (drawn(random) for _ in range(5000))
+        twin(sequence) and not coincident(sequence) and learnt(sequence)
+        for sequence in (drawn(random) for _ in range(5000))
     )
 
 
@@ -273,7 +335,9 @@ def test_a_checker_of_one_grouping_at_a_time_would_be_caught() -> None:
         ([[[0, 1]], [[0, 1], [1]]], r"sequence\[1\] must have everyone"),
     ],
 )
-def test_what_is_no_sequence_of_groupings_of_the_same_people_is_refused(sequence: list[Partition], said: str) -> None:
+def test_what_is_no_sequence_of_groupings_of_the_same_people_is_refused(
+    sequence: list[Partition], said: str
+) -> None:
     with pytest.raises(ParameterError, match=said):
         coincident(sequence)
 

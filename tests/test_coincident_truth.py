@@ -64,10 +64,15 @@ def recursive(c: Fraction, l: int, whole: Bag) -> Predicate:  # noqa: E741
 
 def closeness(t: Fraction, ordered: bool, whole: Bag) -> Predicate:
     def holds(counts: Bag) -> bool:
-        apart = [Fraction(own, sum(counts)) - Fraction(all_, sum(whole)) for own, all_ in zip(counts, whole, strict=True)]
+        apart = [
+            Fraction(own, sum(counts)) - Fraction(all_, sum(whole))
+            for own, all_ in zip(counts, whole, strict=True)
+        ]
         if not ordered:
             return sum(abs(one) for one in apart) <= 2 * t
-        return sum(abs(sum(apart[:k], Fraction(0))) for k in range(1, len(apart))) <= t * max(len(apart) - 1, 1)
+        return sum(abs(sum(apart[:k], Fraction(0))) for k in range(1, len(apart))) <= t * max(
+            len(apart) - 1, 1
+        )
 
     return holds
 
@@ -80,8 +85,14 @@ def made_up(seed: int, whole: Bag) -> Predicate:
 PREDICATES: dict[str, Callable[[Bag], Predicate]] = {
     "2-sensitive": partial(distinct, 2),
     "3-sensitive": partial(distinct, 3),
-    **{f"entropy {least}": partial(entropy, Fraction(least)) for least in ("3/2", "9/5", "2", "5/2")},
-    **{f"({c}, {rank})": partial(recursive, Fraction(c), rank) for c, rank in [("2", 2), ("3", 2), ("1", 2), ("3", 3)]},
+    **{
+        f"entropy {least}": partial(entropy, Fraction(least))
+        for least in ("3/2", "9/5", "2", "5/2")
+    },
+    **{
+        f"({c}, {rank})": partial(recursive, Fraction(c), rank)
+        for c, rank in [("2", 2), ("3", 2), ("1", 2), ("3", 3)]
+    },
     **{f"{t}-close": partial(closeness, Fraction(t), False) for t in ("1/6", "1/5", "1/4", "1/3")},
     **{f"{t}-close in order": partial(closeness, Fraction(t), True) for t in ("1/8", "1/4")},
     **{f"made up {seed}": partial(made_up, seed) for seed in range(4)},
@@ -137,7 +148,9 @@ class Scheming:
             group = merged(self.leaves, safe, self.scheme, self.depth, self.source(chance))
         except InfeasibleError:
             return None
-        return tuple(tuple(np.flatnonzero(group == one).tolist()) for one in range(int(group.max()) + 1))
+        return tuple(
+            tuple(np.flatnonzero(group == one).tolist()) for one in range(int(group.max()) + 1)
+        )
 
 
 @dataclass
@@ -159,7 +172,10 @@ def judged(scheming: Scheming, sizes: Sequence[int], bag: Bag, name: str) -> See
     all_, seen = assignments(bag), Seen()
     safe = predicate(name, tuple(bag.count(value) for value in all_.values))
     ends = np.cumsum([half for size in sizes for half in (size - size // 2, size // 2)])
-    members = [tuple(range(end - size, end)) for end, size in zip(ends.tolist(), np.diff(ends, prepend=0).tolist(), strict=True)]
+    members = [
+        tuple(range(end - size, end))
+        for end, size in zip(ends.tolist(), np.diff(ends, prepend=0).tolist(), strict=True)
+    ]
 
     def together(halves: Halves) -> frozenset[int]:
         return frozenset(person for half in halves for person in members[half])
@@ -174,17 +190,28 @@ def judged(scheming: Scheming, sizes: Sequence[int], bag: Bag, name: str) -> See
                 weighed.setdefault(outcome, {}).setdefault(weight, []).append(worlds)
         else:
             yes = all_.safe(together(found), safe)[worlds]
-            open_ += [((*answers, (found, said)), worlds[yes == said]) for said in (True, False) if (yes == said).any()]
+            open_ += [
+                ((*answers, (found, said)), worlds[yes == said])
+                for said in (True, False)
+                if (yes == said).any()
+            ]
     for outcome, parts in weighed.items():
         everybody = list(range(sum(sizes)))
-        groups = [everybody] if outcome is None else [sorted(together(halves)) for halves in outcome]
+        groups = (
+            [everybody] if outcome is None else [sorted(together(halves)) for halves in outcome]
+        )
         shown: dict[bytes, list[tuple[Fraction, Ints]]] = {}
         for weight, several in parts.items():
             for worlds in all_.alike(groups, np.concatenate(several)):
                 shown.setdefault(_bags(all_, worlds, groups).tobytes(), []).append((weight, worlds))
         for alike in shown.values():
             total = sum((weight * len(worlds) for weight, worlds in alike), Fraction(0))
-            believed = sum(all_.has[worlds].sum(axis=0).astype(object) * weight for weight, worlds in alike) / total
+            believed = (
+                sum(
+                    all_.has[worlds].sum(axis=0).astype(object) * weight for weight, worlds in alike
+                )
+                / total
+            )
             counts = _bags(all_, alike[0][1], groups)
             apart = max(
                 abs(person[value] - Fraction(int(own[value]), len(group)))
@@ -215,7 +242,9 @@ def bags(people: int, values: int) -> list[Bag]:
         for counts in combinations_with_replacement(range(people, 0, -1), number)
         if sum(counts) == people
     ]
-    return [tuple(value for value, count in enumerate(counts) for _ in range(count)) for counts in most]
+    return [
+        tuple(value for value, count in enumerate(counts) for _ in range(count)) for counts in most
+    ]
 
 
 def instances(shapes: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int, Bag, str]]:
@@ -224,13 +253,24 @@ def instances(shapes: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int
             yield from ((leaves, size, bag, name) for name in PREDICATES)
 
 
-QUICK = [(1, 2, 2), (2, 2, 4), (3, 2, 4), (2, 3, 4), (4, 2, 2), (2, 4, 3)]  # leaves, their size, values at most
+QUICK = [
+    (1, 2, 2),
+    (2, 2, 4),
+    (3, 2, 4),
+    (2, 3, 4),
+    (4, 2, 2),
+    (2, 4, 3),
+]  # leaves, their size, values at most
 SLOW = [(3, 2, 6), (2, 3, 6), (4, 2, 4), (5, 2, 2), (3, 3, 3), (3, 4, 2), (6, 2, 2)]
 
 
-@pytest.mark.parametrize("shapes", [QUICK, pytest.param(SLOW, marks=pytest.mark.slow)], ids=["quick", "slow"])
+@pytest.mark.parametrize(
+    "shapes", [QUICK, pytest.param(SLOW, marks=pytest.mark.slow)], ids=["quick", "slow"]
+)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_what_is_believed_of_anybody_is_what_the_group_shows(scheme: Scheme, shapes: list[tuple[int, int, int]]) -> None:
+def test_what_is_believed_of_anybody_is_what_the_group_shows(
+    scheme: Scheme, shapes: list[tuple[int, int, int]]
+) -> None:
     known = {leaves: Scheming(leaves, scheme) for leaves, _, _ in shapes}
     number = releases = 0
     for leaves, size, bag, name in instances(shapes):
@@ -261,7 +301,9 @@ def picking(pick: Callable[[Ints, Bools, int, Chance], Sequence[int]]) -> Callab
 
         def choice(self, n: int, size: int) -> Ints:
             those = np.flatnonzero(self.safe)
-            return np.searchsorted(those, np.array(pick(those, self.safe, size, self.chance), dtype=np.int64))
+            return np.searchsorted(
+                those, np.array(pick(those, self.safe, size, self.chance), dtype=np.int64)
+            )
 
     kept = schemes._kept
     return lambda safe, scheme, tree, chance: kept(safe, scheme, tree, Source(safe, chance))
@@ -294,13 +336,21 @@ def uniform(those: Ints, safe: Bools, number: int, chance: Chance) -> Sequence[i
 
 @pytest.mark.parametrize("scheme", ["UA", "forest"])
 @pytest.mark.parametrize("pick", [first, nearest, weighted, uniform])
-def test_leaving_out_other_than_by_uniform_draws_leaks(pick: Any, scheme: Scheme, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_out_other_than_by_uniform_draws_leaks(
+    pick: Any, scheme: Scheme, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(schemes, "_kept", picking(pick))
-    seen = [judged(Scheming(leaves, scheme), [2] * leaves, bag, "2-sensitive") for leaves, bag in CAUGHT]
+    seen = [
+        judged(Scheming(leaves, scheme), [2] * leaves, bag, "2-sensitive") for leaves, bag in CAUGHT
+    ]
     assert any(one.leaks for one in seen) == (pick is not uniform)
 
 
-CAUGHT: list[tuple[int, Bag]] = [(3, FOUR_AND_TWO), (3, (0, 0, 0, 1, 1, 2)), (5, (0, 0, 0, 0, 0, 0, 0, 1, 1, 1))]
+CAUGHT: list[tuple[int, Bag]] = [
+    (3, FOUR_AND_TWO),
+    (3, (0, 0, 0, 1, 1, 2)),
+    (5, (0, 0, 0, 0, 0, 0, 0, 1, 1, 1)),
+]
 
 
 def test_leaving_out_the_first_tells_the_value_of_a_person_who_shares_a_group_of_four() -> None:
@@ -313,7 +363,12 @@ def test_leaving_out_the_first_tells_the_value_of_a_person_who_shares_a_group_of
 
 def test_a_seeded_source_leaks_to_who_knows_the_seed() -> None:
     seen = [
-        judged(Scheming(leaves, scheme, source=lambda _, seed=seed: Seeded(seed)), [2] * leaves, bag, "2-sensitive")  # type: ignore[misc]
+        judged(
+            Scheming(leaves, scheme, source=lambda _, seed=seed: Seeded(seed)),  # type: ignore[misc]
+            [2] * leaves,
+            bag,
+            "2-sensitive",
+        )
         for seed in range(2)
         for scheme in SCHEMES[:3]
         for leaves, bag in CAUGHT
@@ -325,18 +380,29 @@ def test_a_seeded_source_leaks_to_who_knows_the_seed() -> None:
 @pytest.mark.parametrize("scheme", ["forest", "UU", "UA"])
 def test_leaves_of_unequal_size_leak(scheme: Scheme, sizes: tuple[int, ...]) -> None:
     scheming = Scheming(len(sizes), scheme)
-    assert any(judged(scheming, sizes, bag, name).leaks for bag in bags(sum(sizes), 2) for name in ("2-sensitive", "entropy 9/5"))
+    assert any(
+        judged(scheming, sizes, bag, name).leaks
+        for bag in bags(sum(sizes), 2)
+        for name in ("2-sensitive", "entropy 9/5")
+    )
 
 
 def test_an_odd_size_cannot_be_interleaved() -> None:
     """Halves of one leaf would differ: the reason why the method asks for an even size."""
-    assert any(judged(Scheming(3, "interleaved"), [3, 3, 3], bag, "2-sensitive").leaks for bag in bags(9, 2))
+    assert any(
+        judged(Scheming(3, "interleaved"), [3, 3, 3], bag, "2-sensitive").leaks
+        for bag in bags(9, 2)
+    )
 
 
 @pytest.mark.parametrize("order", [(0, 2, 1, 3, 4, 5), (0, 1, 2, 4, 3, 5)])
-def test_interleaving_other_halves_than_one_of_each_leaf_leaks(order: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interleaving_other_halves_than_one_of_each_leaf_leaks(
+    order: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     interleave = schemes._interleave
-    monkeypatch.setattr(schemes, "_interleave", lambda halves, *rest: interleave(halves[:, order], *rest))
+    monkeypatch.setattr(
+        schemes, "_interleave", lambda halves, *rest: interleave(halves[:, order], *rest)
+    )
     scheming = Scheming(3, "interleaved")
     assert any(judged(scheming, [2, 2, 2], bag, "2-sensitive").leaks for bag in bags(6, 3))
 
@@ -388,7 +454,9 @@ def test_printed_uu_refuses_whenever_one_group_is_unsafe(monkeypatch: pytest.Mon
     monkeypatch.setattr(schemes, "_kept", printed)
     theirs = judged(Scheming(2, "UU"), [2, 2], (0, 0, 1, 2), "2-sensitive")
     assert (ours.refused, theirs.refused, theirs.leaks) == (Fraction(0), Fraction(1, 3), 0)
-    assert judged(Scheming(2, "UU"), [2, 2], bag, "2-sensitive").refused == 0  # two unsafe ones are each other's siblings
+    assert (
+        judged(Scheming(2, "UU"), [2, 2], bag, "2-sensitive").refused == 0
+    )  # two unsafe ones are each other's siblings
 
 
 @pytest.mark.parametrize("then", ["forest", "UA"])
@@ -403,20 +471,28 @@ def test_trying_again_after_a_refusal_leaks(then: Scheme, monkeypatch: pytest.Mo
             return shipped(leaves, safe, then, depth, chance)
 
     monkeypatch.setitem(globals(), "merged", twin)
-    assert any(judged(Scheming(5, "forest"), [2] * 5, bag, "2-sensitive").leaks for bag in bags(10, 2))
+    assert any(
+        judged(Scheming(5, "forest"), [2] * 5, bag, "2-sensitive").leaks for bag in bags(10, 2)
+    )
 
 
 # The whole release, on people who all have other quasi-identifying values
 
 
-PLACES = Hierarchy.from_lines([[str(i), f"road {i // 2}", "west" if i < 4 else "east", "*"] for i in range(10)], Kind.INTEGER)
+PLACES = Hierarchy.from_lines(
+    [[str(i), f"road {i // 2}", "west" if i < 4 else "east", "*"] for i in range(10)], Kind.INTEGER
+)
 
 
 @cache
 def people(world: Bag, homes: tuple[int, ...]) -> Any:
     frame = pl.DataFrame({"home": homes, "ill": ["abcd"[value] for value in world]})
     return shoal.table(
-        frame, quasi=["home"], sensitive=["ill"], hierarchies={"home": PLACES}, types={"home": "integer", "ill": "text"}
+        frame,
+        quasi=["home"],
+        sensitive=["ill"],
+        hierarchies={"home": PLACES},
+        types={"home": "integer", "ill": "text"},
     )
 
 
@@ -435,7 +511,12 @@ def shown(method: Coincident, world: Bag, homes: tuple[int, ...], chance: Chance
 
     def spied(self: Any, halves: Ints, chance: Chance) -> Any:
         groups = halves[self.half]
-        who.append(tuple(tuple(sorted(self.record[groups == one].tolist())) for one in range(int(groups.max()) + 1)))
+        who.append(
+            tuple(
+                tuple(sorted(self.record[groups == one].tolist()))
+                for one in range(int(groups.max()) + 1)
+            )
+        )
         return laid_out(self, halves, chance)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -445,7 +526,9 @@ def shown(method: Coincident, world: Bag, homes: tuple[int, ...], chance: Chance
         except InfeasibleError:
             return None
     together = tuple((group, tuple(sorted(world[person] for person in group))) for group in who[0])
-    return Shown(tuple(made.table.rows()), made.certificate.to_json() + str(made.table.schema), together)
+    return Shown(
+        tuple(made.table.rows()), made.certificate.to_json() + str(made.table.schema), together
+    )
 
 
 Weights = dict[Shown | None, dict[int, Fraction]]
@@ -469,7 +552,9 @@ def leaks(method: Coincident, bag: Bag, source: Callable[[Any], Chance] = lambda
 def leaking(weights: Weights, bag: Bag) -> int:
     all_, bad = assignments(bag), 0
     for outcome, own in weights.items():
-        believed = sum(all_.has[at].astype(object) * weight for at, weight in own.items()) / sum(own.values())
+        believed = sum(all_.has[at].astype(object) * weight for at, weight in own.items()) / sum(
+            own.values()
+        )
         for group, values in outcome.who if outcome else ():
             shares = [Fraction(values.count(value), len(group)) for value in all_.values]
             bad += any(believed[person].tolist() != shares for person in group)
@@ -482,7 +567,8 @@ def unsafe(weights: Weights, bag: Bag, name: str) -> int:
     for outcome in filter(None, weights):
         those = [value for _, values in outcome.who for value in values]
         counts = [
-            tuple(values.count(value) for value in sorted(set(bag))) for values in (those, *(own for _, own in outcome.who))
+            tuple(values.count(value) for value in sorted(set(bag)))
+            for values in (those, *(own for _, own in outcome.who))
         ]
         bad += sum(not predicate(name, counts[0])(own) for own in counts[1:])
     return bad
@@ -492,10 +578,14 @@ def refused(scheme: Scheme, bag: Bag, name: str) -> Fraction:
     """How likely nothing is released of groups of two, by the predicates above: some are left out by lot if they are odd."""
     rests = [bag[:at] + bag[at + 1 :] for at in range(len(bag))] if len(bag) % 2 else [bag]
     scheming = Scheming(len(bag) // 2, scheme)
-    return sum((judged(scheming, [2] * (len(bag) // 2), rest, name).refused for rest in rests), Fraction(0)) / len(rests)
+    return sum(
+        (judged(scheming, [2] * (len(bag) // 2), rest, name).refused for rest in rests), Fraction(0)
+    ) / len(rests)
 
 
-BESIDE: list[tuple[str, str, Bag]] = [  # a tree of two leaves that merges, and fails, beside another that is safe
+BESIDE: list[
+    tuple[str, str, Bag]
+] = [  # a tree of two leaves that merges, and fails, beside another that is safe
     ("2-diversity of ill", "2-sensitive", (0, 0, 0, 0, 0, 0, 1, 1)),
     ("1/5-closeness of ill", "1/5-close", (0, 0, 0, 0, 0, 0, 0, 1, 1, 1)),
 ]
@@ -504,13 +594,26 @@ WHOLE: list[Any] = [
     ("2-sensitive 2-anonymity of ill", "2-sensitive", "forest", "boundary", "splits", FOUR_AND_TWO),
     ("2-diversity of ill", "2-sensitive", "UA", "narrower", "splits", FOUR_AND_TWO),
     ("1/6-closeness of ill", "1/6-close", "forest", "hierarchy", "curve", (0, 0, 0, 1, 1, 1)),
-    ("entropy 3/2-diversity of ill", "entropy 3/2", "interleaved", "narrower", "splits", (0, 0, 0, 1, 1, 1)),
+    (
+        "entropy 3/2-diversity of ill",
+        "entropy 3/2",
+        "interleaved",
+        "narrower",
+        "splits",
+        (0, 0, 0, 1, 1, 1),
+    ),
     ("recursive (3, 2)-diversity of ill", "(3, 2)", "UU", "hierarchy", "splits", (0, 0, 0, 1, 1)),
     ("2-diversity of ill", "2-sensitive", "UA", "narrower", "splits", (0, 0, 0, 1, 2)),
     ("2-diversity of ill", "2-sensitive", "forest", "narrower", "splits", (0, 0, 0, 0, 0, 1, 1)),
     *((model, name, "forest", "narrower", "splits", bag) for model, name, bag in BESIDE),
     pytest.param(
-        "2-diversity of ill", "2-sensitive", "UU", "narrower", "splits", (0, 0, 0, 0, 1, 1, 2, 2), marks=pytest.mark.slow
+        "2-diversity of ill",
+        "2-sensitive",
+        "UU",
+        "narrower",
+        "splits",
+        (0, 0, 0, 0, 1, 1, 2, 2),
+        marks=pytest.mark.slow,
     ),
 ]
 
@@ -523,29 +626,44 @@ def test_a_whole_release_tells_what_its_groups_show_and_these_are_safe(
     assert len(weights) > 1
     assert not leaking(weights, bag)
     assert not unsafe(weights, bag, name)
-    assert sum(weights.get(None, {}).values(), Fraction(0)) / len(assignments(bag).worlds) == refused(scheme, bag, name)
+    assert sum(weights.get(None, {}).values(), Fraction(0)) / len(
+        assignments(bag).worlds
+    ) == refused(scheme, bag, name)
 
 
-@pytest.mark.parametrize(("model", "name", "bag"), [BESIDE[0], pytest.param(*BESIDE[1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("model", "name", "bag"), [BESIDE[0], pytest.param(*BESIDE[1], marks=pytest.mark.slow)]
+)
 def test_a_whole_release_is_unsafe_if_what_merges_is_judged_with_others(
     model: str, name: str, bag: Bag, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipped = merged
 
     def twin(leaves: int, safe: Any, *rest: Any) -> Ints:
-        return shipped(leaves, lambda numbers, groups: safe(np.where(numbers < 0, 0, numbers), groups), *rest)
+        return shipped(
+            leaves, lambda numbers, groups: safe(np.where(numbers < 0, 0, numbers), groups), *rest
+        )
 
     monkeypatch.setattr(coincident, "merged", twin)
     assert unsafe(weighed(coincident_by(model, "forest"), bag), bag, name)
 
 
-def coincident_by(model: str, scheme: Scheme, ranges: Ranges | None = None, order: Order = "splits") -> Coincident:
+def coincident_by(
+    model: str, scheme: Scheme, ranges: Ranges | None = None, order: Order = "splits"
+) -> Coincident:
     return Coincident((parse_model(model),), 2, scheme, 1, order, ranges)
 
 
 def test_these_releases_show_values_of_the_hierarchy_and_ranges_of_their_own() -> None:
-    method, table = coincident_by("2-diversity of ill", "UA"), people((0, 1, 0, 1, 0, 0), tuple(range(6)))
-    homes = {home for seed in range(20) for home in method.release(table, Seeded(seed)).table["home"].to_list()}
+    method, table = (
+        coincident_by("2-diversity of ill", "UA"),
+        people((0, 1, 0, 1, 0, 0), tuple(range(6))),
+    )
+    homes = {
+        home
+        for seed in range(20)
+        for home in method.release(table, Seeded(seed)).table["home"].to_list()
+    }
     assert homes == {"road 0", "road 1", "2-9 or missing", "*"}
 
 
@@ -556,7 +674,8 @@ def test_ranges_that_are_chosen_by_what_people_have_leak(monkeypatch: pytest.Mon
     def twin(self: Any, column: int, order: Ints, starts: Ints) -> Any:
         ill = self.rows.codes[1][self.record[self.halves[order[starts]]]]
         narrow, wide = (
-            shown(replace(self, method=replace(self.method, ranges=one)), column, order, starts) for one in RANGES[1:]
+            shown(replace(self, method=replace(self.method, ranges=one)), column, order, starts)
+            for one in RANGES[1:]
         )
         texts = [*narrow[0], *(f"{text} " for text in wide[0])]
         return texts, np.where(ill == 0, narrow[1], wide[1] + len(narrow[0]))
@@ -570,14 +689,21 @@ def test_a_whole_release_leaks_if_the_seed_is_known() -> None:
     assert any(leaks(method, FOUR_AND_TWO, lambda _, seed=seed: Seeded(seed)) for seed in range(3))  # type: ignore[misc]
 
 
-def test_a_whole_release_leaks_if_safe_groups_are_left_out_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_whole_release_leaks_if_safe_groups_are_left_out_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(schemes, "_kept", picking(first))
     assert leaks(coincident_by("2-diversity of ill", "UA"), FOUR_AND_TWO)
 
 
-def test_people_with_the_same_quasi_identifying_values_are_as_likely_in_any_of_their_places() -> None:
+def test_people_with_the_same_quasi_identifying_values_are_as_likely_in_any_of_their_places() -> (
+    None
+):
     """Three of four live in 0. Two of them make a group, and who is the third is drawn, over all orders of records."""
-    method, homes = Coincident((parse_model("1-diversity of ill"),), 2, ranges="hierarchy", order="curve"), (0, 0, 0, 1)
+    method, homes = (
+        Coincident((parse_model("1-diversity of ill"),), 2, ranges="hierarchy", order="curve"),
+        (0, 0, 0, 1),
+    )
     bag = (0, 0, 1, 1)
     weights: dict[tuple[tuple[Any, ...], ...], dict[Bag, Fraction]] = {}
     for world in Assignments(bag).worlds.tolist():
@@ -593,6 +719,11 @@ def test_people_with_the_same_quasi_identifying_values_are_as_likely_in_any_of_t
         }
         assert (len(values["0"]), len(values["road 0"])) == (2, 2)
         for value in set(bag):
-            near, far = (Fraction(values[label].count("abcd"[value]), 2) for label in ("0", "road 0"))
-            believed = [sum(w for world, w in own.items() if world[p] == value) / sum(own.values()) for p in range(4)]
+            near, far = (
+                Fraction(values[label].count("abcd"[value]), 2) for label in ("0", "road 0")
+            )
+            believed = [
+                sum(w for world, w in own.items() if world[p] == value) / sum(own.values())
+                for p in range(4)
+            ]
             assert believed == [near * 2 / 3 + far / 3] * 3 + [far]

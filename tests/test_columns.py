@@ -28,7 +28,14 @@ from typer.testing import CliRunner
 import shoal
 from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
-from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped, TooLargeError
+from shoal.errors import (
+    ColumnError,
+    HierarchyError,
+    ParameterError,
+    ShoalError,
+    Stopped,
+    TooLargeError,
+)
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Schema, noisy_counts
@@ -58,8 +65,14 @@ def _released_surely(monkeypatch: pytest.MonkeyPatch) -> None:
     """`SURELY` draws nothing; all other parameters draw as they should."""
     right = noisy_counts.noisy
 
-    def surely(count: npt.NDArray[np.int64], parameters: Any, chance: Chance) -> npt.NDArray[np.int64]:
-        return np.where(count >= parameters.k, count, 0) if isinstance(parameters, Surely) else right(count, parameters, chance)
+    def surely(
+        count: npt.NDArray[np.int64], parameters: Any, chance: Chance
+    ) -> npt.NDArray[np.int64]:
+        return (
+            np.where(count >= parameters.k, count, 0)
+            if isinstance(parameters, Surely)
+            else right(count, parameters, chance)
+        )
 
     for module in (wide_form, long_form):
         monkeypatch.setattr(module, "noisy", surely)
@@ -81,7 +94,10 @@ def projections(database: Database, groups: Groups, k: int) -> Counter[tuple[obj
 
 records = st.lists(st.tuples(*[st.sampled_from([None, None, 1, 2])] * 4), max_size=30).map(tuple)
 schemas_of_four = st.lists(
-    st.sets(st.integers(0, 3), min_size=1).map(lambda group: tuple(sorted(group))), min_size=1, max_size=4, unique=True
+    st.sets(st.integers(0, 3), min_size=1).map(lambda group: tuple(sorted(group))),
+    min_size=1,
+    max_size=4,
+    unique=True,
 )
 
 
@@ -91,7 +107,9 @@ def found_in(form: str, laid: Laid, columns: int) -> Counter[tuple[object, ...]]
         names = list(laid)
         for row in rows:
             by_name = dict(zip(names, row, strict=True))
-            found[by_name["column_group"], *(by_name.get(f"c{j}") for j in range(columns))] += int(str(by_name["count"]))
+            found[by_name["column_group"], *(by_name.get(f"c{j}") for j in range(columns))] += int(
+                str(by_name["count"])
+            )
         return found
     people: dict[object, Any] = {}
     for record, group, item, value, count in rows:
@@ -104,8 +122,12 @@ def found_in(form: str, laid: Laid, columns: int) -> Counter[tuple[object, ...]]
 @both_forms
 @given(database=records, groups=schemas_of_four.map(tuple))
 @settings(max_examples=60, deadline=None)
-def test_both_forms_find_the_projections_that_are_shared(form: str, database: Database, groups: Groups) -> None:
-    laid, given, released = FORMS[form](database, 4).release(groups, len(groups), SURELY, Chance(), nothing, True)
+def test_both_forms_find_the_projections_that_are_shared(
+    form: str, database: Database, groups: Groups
+) -> None:
+    laid, given, released = FORMS[form](database, 4).release(
+        groups, len(groups), SURELY, Chance(), nothing, True
+    )
     expected = projections(database, groups, 2)
     assert found_in(form, laid, 4) == expected
     assert released == expected.total()
@@ -115,9 +137,14 @@ def test_both_forms_find_the_projections_that_are_shared(form: str, database: Da
 @both_forms
 @given(database=records, groups=schemas_of_four.map(tuple), most=st.integers(1, 3))
 @settings(max_examples=60, deadline=None)
-def test_no_record_gives_more_groups_than_allowed(form: str, database: Database, groups: Groups, most: int) -> None:
+def test_no_record_gives_more_groups_than_allowed(
+    form: str, database: Database, groups: Groups, most: int
+) -> None:
     laid, given, _ = FORMS[form](database, 4).release(groups, most, SURELY, Chance(), nothing, True)
-    allowed = sum(min(most, sum(any(record[j] is not None for j in group) for group in groups)) for record in database)
+    allowed = sum(
+        min(most, sum(any(record[j] is not None for j in group) for group in groups))
+        for record in database
+    )
     assert given == allowed
     assert not found_in(form, laid, 4) - projections(database, groups, 1)
 
@@ -130,13 +157,23 @@ def test_the_order_of_rows_and_of_people_changes_nothing(form: str) -> None:
     released = []
     for _ in range(3):
         random.shuffle(database)
-        released.append(rows_of(FORMS[form](tuple(database), 4).release(groups, 3, SURELY, Chance(), nothing, True)[0]))
+        released.append(
+            rows_of(
+                FORMS[form](tuple(database), 4).release(groups, 3, SURELY, Chance(), nothing, True)[
+                    0
+                ]
+            )
+        )
     assert released[0] == released[1] == released[2]
     if form == "wide":
         bounded_ones = []
         for _ in range(2):
             random.shuffle(database)
-            bounded_ones.append(rows_of(wide(tuple(database), 4).release(groups, 1, SURELY, Seeded(5), nothing, True)[0]))
+            bounded_ones.append(
+                rows_of(
+                    wide(tuple(database), 4).release(groups, 1, SURELY, Seeded(5), nothing, True)[0]
+                )
+            )
         assert bounded_ones[0] == bounded_ones[1]
 
 
@@ -145,34 +182,56 @@ def test_the_order_of_rows_and_of_people_changes_nothing(form: str) -> None:
     st.integers(1, 4),
 )
 @settings(deadline=None)
-def test_shared_projections_are_those_that_counting_finds(rows: list[tuple[int, int, int]], k: int) -> None:
-    once = {(person, item): min(v for p, i, v in rows if (p, i) == (person, item)) for person, item, _ in rows}
+def test_shared_projections_are_those_that_counting_finds(
+    rows: list[tuple[int, int, int]], k: int
+) -> None:
+    once = {
+        (person, item): min(v for p, i, v in rows if (p, i) == (person, item))
+        for person, item, _ in rows
+    }
     person, item, value = (
-        (np.array([*column], dtype=np.int64) for column in zip(*[(p, i, once[p, i]) for p, i in sorted(once)], strict=True))
+        (
+            np.array([*column], dtype=np.int64)
+            for column in zip(*[(p, i, once[p, i]) for p, i in sorted(once)], strict=True)
+        )
         if once
         else (np.zeros(0, dtype=np.int64),) * 3
     )
-    plain = Counter(tuple((i, once[q, i]) for q, i in sorted(once) if q == p) for p in {p for p, _ in once})
+    plain = Counter(
+        tuple((i, once[q, i]) for q, i in sorted(once) if q == p) for p in {p for p, _ in once}
+    )
     found: list[tuple[Any, int]] = []
     for one in shared(person, item, value, k):
-        for items, values, count in zip(one.items.tolist(), one.values.tolist(), one.count.tolist(), strict=True):
+        for items, values, count in zip(
+            one.items.tolist(), one.values.tolist(), one.count.tolist(), strict=True
+        ):
             found.append((tuple(zip(items, values, strict=True)), count))
     assert dict(found) == {part: count for part, count in plain.items() if count >= k}
     assert found == sorted(found, key=lambda pair: (len(pair[0]), pair[0]))
-    raw = [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)] if rows else [np.zeros(0, dtype=np.int64)] * 3
-    laid = Rows.of(raw[0].astype(np.uint32), raw[1], raw[2].astype(np.uint8), 9, 4, 3).projected(range(4))
+    raw = (
+        [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
+        if rows
+        else [np.zeros(0, dtype=np.int64)] * 3
+    )
+    laid = Rows.of(raw[0].astype(np.uint32), raw[1], raw[2].astype(np.uint8), 9, 4, 3).projected(
+        range(4)
+    )
     assert [column.tolist() for column in laid] == [person.tolist(), item.tolist(), value.tolist()]
 
 
 def test_a_value_given_twice_counts_once_and_it_is_the_smallest() -> None:
     frame = pl.DataFrame({"who": [1, 1, 2], "item": ["a", "a", "a"], "stars": [4, 2, 2]})
     table = shoal.table(frame, identifying=["who"], quasi=["item"], sensitive=["stars"])
-    laid, *_ = Long.of(table, ["a"], "who", "item", "stars", {}).release(((0,),), 1, SURELY, Chance(), nothing, True)
+    laid, *_ = Long.of(table, ["a"], "who", "item", "stars", {}).release(
+        ((0,),), 1, SURELY, Chance(), nothing, True
+    )
     assert rows_of(laid) == ((1, 1, "a", 2, 2),)
 
 
 def test_rows_that_miss_an_item_or_a_value_say_nothing() -> None:
-    frame = pl.DataFrame({"who": [1, 2, 3, 4, 4], "item": ["a", "a", "a", None, "b"], "stars": [1, 1, None, 1, None]})
+    frame = pl.DataFrame(
+        {"who": [1, 2, 3, 4, 4], "item": ["a", "a", "a", None, "b"], "stars": [1, 1, None, 1, None]}
+    )
     table = shoal.table(frame, identifying=["who"], quasi=["item"], sensitive=["stars"])
     laid, given, _ = Long.of(table, ["a", "b"], "who", "item", "stars", {}).release(
         ((0,), (1,)), 2, SURELY, Chance(), nothing, True
@@ -184,7 +243,9 @@ def test_rows_that_miss_an_item_or_a_value_say_nothing() -> None:
 def test_items_without_values_are_there_or_not() -> None:
     frame = pl.DataFrame({"who": [1, 1, 2, 2, 3, 3], "item": ["a", "b", "a", "b", "a", "a"]})
     table = shoal.table(frame, identifying=["who"], quasi=["item"])
-    laid, *_ = Long.of(table, ["a", "b"], "who", "item", None, {}).release(((0, 1),), 1, SURELY, Chance(), nothing, False)
+    laid, *_ = Long.of(table, ["a", "b"], "who", "item", None, {}).release(
+        ((0, 1),), 1, SURELY, Chance(), nothing, False
+    )
     assert rows_of(laid) == ((1, 1, "a"), (1, 1, "b"), (2, 1, "a"), (2, 1, "b"))
 
 
@@ -200,7 +261,9 @@ def test_people_in_blocks_keep_their_choices(people: int) -> None:
     random = np.random.default_rng(people)
     given = random.random((people, 5)) < 0.6
     bits = [np.packbits(column) for column in given.T]
-    kept = np.stack([np.unpackbits(part, count=people) for part in bounded(bits, people, 2, Chance())], axis=1).astype(bool)
+    kept = np.stack(
+        [np.unpackbits(part, count=people) for part in bounded(bits, people, 2, Chance())], axis=1
+    ).astype(bool)
     assert (kept <= given).all()
     assert (kept.sum(axis=1) == np.minimum(given.sum(axis=1), 2)).all()
 
@@ -208,7 +271,9 @@ def test_people_in_blocks_keep_their_choices(people: int) -> None:
 # The whole method, in both shapes: what the conformance suite asks of methods whose release has the columns of the table
 
 
-def ratings(people: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **options: Any) -> shoal.Table:
+def ratings(
+    people: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **options: Any
+) -> shoal.Table:
     """Who likes films: some ratings are shared by many."""
     random = np.random.default_rng(seed)
     rows = [
@@ -217,13 +282,35 @@ def ratings(people: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **option
         for item in random.choice(5, random.integers(1, 4), replace=False)
     ]
     random.shuffle(rows)
-    columns: Any = dict(zip(("who", "film", "stars"), map(list, zip(*rows, strict=True)), strict=True)) if rows else None
-    frame = kind(columns or {"who": np.array([], dtype=str), "film": np.array([], dtype=str), "stars": np.array([], dtype=int)})
+    columns: Any = (
+        dict(zip(("who", "film", "stars"), map(list, zip(*rows, strict=True)), strict=True))
+        if rows
+        else None
+    )
+    frame = kind(
+        columns
+        or {
+            "who": np.array([], dtype=str),
+            "film": np.array([], dtype=str),
+            "stars": np.array([], dtype=int),
+        }
+    )
     types = {"who": "text", "film": "text", "stars": "integer"}
-    return shoal.table(frame, **{"identifying": ["who"], "quasi": ["film"], "sensitive": ["stars"], "types": types, **options})
+    return shoal.table(
+        frame,
+        **{
+            "identifying": ["who"],
+            "quasi": ["film"],
+            "sensitive": ["stars"],
+            "types": types,
+            **options,
+        },
+    )
 
 
-AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
+AGES = Hierarchy.from_lines(
+    [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER
+)
 TOWNS = ["Zürich", "Genève", "Łódź", "東京", "Oslo"]
 
 
@@ -233,11 +320,20 @@ def people(rows: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **options: 
         "name": [f"Private Person {i % 200}" for i in range(rows)],
         "age": random.integers(0, 100, rows).tolist(),
         "town": random.choice(TOWNS, rows).tolist(),
-        "ill": [None if i % 7 == 0 else ill for i, ill in enumerate(random.choice(["grippe", "größe", "gout"], rows).tolist())],
+        "ill": [
+            None if i % 7 == 0 else ill
+            for i, ill in enumerate(random.choice(["grippe", "größe", "gout"], rows).tolist())
+        ],
     }
-    roles: dict[str, Any] = {"quasi": ["age", "town"], "sensitive": ["ill"], "identifying": ["name"]}
+    roles: dict[str, Any] = {
+        "quasi": ["age", "town"],
+        "sensitive": ["ill"],
+        "identifying": ["name"],
+    }
     types = {"name": "text", "age": "integer", "town": "text", "ill": "text"}
-    return shoal.table(kind(columns), **{**roles, "hierarchies": {"age": AGES}, "types": types, **options})
+    return shoal.table(
+        kind(columns), **{**roles, "hierarchies": {"age": AGES}, "types": types, **options}
+    )
 
 
 FILMS = [f"film {i}" for i in range(5)]
@@ -245,20 +341,54 @@ LONG: dict[str, Any] = {"person": "who", "item": "film", "value": "stars"}
 PUBLIC, PEOPLE = ratings(500, seed=9), people(500, seed=9)
 METHODS: dict[str, tuple[Columns, Callable[..., shoal.Table]]] = {
     "long": (Columns(2, "1/50", 3, 1, schema=[FILMS[:3], FILMS[3:]], **LONG), ratings),
-    "long overlapping": (Columns(2, "1/50", 3, 2, schema=[FILMS[:3], FILMS[2:], FILMS[2::-1]], counts=True, **LONG), ratings),
-    "long public": (Columns("ln(9)", "1/50", 3, groups=(2, 3), public=PUBLIC, **LONG), ratings),
-    "long bought": (Columns(2, "1/50", 3, groups=(2,), buying="1/4", items=FILMS, looked_at=3, **LONG), ratings),
-    "long composed": (
-        Columns("ln(10)", "1/50", 2, schema=[*combinations(FILMS, 2), *combinations(FILMS, 3)], **LONG),  # twenty groups
+    "long overlapping": (
+        Columns(2, "1/50", 3, 2, schema=[FILMS[:3], FILMS[2:], FILMS[2::-1]], counts=True, **LONG),
         ratings,
     ),
-    "transactions": (Columns(2, "1/50", 3, schema=[["film 0", "film 1"]], person="who", item="film"), ratings),
+    "long public": (Columns("ln(9)", "1/50", 3, groups=(2, 3), public=PUBLIC, **LONG), ratings),
+    "long bought": (
+        Columns(2, "1/50", 3, groups=(2,), buying="1/4", items=FILMS, looked_at=3, **LONG),
+        ratings,
+    ),
+    "long composed": (
+        Columns(
+            "ln(10)", "1/50", 2, schema=[*combinations(FILMS, 2), *combinations(FILMS, 3)], **LONG
+        ),  # twenty groups
+        ratings,
+    ),
+    "transactions": (
+        Columns(2, "1/50", 3, schema=[["film 0", "film 1"]], person="who", item="film"),
+        ratings,
+    ),
     "wide": (Columns(2, "1/50", 3, schema=[["age", "town"], ["ill"]], levels={"age": 1}), people),
-    "wide bounded": (Columns(2, "1/50", 3, 1, schema=[["age", "town"], ["ill", "town"]], levels={"age": 2}, counts=True), people),
+    "wide bounded": (
+        Columns(
+            2,
+            "1/50",
+            3,
+            1,
+            schema=[["age", "town"], ["ill", "town"]],
+            levels={"age": 2},
+            counts=True,
+        ),
+        people,
+    ),
     "wide public": (Columns(2, "1/50", 3, groups=(1, 2), public=PEOPLE, levels={"age": 1}), people),
     "wide bought": (Columns(2, "1/50", 3, groups=2, buying=".5", levels={"age": 1}), people),
-    "wide persons": (Columns(3, "1/20", 3, schema=[["town"], ["ill"]], unit="name", rows=2), people),
-    "wide many": (Columns("ln(100)", "1/20", 2, schema=[[n] for n in ("town", "ill", "age")] * 2, levels={"age": 2}), people),
+    "wide persons": (
+        Columns(3, "1/20", 3, schema=[["town"], ["ill"]], unit="name", rows=2),
+        people,
+    ),
+    "wide many": (
+        Columns(
+            "ln(100)",
+            "1/20",
+            2,
+            schema=[[n] for n in ("town", "ill", "age")] * 2,
+            levels={"age": 2},
+        ),
+        people,
+    ),
 }
 every_method = pytest.mark.parametrize("name", METHODS)
 
@@ -315,12 +445,20 @@ def _set(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
         ("long", _set("derived", epsilon_group="3"), "spend more together"),
         ("wide", _set("derived", delta_group="1/60"), "spend more together"),
         ("wide many", _set("derived", epsilon_group="0.52*ln(100)"), "spend more together"),
-        ("long composed", lambda content: content["derived"].update(delta_group="1/1000"), "spend more together"),
+        (
+            "long composed",
+            lambda content: content["derived"].update(delta_group="1/1000"),
+            "spend more together",
+        ),
         ("long composed", _set("derived", composition="sum"), "not composed as"),
         ("long", _set("derived", scale="1/2"), "narrower"),
         ("long", _set("derived", most=2), "how many groups"),
         ("long", _set("derived", k=2), "k is not"),
-        ("wide", _set("derived", schema=[["ill"], ["age", "town"]]), "not the one that the parameters give"),
+        (
+            "wide",
+            _set("derived", schema=[["ill"], ["age", "town"]]),
+            "not the one that the parameters give",
+        ),
         ("long", _set("derived", schema=[FILMS[:3], FILMS[3:], FILMS[3:]]), "twice"),
         ("long bought", _set("derived", schema=[FILMS]), "no clustering into 2"),
         ("long bought", _set("derived", epsilon_schema=None), "not paid for"),
@@ -334,11 +472,15 @@ def _set(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
         ("wide bounded", _set("levels", age=1), "levels"),
     ],
 )
-def test_a_certificate_that_does_not_follow_is_found(tmp_path: Path, name: str, change: Any, said: str) -> None:
+def test_a_certificate_that_does_not_follow_is_found(
+    tmp_path: Path, name: str, change: Any, said: str
+) -> None:
     assert any(said in fault for fault in forged(tmp_path, change, name))
 
 
-def _changed(name: str, change: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path) -> list[str]:
+def _changed(
+    name: str, change: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path
+) -> list[str]:
     release = made(name)
     changed = replace(release, table=change(release.table))
     return shoal.verify(tmp_path / "certificate.json", changed.write(tmp_path, "parquet"))
@@ -347,37 +489,74 @@ def _changed(name: str, change: Callable[[pl.DataFrame], pl.DataFrame], tmp_path
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("wide", lambda frame: frame.with_columns(ill=pl.lit("gout")), "'ill' has values in groups"),
-        ("wide", lambda frame: pl.concat([frame, frame.tail(1).with_columns(ill=pl.lit(None, pl.String))]), "no value at all"),
-        ("wide", lambda frame: frame.with_columns(column_group=pl.col("column_group") + 1), "belongs to no group"),
+        (
+            "wide",
+            lambda frame: frame.with_columns(ill=pl.lit("gout")),
+            "'ill' has values in groups",
+        ),
+        (
+            "wide",
+            lambda frame: pl.concat(
+                [frame, frame.tail(1).with_columns(ill=pl.lit(None, pl.String))]
+            ),
+            "no value at all",
+        ),
+        (
+            "wide",
+            lambda frame: frame.with_columns(column_group=pl.col("column_group") + 1),
+            "belongs to no group",
+        ),
         ("wide", lambda frame: frame.reverse(), "not in the order"),
         ("wide", lambda frame: frame.unique(maintain_order=True), "fewer than k = 3"),
         ("wide bounded", lambda frame: frame.with_columns(count=pl.lit(2)), "fewer than k = 3"),
-        ("wide bounded", lambda frame: pl.concat([frame.head(1), frame]), "twice, each time with a count"),
+        (
+            "wide bounded",
+            lambda frame: pl.concat([frame.head(1), frame]),
+            "twice, each time with a count",
+        ),
         ("long", lambda frame: frame.with_columns(film=pl.lit("film 4")), "schema has not there"),
         ("long", lambda frame: frame.with_columns(film=pl.lit(None, pl.String)), "lacks its item"),
         ("long", lambda frame: frame.with_columns(column_group=pl.lit(3)), "belongs to no group"),
         ("long", lambda frame: frame.with_columns(record=pl.col("record") * 2), "not numbered"),
         ("long", lambda frame: frame.with_columns(record=pl.lit(1)), "an item twice"),
         ("long", lambda frame: frame.with_columns(stars=3 - pl.col("stars")), "not in the order"),
-        ("long", lambda frame: renumbered(frame, frame["record"].max() - frame["record"]), "not in the order"),
-        ("long overlapping", lambda frame: frame.with_columns(count=pl.lit(2)), "fewer than k = 3"),
-        ("long overlapping", lambda frame: frame.with_columns(count=pl.int_range(pl.len()) + 3), "two counts"),
         (
             "long",
-            lambda frame: frame.filter(pl.col("record") != 1).with_columns(record=pl.col("record") - 1).head(2),
+            lambda frame: renumbered(frame, frame["record"].max() - frame["record"]),
+            "not in the order",
+        ),
+        ("long overlapping", lambda frame: frame.with_columns(count=pl.lit(2)), "fewer than k = 3"),
+        (
+            "long overlapping",
+            lambda frame: frame.with_columns(count=pl.int_range(pl.len()) + 3),
+            "two counts",
+        ),
+        (
+            "long",
+            lambda frame: (
+                frame.filter(pl.col("record") != 1)
+                .with_columns(record=pl.col("record") - 1)
+                .head(2)
+            ),
             "fewer than k",
         ),
     ],
 )
-def test_a_table_that_has_what_may_not_leave_is_found(tmp_path: Path, name: str, change: Any, said: str) -> None:
+def test_a_table_that_has_what_may_not_leave_is_found(
+    tmp_path: Path, name: str, change: Any, said: str
+) -> None:
     assert _changed(name, lambda frame: frame, tmp_path) == []
     assert any(said in fault for fault in _changed(name, change, tmp_path))
 
 
 def renumbered(frame: pl.DataFrame, by: pl.Series) -> pl.DataFrame:
     """Records in another order, and numbered in it."""
-    return frame.with_columns(by.alias("by")).sort("by", maintain_order=True).with_columns(record=pl.col("by") + 1).drop("by")
+    return (
+        frame.with_columns(by.alias("by"))
+        .sort("by", maintain_order=True)
+        .with_columns(record=pl.col("by") + 1)
+        .drop("by")
+    )
 
 
 @every_method
@@ -394,7 +573,11 @@ def test_the_promise_is_stated_before_any_data_is_seen(name: str) -> None:
         table = table_of(name, **{"people" if METHODS[name][1] is ratings else "rows": size})
         stated = method.promise(Schema.of(table))
         paper = method.release(table).certificate
-        assert (paper.promise, paper.statement, paper.private) == (stated.to_dict(), stated.statement, True)
+        assert (paper.promise, paper.statement, paper.private) == (
+            stated.to_dict(),
+            stated.statement,
+            True,
+        )
         assert paper.promise["definition"] == "standard"
         assert paper.promise["unit"] == (method.person or method.unit or "row")
 
@@ -409,7 +592,9 @@ def test_empty_and_tiny_tables_are_released(name: str, size: int, tmp_path: Path
 
 @every_method
 @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table])
-def test_every_kind_of_dataframe_gives_the_same_release(name: str, kind: Any, tmp_path: Path) -> None:
+def test_every_kind_of_dataframe_gives_the_same_release(
+    name: str, kind: Any, tmp_path: Path
+) -> None:
     table = table_of(name, kind=kind)
     release = METHODS[name][0].release(table, Seeded(3))
     assert isinstance(release.table, type(kind({"a": [1]})))
@@ -433,7 +618,9 @@ def test_people_and_their_names_never_leave(name: str, tmp_path: Path) -> None:
 def test_progress_grows_and_stopping_stops(name: str) -> None:
     method, seen = METHODS[name][0], []
     method.release(table_of(name), progress=lambda *said: seen.append(said))
-    assert [done / total for done, total, _ in seen] == sorted(done / total for done, total, _ in seen)
+    assert [done / total for done, total, _ in seen] == sorted(
+        done / total for done, total, _ in seen
+    )
     assert seen[-1][0] == seen[-1][1]
 
     def stop(done: int, total: int, what: str) -> None:
@@ -461,15 +648,28 @@ def digests() -> list[str]:
     found = []
     for name in METHODS:
         release = made(name, Seeded(7))
-        found.append(sha256((release.table.write_csv() + release.certificate.to_json()).encode()).hexdigest())
+        found.append(
+            sha256((release.table.write_csv() + release.certificate.to_json()).encode()).hexdigest()
+        )
     return found
 
 
 def test_the_same_chance_gives_the_same_bytes_in_another_process() -> None:
     program = "from tests.test_columns import digests; print(*digests())"
     for seed, threads in (("1", "1"), ("2", "2")):
-        settings = {**os.environ, "PYTHONHASHSEED": seed, "POLARS_MAX_THREADS": threads, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run([sys.executable, "-c", program], env=settings, check=True, capture_output=True, text=True)
+        settings = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "POLARS_MAX_THREADS": threads,
+            "PYTHONPATH": str(ROOT),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=settings,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         assert done.stdout.split() == digests()
 
 
@@ -478,7 +678,9 @@ def test_the_certificate_tells_nothing_about_the_rows(name: str) -> None:
     if METHODS[name][0].buying:
         return  # it shows the schema, which was paid for
     option = "people" if METHODS[name][1] is ratings else "rows"
-    one, other = (made(name, Seeded(1), **{option: size, "seed": size}).certificate for size in (300, 344))
+    one, other = (
+        made(name, Seeded(1), **{option: size, "seed": size}).certificate for size in (300, 344)
+    )
     assert replace(one, number="") == replace(other, number="")
 
 
@@ -487,16 +689,25 @@ def test_the_certificate_tells_nothing_about_the_rows(name: str) -> None:
 SECRET = "Zanzibar, which is longer than twelve bytes"
 FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "polars": pl.DataFrame,
-    "polars categorical": lambda columns: pl.DataFrame(columns).with_columns(pl.col("x", "y").cast(pl.Categorical)),
-    "polars enum": lambda columns: pl.DataFrame(columns).with_columns(pl.col("x", "y").cast(pl.Enum([*"abcuvw", SECRET]))),
+    "polars categorical": lambda columns: pl.DataFrame(columns).with_columns(
+        pl.col("x", "y").cast(pl.Categorical)
+    ),
+    "polars enum": lambda columns: pl.DataFrame(columns).with_columns(
+        pl.col("x", "y").cast(pl.Enum([*"abcuvw", SECRET]))
+    ),
     "pandas": pd.DataFrame,
-    "pandas category": lambda columns: pd.DataFrame(columns).astype({"x": "category", "y": "category"}),
+    "pandas category": lambda columns: pd.DataFrame(columns).astype(
+        {"x": "category", "y": "category"}
+    ),
     "pandas ordered": lambda columns: pd.DataFrame(columns).astype(
         {name: pd.CategoricalDtype([SECRET, *"wvucba"], ordered=True) for name in ("x", "y")}
     ),
     "arrow": pa.table,
     "arrow dictionary": lambda columns: pa.table(
-        {name: pa.array(v).dictionary_encode() if name in "xy" else pa.array(v) for name, v in columns.items()}
+        {
+            name: pa.array(v).dictionary_encode() if name in "xy" else pa.array(v)
+            for name, v in columns.items()
+        }
     ),
 }
 
@@ -508,17 +719,25 @@ def everything(directory: Path, frame: Any, method: Columns, **roles: Any) -> di
         "paper": replace(release.certificate, number="").to_json(),
         "type": str(nw.from_native(release.table).schema),
     }
-    told["native"] = str(getattr(release.table, "dtypes", "")) + str(getattr(release.table, "schema", ""))
-    told |= {form: release.write(directory, form).read_bytes() for form in ("csv", "parquet", "arrow")}
+    told["native"] = str(getattr(release.table, "dtypes", "")) + str(
+        getattr(release.table, "schema", "")
+    )
+    told |= {
+        form: release.write(directory, form).read_bytes() for form in ("csv", "parquet", "arrow")
+    }
     assert SECRET.encode() not in pickle.dumps(release.table)
-    assert all(SECRET.encode() not in content for content in told.values() if isinstance(content, bytes))
+    assert all(
+        SECRET.encode() not in content for content in told.values() if isinstance(content, bytes)
+    )
     assert len(release.table)
     return told
 
 
 @pytest.fixture
 def _all_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    def surely(count: npt.NDArray[np.int64], parameters: Any, chance: Chance) -> npt.NDArray[np.int64]:
+    def surely(
+        count: npt.NDArray[np.int64], parameters: Any, chance: Chance
+    ) -> npt.NDArray[np.int64]:
         return np.where(count >= parameters.k, count, 0)
 
     for module in (wide_form, long_form):
@@ -536,13 +755,19 @@ def test_a_record_that_is_not_shared_shows_nowhere_in_long_form(kind: str, tmp_p
     without = everything(tmp_path, FRAMES[kind]({"who": who, "x": x, "y": y}), method, **roles)
     for more in ([row] for row in rows):
         extra = [-1] * len(more)
-        columns: Any = {"who": [*extra, *who], "x": [*(a for a, _ in more), *x], "y": [*(b for _, b in more), *y]}
+        columns: Any = {
+            "who": [*extra, *who],
+            "x": [*(a for a, _ in more), *x],
+            "y": [*(b for _, b in more), *y],
+        }
         assert everything(tmp_path, FRAMES[kind](columns), method, **roles) == without, more
 
 
 @pytest.mark.usefixtures("_all_sure")
 @pytest.mark.parametrize("kind", FRAMES)
-def test_a_record_that_is_not_shared_shows_nowhere_in_a_wide_table(kind: str, tmp_path: Path) -> None:
+def test_a_record_that_is_not_shared_shows_nowhere_in_a_wide_table(
+    kind: str, tmp_path: Path
+) -> None:
     method, roles = Columns(50, "1/2", 3, schema=[["x"], ["y", "z"]]), {"quasi": ["x", "y", "z"]}
     columns: dict[str, list[Any]] = {"x": [*"ab"] * 6, "y": [*"uv"] * 6, "z": [1, 2] * 6}
     without = everything(tmp_path, FRAMES[kind](columns), method, **roles)
@@ -600,16 +825,32 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
     [
         (Columns(1, "1e-3", schema=[["nowhere"]]), people(3), "'nowhere'"),
         (Columns(1, "1e-3", schema=[["name"]]), people(3), "'name'"),
-        (Columns(1, "1e-3", schema=[["town"]], levels={"age": 1}), people(3), "no group of the schema has"),
+        (
+            Columns(1, "1e-3", schema=[["town"]], levels={"age": 1}),
+            people(3),
+            "no group of the schema has",
+        ),
         (Columns(1, "1e-3", schema=[["age"]], levels={"age": 9}), people(3), "levels 0 to 2"),
         (Columns(1, "1e-3", schema=[["age"]], unit="town"), people(3), "no identifying column"),
         (Columns(1, "1e-3", groups=2, public=ratings(3)), people(3), "lacks the columns"),
         (Columns(1, "1e-3", groups=9, public=people(3)), people(3), "9 groups of 3 columns"),
-        (Columns(1, "1e-3", groups=99, public=ratings(3), **LONG), ratings(3), "99 groups of . items"),
-        (Columns(1, "1e-3", schema=[["a"]], person="film", item="who"), ratings(3), "no identifying column"),
+        (
+            Columns(1, "1e-3", groups=99, public=ratings(3), **LONG),
+            ratings(3),
+            "99 groups of . items",
+        ),
+        (
+            Columns(1, "1e-3", schema=[["a"]], person="film", item="who"),
+            ratings(3),
+            "no identifying column",
+        ),
         (Columns(1, "1e-3", schema=[["a"]], person="who", item="nowhere"), ratings(3), "'nowhere'"),
         (Columns(1, "1e-3", schema=[["a"]], person="who", item="film"), ratings(3), "'stars'"),
-        (Columns(1, "1e-3", schema=[["a"]], person="who", item="stars", value="film"), ratings(3), "declared type 'integer'"),
+        (
+            Columns(1, "1e-3", schema=[["a"]], person="who", item="stars", value="film"),
+            ratings(3),
+            "declared type 'integer'",
+        ),
         (Columns("1e-4", "1e-3", schema=[["town"], ["ill"]]), people(3), "epsilon"),
     ],
 )
@@ -623,7 +864,9 @@ def test_names_of_the_releases_own_columns_are_refused() -> None:
         table = shoal.table(pl.DataFrame({name: [1]}), quasi=[name])
         with pytest.raises(ParameterError, match=name):
             Columns(1, "1e-3", schema=[[name]], counts=True).promise(Schema.of(table))
-    table = shoal.table(pl.DataFrame({"who": [1], "record": ["a"]}), quasi=["record"], identifying=["who"])
+    table = shoal.table(
+        pl.DataFrame({"who": [1], "record": ["a"]}), quasi=["record"], identifying=["who"]
+    )
     with pytest.raises(ParameterError, match="record"):
         Columns(1, "1e-3", schema=[["a"]], person="who", item="record").promise(Schema.of(table))
 
@@ -653,7 +896,11 @@ def test_null_stays_null_at_every_level() -> None:
         form = Wide.of(table, ["age", "town"], {"age": level})
         laid, given, _ = form.release(((0,), (0, 1)), 2, SURELY, Chance(), nothing, True)
         rows = [row for row in rows_of(laid) if row[2] != "a" or level]
-        expected = [(1, label, None, 2), (2, label, "a", 2), (2, None, "b", 2)] if level else [(2, None, "b", 2)]
+        expected = (
+            [(1, label, None, 2), (2, label, "a", 2), (2, None, "b", 2)]
+            if level
+            else [(2, None, "b", 2)]
+        )
         assert rows == expected
         assert given == 2 + 4
     with pytest.raises(ColumnError, match="missing"):
@@ -705,27 +952,46 @@ format = "parquet"
         'groups = 2\nbuying = 0.25\nitems = ["film 0", "film 1", "film 2"]',
     ],
 )
-def test_a_recipe_releases_the_long_form(schema: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_releases_the_long_form(
+    schema: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     nw.to_native(ratings().frame).write_csv("ratings.csv")
     nw.to_native(PUBLIC.frame).write_csv("public.csv")
     Path("recipe.toml").write_text(RECIPE.format(schema=schema))
     shoal.Ledger.create("ledger.db", epsilon=3, delta="1/10")
-    for command in (["recipe", "check", "recipe.toml"], ["release", "recipe.toml", "--out", "out", "--ledger", "ledger.db"]):
+    for command in (
+        ["recipe", "check", "recipe.toml"],
+        ["release", "recipe.toml", "--out", "out", "--ledger", "ledger.db"],
+    ):
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output
     assert "Private Person" not in done.output
-    assert CliRunner().invoke(app, ["verify", "out/certificate.json", "out/release.parquet"]).exit_code == 0
+    assert (
+        CliRunner().invoke(app, ["verify", "out/certificate.json", "out/release.parquet"]).exit_code
+        == 0
+    )
     assert shoal.Release.read("out").table.columns == ["record", "column_group", "film", "stars"]
     assert str(shoal.Ledger("ledger.db").spent().epsilon) == "2"
-    assert CliRunner().invoke(app, ["release", "recipe.toml", "--out", "two", "--ledger", "ledger.db"]).exit_code != 0
+    assert (
+        CliRunner()
+        .invoke(app, ["release", "recipe.toml", "--out", "two", "--ledger", "ledger.db"])
+        .exit_code
+        != 0
+    )
 
 
-def test_a_recipe_releases_a_wide_table_and_refuses_itself_as_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_releases_a_wide_table_and_refuses_itself_as_public(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     nw.to_native(people().frame).write_csv("ratings.csv")
     nw.to_native(PEOPLE.frame).write_csv("public.csv")
-    head = RECIPE.format(schema="").split("[roles]")[0].replace('who = "text", film = "text", stars', 'name = "text", age')
+    head = (
+        RECIPE.format(schema="")
+        .split("[roles]")[0]
+        .replace('who = "text", film = "text", stars', 'name = "text", age')
+    )
     text = (
         head
         + """
@@ -755,7 +1021,9 @@ counts = true
     Path("recipe.toml").write_text(text)
     done = CliRunner().invoke(app, ["release", "recipe.toml", "--out", "out"])
     assert done.exit_code == 0, done.output
-    checked = CliRunner().invoke(app, ["verify", "out/certificate.json", "out/release.csv", "--recipe", "recipe.toml"])
+    checked = CliRunner().invoke(
+        app, ["verify", "out/certificate.json", "out/release.csv", "--recipe", "recipe.toml"]
+    )
     assert checked.exit_code == 0, checked.output
     judged = CliRunner().invoke(app, ["judge", "recipe.toml", "--release", "out"])
     assert judged.exit_code == 2
@@ -769,7 +1037,9 @@ counts = true
 def test_a_public_table_may_spell_items_otherwise(tmp_path: Path) -> None:
     def numbered(kind: type[pl.DataType]) -> shoal.Table:
         rows = [(who, item, who % 2) for who in range(40) for item in (2, 9, 10, 11)]
-        frame = pl.DataFrame(rows, schema=["who", "film", "stars"], orient="row").with_columns(pl.col("film").cast(kind))
+        frame = pl.DataFrame(rows, schema=["who", "film", "stars"], orient="row").with_columns(
+            pl.col("film").cast(kind)
+        )
         return shoal.table(frame, identifying=["who"], quasi=["film"], sensitive=["stars"])
 
     method = Columns(50, "1/2", 3, groups=1, public=numbered(pl.String), **LONG)
@@ -792,11 +1062,30 @@ def test_too_many_groups_are_refused_before_a_ledger_counts_them() -> None:
         Columns(1, "1e-3", groups=4, buying=".1").promise(Schema.of(people(3)))
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 3), st.integers(0, 2)), max_size=30), st.booleans())
-def test_rows_are_ordered_by_item_however_many_are_sorted_at_once(rows: list[tuple[int, int, int]], valued: bool) -> None:
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 3), st.integers(0, 2)), max_size=30),
+    st.booleans(),
+)
+def test_rows_are_ordered_by_item_however_many_are_sorted_at_once(
+    rows: list[tuple[int, int, int]], valued: bool
+) -> None:
     person, item, value = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     with mock.patch.object(long_form, "_ROWS", 4):
-        found = Rows.of(person.astype(np.uint8), item.astype(np.int32), value.astype(np.uint8) if valued else None, 6, 4, 3)
-    expected = [(one[1], one[0], one[2] if valued else 0) for one in sorted(rows, key=lambda row: row[1]) if one[1] >= 0]
+        found = Rows.of(
+            person.astype(np.uint8),
+            item.astype(np.int32),
+            value.astype(np.uint8) if valued else None,
+            6,
+            4,
+            3,
+        )
+    expected = [
+        (one[1], one[0], one[2] if valued else 0)
+        for one in sorted(rows, key=lambda row: row[1])
+        if one[1] >= 0
+    ]
     places = np.repeat(np.arange(4), np.diff(found.starts))
-    assert list(zip(places.tolist(), found.person.tolist(), found.value.tolist(), strict=True)) == expected
+    assert (
+        list(zip(places.tolist(), found.person.tolist(), found.value.tolist(), strict=True))
+        == expected
+    )

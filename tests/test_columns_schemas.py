@@ -37,7 +37,9 @@ ERRATA = ["111", "111", "001", "010", "110", "101", "101", "101"]
 
 
 def bits(rows: Sequence[str]) -> shoal.Table:
-    frame = pl.DataFrame([[int(bit) for bit in row] for row in rows], schema=["a", "b", "c"], orient="row")
+    frame = pl.DataFrame(
+        [[int(bit) for bit in row] for row in rows], schema=["a", "b", "c"], orient="row"
+    )
     return shoal.table(frame, quasi=["a", "b", "c"])
 
 
@@ -45,9 +47,15 @@ def test_a_schema_from_the_private_table_for_free_is_caught() -> None:
     """One record decides it, so some releases are possible with the record only: δ = 1."""
     with_it, without = ERRATA, [row for row in ERRATA if row != "110"]
     assert schema_of(bits(with_it), 2) != schema_of(bits(without), 2)
-    one, other = (Columns(1, "1e-3", groups=2, public=bits(rows)).release(bits(rows)) for rows in (with_it, without))
+    one, other = (
+        Columns(1, "1e-3", groups=2, public=bits(rows)).release(bits(rows))
+        for rows in (with_it, without)
+    )
     assert one.certificate.derived["schema"] != other.certificate.derived["schema"]
-    fair = [Columns(1, "1e-3", groups=2, public=bits(with_it)).release(bits(rows)) for rows in (with_it, without)]
+    fair = [
+        Columns(1, "1e-3", groups=2, public=bits(with_it)).release(bits(rows))
+        for rows in (with_it, without)
+    ]
     assert fair[0].certificate.derived == fair[1].certificate.derived
 
 
@@ -78,7 +86,9 @@ def squared(n: int, upper: Sequence[int]) -> npt.NDArray[np.int64]:
 
 @given(distances, st.integers(1, 7))
 @settings(max_examples=200, deadline=None)
-def test_k_medoids_is_a_partition_that_no_swap_improves(distance: npt.NDArray[np.int64], number: int) -> None:
+def test_k_medoids_is_a_partition_that_no_swap_improves(
+    distance: npt.NDArray[np.int64], number: int
+) -> None:
     number = min(number, len(distance))
     groups = k_medoids(distance, number)
     assert sorted(place for group in groups for place in group) == list(range(len(distance)))
@@ -89,7 +99,8 @@ def test_k_medoids_is_a_partition_that_no_swap_improves(distance: npt.NDArray[np
     local = [
         medoids
         for medoids in product(*groups)
-        if cost(distance, medoids) == cost_of(distance, groups) or cost(distance, medoids) < cost_of(distance, groups)
+        if cost(distance, medoids) == cost_of(distance, groups)
+        or cost(distance, medoids) < cost_of(distance, groups)
         if all(
             cost(distance, [*medoids[:i], other, *medoids[i + 1 :]]) >= cost(distance, medoids)
             for i in range(number)
@@ -146,11 +157,15 @@ class Silent(Chance):
         return np.zeros(size, dtype=np.int64)
 
 
-def associations(rows: Sequence[Sequence[int]], columns: int, monkeypatch: pytest.MonkeyPatch) -> npt.NDArray[np.int64]:
+def associations(
+    rows: Sequence[Sequence[int]], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> npt.NDArray[np.int64]:
     """The whole numbers that noise is added to."""
     seen: list[npt.NDArray[np.int64]] = []
 
-    def noised(exact: npt.NDArray[np.int64], sensitivity: int, epsilon: Epsilon, chance: Chance) -> npt.NDArray[np.int64]:
+    def noised(
+        exact: npt.NDArray[np.int64], sensitivity: int, epsilon: Epsilon, chance: Chance
+    ) -> npt.NDArray[np.int64]:
         assert sensitivity == ASSOCIATION * len(exact)
         seen.append(exact)
         return exact
@@ -160,7 +175,9 @@ def associations(rows: Sequence[Sequence[int]], columns: int, monkeypatch: pytes
     return seen[0]
 
 
-def test_associations_are_exact_and_one_record_moves_them_by_two_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_associations_are_exact_and_one_record_moves_them_by_two_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     domain = list(product((0, 1), (0, 1, 2), (0, 1)))
     random = np.random.default_rng(2)
     moved = 0
@@ -168,12 +185,15 @@ def test_associations_are_exact_and_one_record_moves_them_by_two_at_most(monkeyp
         for _ in range(6):
             rows = [domain[i] for i in random.integers(0, len(domain), size) ** 2 % len(domain)]
             before = associations(rows, 3, monkeypatch)
-            assert before.tolist() == [association(rows, x, y) // 1 for x, y in combinations(range(3), 2)]
+            assert before.tolist() == [
+                association(rows, x, y) // 1 for x, y in combinations(range(3), 2)
+            ]
             for record in domain:
                 after = associations([*rows, record], 3, monkeypatch)
                 assert abs(after - before).max() <= ASSOCIATION
                 assert all(
-                    abs(association([*rows, record], x, y) - association(rows, x, y)) <= 2 for x, y in combinations(range(3), 2)
+                    abs(association([*rows, record], x, y) - association(rows, x, y)) <= 2
+                    for x, y in combinations(range(3), 2)
                 )
                 moved = max(moved, int(abs(after - before).max()))
     assert moved == 2  # a sensitivity of 1 would be caught
@@ -219,8 +239,14 @@ def pair_counts(database: Database, looked_at: int) -> set[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("looked_at", [1, 2, 3])
-def test_a_person_moves_the_counts_of_pairs_by_the_square_of_the_items_looked_at(looked_at: int) -> None:
-    domain = [record for record in product((1, 2, None), repeat=ITEMS) if sum(v is not None for v in record) <= 3]
+def test_a_person_moves_the_counts_of_pairs_by_the_square_of_the_items_looked_at(
+    looked_at: int,
+) -> None:
+    domain = [
+        record
+        for record in product((1, 2, None), repeat=ITEMS)
+        if sum(v is not None for v in record) <= 3
+    ]
     few = [record for record in domain if sum(v is not None for v in record) <= looked_at]
     moved = 0
     for database in [(), *((record,) for record in few[::3]), tuple(few[:4])]:
@@ -246,19 +272,31 @@ def test_the_similarity_of_ratings_is_the_papers() -> None:
 
 
 def test_the_similarity_of_categories_is_the_mean_square_contingency() -> None:
-    rows = [(a, b, (a + b) % 2) for a, b, times in [(0, 0, 5), (0, 1, 2), (1, 0, 1), (1, 1, 7), (2, 1, 4)] for _ in range(times)]
+    rows = [
+        (a, b, (a + b) % 2)
+        for a, b, times in [(0, 0, 5), (0, 1, 2), (1, 0, 1), (1, 1, 7), (2, 1, 4)]
+        for _ in range(times)
+    ]
     distance = contingency(wide(tuple(rows), 3).counts)
     for x, y in combinations(range(3), 2):
         n, chi = len(rows), Fraction(0)
         xs, ys = sorted({row[x] for row in rows}), sorted({row[y] for row in rows})
         for a, b in product(xs, ys):
-            expected = Fraction(sum(row[x] == a for row in rows) * sum(row[y] == b for row in rows), n)
+            expected = Fraction(
+                sum(row[x] == a for row in rows) * sum(row[y] == b for row in rows), n
+            )
             chi += (sum((row[x], row[y]) == (a, b) for row in rows) - expected) ** 2 / expected
-        assert distance[x, y] / (1 << 30) == pytest.approx(float(1 - chi / (n * (min(len(xs), len(ys)) - 1))), abs=1e-8)
-    assert (contingency(wide(((1, 1), (1, 2)), 2).counts) == [[0, 1 << 30], [1 << 30, 0]]).all()  # of one value nothing follows
+        assert distance[x, y] / (1 << 30) == pytest.approx(
+            float(1 - chi / (n * (min(len(xs), len(ys)) - 1))), abs=1e-8
+        )
+    assert (
+        contingency(wide(((1, 1), (1, 2)), 2).counts) == [[0, 1 << 30], [1 << 30, 0]]
+    ).all()  # of one value nothing follows
 
 
-def test_a_schema_whose_matrices_do_not_fit_is_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schema_whose_matrices_do_not_fit_is_refused_early(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("shoal.memory.available", lambda: 1000)
     for form in (wide, long):
         with pytest.raises(TooLargeError, match="a schema for 5 columns"):
@@ -270,7 +308,10 @@ def test_columns_of_many_values_are_counted_as_those_of_few() -> None:
     counts = wide(tuple(map(tuple, random.integers(0, 5, (300, 3)).tolist())), 3).counts
     sparse = replace(counts, cards=(100_000,) * 3)  # as if there were as many values
     assert (contingency(counts) == contingency(sparse)).all()
-    assert (bought_association(counts, Epsilon.of(1), Silent()) == bought_association(sparse, Epsilon.of(1), Silent())).all()
+    assert (
+        bought_association(counts, Epsilon.of(1), Silent())
+        == bought_association(sparse, Epsilon.of(1), Silent())
+    ).all()
 
 
 def test_a_schema_that_noise_would_drown_is_refused_before_a_ledger_counts_it() -> None:

@@ -16,7 +16,18 @@ from shoal.methods.columns import Columns
 from shoal.methods.columns import wide as wide_form
 from shoal.methods.columns.wide import Wide
 from shoal.privacy.noise import NoisyCountParameters, column_parameters
-from tests.columns_forms import FORMS, Database, Groups, Law, Outcome, Record, both_forms, nothing, rows_of, table_of
+from tests.columns_forms import (
+    FORMS,
+    Database,
+    Groups,
+    Law,
+    Outcome,
+    Record,
+    both_forms,
+    nothing,
+    rows_of,
+    table_of,
+)
 from tests.enumeration import Enumerated, Interval, exp, law, standard
 
 EPSILON, DELTA = 4, Fraction(1, 5)
@@ -25,7 +36,12 @@ SLACK = Fraction(1, 100)  # what the paths that are cut may weigh together; each
 
 
 def law_of(
-    form: str, database: Database, groups: Groups, most: int, parameters: NoisyCountParameters, cut: Fraction = CUT
+    form: str,
+    database: Database,
+    groups: Groups,
+    most: int,
+    parameters: NoisyCountParameters,
+    cut: Fraction = CUT,
 ) -> Law:
     given = FORMS[form](database, 1 + max(place for group in groups for place in group))
 
@@ -42,7 +58,9 @@ def neighbours(domain: Sequence[Record], records: int) -> Iterator[tuple[Databas
                 yield database, tuple(sorted((*database, record), key=str))
 
 
-def worst(form: str, domain: Sequence[Record], records: int, groups: Groups, most: int, spent: int) -> tuple[Fraction, Fraction]:
+def worst(
+    form: str, domain: Sequence[Record], records: int, groups: Groups, most: int, spent: int
+) -> tuple[Fraction, Fraction]:
     """Bounds of the largest δ that neighbours need at ε, in both directions; the budget is spent on so many groups."""
     parameters = column_parameters(EPSILON, DELTA, spent, 2)
     known: dict[Database, Law] = {}
@@ -56,7 +74,10 @@ def worst(form: str, domain: Sequence[Record], records: int, groups: Groups, mos
             laws.append(known[database])
         for one, other in (laws, laws[::-1]):
             needed = standard(one, other, exp(Fraction(EPSILON)))
-            cut = [1 - sum((weight.low for weight in part.values()), Fraction(0)) for part in (one, other)]
+            cut = [
+                1 - sum((weight.low for weight in part.values()), Fraction(0))
+                for part in (one, other)
+            ]
             assert max(cut) < SLACK / 5
             most_ = max(most_, needed.high + cut[0])
             least = max(least, needed.low - cut[1] * exp(Fraction(EPSILON)).high)
@@ -86,20 +107,27 @@ def test_every_output_keeps_the_bound_for_all_neighbours(form: str, case: str) -
 
 
 def test_a_bound_on_groups_that_is_not_enforced_is_caught() -> None:
-    least, _ = worst("wide", TWO, 3, ((0,), (1,)), 2, 1)  # two groups are given, and one is paid for
+    least, _ = worst(
+        "wide", TWO, 3, ((0,), (1,)), 2, 1
+    )  # two groups are given, and one is paid for
     assert least > DELTA + SLACK
     least, _ = worst("long", TWO, 3, ((0,), (1,)), 2, 1)
     assert least > DELTA + SLACK
 
 
-def test_all_null_projections_that_are_published_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_null_projections_that_are_published_are_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A twin that publishes them beside what was chosen: a record is then seen in every group."""
     right = Wide.projected
 
     def published(self: Wide, groups: Groups, most: int, chance: Chance) -> Iterator[Any]:
         nulls = (self.counts.count[:, None] * ~self._given(groups)).sum(axis=0).tolist()
         for found, number in zip(right(self, groups, most, chance), nulls, strict=True):
-            codes = tuple(np.append(codes, card - 1) for codes, card in zip(found.codes, found.cards, strict=True))
+            codes = tuple(
+                np.append(codes, card - 1)
+                for codes, card in zip(found.codes, found.cards, strict=True)
+            )
             yield replace(found, codes=codes, count=np.append(found.count, number))
 
     monkeypatch.setattr(Wide, "projected", published)
@@ -107,13 +135,19 @@ def test_all_null_projections_that_are_published_are_caught(monkeypatch: pytest.
     assert least > DELTA + SLACK
 
 
-PAIRED, CROSSED = (((1, 1), (1, 1), (2, 2), (2, 2)), ((1, 2), (1, 2), (2, 1), (2, 1)))  # the same projections, linked otherwise
+PAIRED, CROSSED = (
+    ((1, 1), (1, 1), (2, 2), (2, 2)),
+    ((1, 2), (1, 2), (2, 1), (2, 1)),
+)  # the same projections, linked otherwise
 
 
 @both_forms
 def test_which_projections_belong_to_one_record_is_not_told(form: str) -> None:
     parameters = column_parameters(EPSILON, Fraction(9, 10), 2, 2)  # so that much is released
-    one, other = (law_of(form, database, ((0,), (1,)), 2, parameters, Fraction(1, 100)) for database in (PAIRED, CROSSED))
+    one, other = (
+        law_of(form, database, ((0,), (1,)), 2, parameters, Fraction(1, 100))
+        for database in (PAIRED, CROSSED)
+    )
     assert one == other
 
 
@@ -123,14 +157,19 @@ def test_the_same_order_in_all_groups_is_caught(monkeypatch: pytest.MonkeyPatch)
     def in_order(names: Any, codes: Any, cards: Any, count: Any = None) -> Counts:
         often: dict[tuple[int, ...], int] = {}
         rows = list(zip(*(column.tolist() for column in codes), strict=True))
-        for row, times in zip(rows, [1] * len(rows) if count is None else count.tolist(), strict=True):
+        for row, times in zip(
+            rows, [1] * len(rows) if count is None else count.tolist(), strict=True
+        ):
             often[row] = often.get(row, 0) + times
         columns = tuple(np.array(column, dtype=np.uint8) for column in zip(*often, strict=True))
         return Counts(tuple(names), columns, tuple(cards), np.array([*often.values()]))
 
     monkeypatch.setattr(wide_form, "group", in_order)
     parameters = column_parameters(EPSILON, Fraction(9, 10), 2, 2)  # so that much is released
-    one, other = (law_of("wide", database, ((0,), (1,)), 2, parameters, Fraction(1, 100)) for database in (PAIRED, CROSSED))
+    one, other = (
+        law_of("wide", database, ((0,), (1,)), 2, parameters, Fraction(1, 100))
+        for database in (PAIRED, CROSSED)
+    )
     assert one != other
 
 
@@ -163,4 +202,6 @@ def test_all_that_leaves_keeps_the_bound(form: str) -> None:
             missing = 1 - sum((weight.low for weight in laws[0].values()), Fraction(0))
             assert missing < SLACK
             assert standard(*laws, exp(Fraction(EPSILON))).high <= DELTA + SLACK
-            assert {told[1:] for told in laws[0]} == {told[1:] for told in laws[1]}  # types and certificate are always the same
+            assert {told[1:] for told in laws[0]} == {
+                told[1:] for told in laws[1]
+            }  # types and certificate are always the same

@@ -18,7 +18,14 @@ from shoal.hierarchy import Hierarchy
 from shoal.measure.loss import LOSSES, Columnwise
 from shoal.methods import optimal
 from shoal.methods.optimal import search
-from shoal.privacy.models import DistinctDiversity, EntropyDiversity, KAnonymity, Model, TCloseness, holds_all
+from shoal.privacy.models import (
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    Model,
+    TCloseness,
+    holds_all,
+)
 
 Rows = list[tuple[int, ...]]
 
@@ -40,7 +47,9 @@ def trees(draw: st.DrawFn, most: int = 6) -> Hierarchy:
 def problems(draw: st.DrawFn) -> tuple[dict[str, Hierarchy], Rows]:
     """Hierarchies of some columns, and rows of their leaves with a sensitive value last."""
     hierarchies = {f"c{j}": draw(trees()) for j in range(draw(st.integers(1, 4)))}
-    row = st.tuples(*(st.integers(0, h.leaves - 1) for h in hierarchies.values()), st.integers(0, 3))
+    row = st.tuples(
+        *(st.integers(0, h.leaves - 1) for h in hierarchies.values()), st.integers(0, 3)
+    )
     return hierarchies, draw(st.lists(row, min_size=0, max_size=60))
 
 
@@ -50,11 +59,16 @@ def counted(hierarchies: dict[str, Hierarchy], rows: Rows) -> Counts:
     return group(names, columns, [*(h.leaves for h in hierarchies.values()), 4])
 
 
-def plain_groups(hierarchies: dict[str, Hierarchy], rows: Rows, node: tuple[int, ...]) -> dict[tuple[int, ...], Counter[int]]:
+def plain_groups(
+    hierarchies: dict[str, Hierarchy], rows: Rows, node: tuple[int, ...]
+) -> dict[tuple[int, ...], Counter[int]]:
     """The groups of a node, from the rows: their codes and how often each sensitive value occurs."""
     found: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
     for row in rows:
-        codes = tuple(int(h.maps[at][leaf]) for h, at, leaf in zip(hierarchies.values(), node, row, strict=False))
+        codes = tuple(
+            int(h.maps[at][leaf])
+            for h, at, leaf in zip(hierarchies.values(), node, row, strict=False)
+        )
         found[codes][row[-1]] += 1
     return found
 
@@ -79,7 +93,10 @@ HARD = [
 
 
 @pytest.fixture(
-    params=HARD, ids=lambda numbers: " ".join(f"{name}={number}" for name, number in numbers.items()) or "as it ships"
+    params=HARD,
+    ids=lambda numbers: (
+        " ".join(f"{name}={number}" for name, number in numbers.items()) or "as it ships"
+    ),
 )
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     small_tables(monkeypatch, **request.param)
@@ -91,7 +108,9 @@ many = settings(max_examples=60)
 @pytest.mark.usefixtures("engine")
 @many
 @given(problems())
-def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(problem: tuple[dict[str, Hierarchy], Rows]) -> None:
+def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(
+    problem: tuple[dict[str, Hierarchy], Rows],
+) -> None:
     hierarchies, rows = problem
     counts = counted(hierarchies, rows)
     lattice = Lattice(counts, hierarchies)
@@ -102,7 +121,9 @@ def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(problem:
         expected = plain_groups(hierarchies, rows, node)
         for groups in (lattice.groups(node), walked[node]):
             codes = list(zip(*(groups.codes(j).tolist() for j in range(len(node))), strict=True))
-            assert dict(zip(codes, groups.sizes.tolist(), strict=True)) == {key: bag.total() for key, bag in expected.items()}
+            assert dict(zip(codes, groups.sizes.tolist(), strict=True)) == {
+                key: bag.total() for key, bag in expected.items()
+            }
             assert groups.cells.sum() == len(rows)
             marginals = groups._raw.marginals(groups.cells.astype(np.float64))
             for axis, column in enumerate(lattice.rollup.axes):
@@ -110,7 +131,9 @@ def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(problem:
                 assert marginals[axis].tolist() == groups.marginal(column)[seen].tolist()
             histogram = groups.histogram("s")
             bags: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
-            for at, value, count in zip(histogram.group, histogram.value, histogram.count, strict=True):
+            for at, value, count in zip(
+                histogram.group, histogram.value, histogram.count, strict=True
+            ):
                 bags[codes[at]][int(value)] += int(count)
             assert bags == expected
             assert list(histogram.group) == sorted(histogram.group)
@@ -121,14 +144,18 @@ def test_the_groups_of_every_node_are_those_of_a_group_by_from_the_rows(problem:
             for row, at in enumerate(groups.rows):
                 leaves = [counts.codes[j][row] for j in range(len(node))]
                 assert codes[at] == tuple(
-                    h.maps[level][leaf] for h, level, leaf in zip(hierarchies.values(), node, leaves, strict=True)
+                    h.maps[level][leaf]
+                    for h, level, leaf in zip(hierarchies.values(), node, leaves, strict=True)
                 )
 
 
 def small_groups(cells: rollup.Cells, lattice: Lattice) -> dict[tuple[int, ...], int]:
     """Codes and sizes of cells, by column."""
     axes = lattice.rollup.axes
-    codes = [lattice.rollup.real[axis][cells.levels[axis]][cells.codes(axis)].tolist() for axis in range(len(axes))]
+    codes = [
+        lattice.rollup.real[axis][cells.levels[axis]][cells.codes(axis)].tolist()
+        for axis in range(len(axes))
+    ]
     columns = [codes[axes.index(column)] for column in range(len(axes))]
     return dict(zip(zip(*columns, strict=True), cells.sizes.tolist(), strict=True))
 
@@ -136,12 +163,18 @@ def small_groups(cells: rollup.Cells, lattice: Lattice) -> dict[tuple[int, ...],
 @pytest.mark.usefixtures("engine")
 @many
 @given(problems(), st.integers(1, 9))
-def test_what_a_limit_costs_is_the_groups_below_it(problem: tuple[dict[str, Hierarchy], Rows], k: int) -> None:
+def test_what_a_limit_costs_is_the_groups_below_it(
+    problem: tuple[dict[str, Hierarchy], Rows], k: int
+) -> None:
     hierarchies, rows = problem
     lattice = Lattice(counted(hierarchies, rows), hierarchies)
 
     def expected(node: tuple[int, ...]) -> dict[tuple[int, ...], int]:
-        return {key: bag.total() for key, bag in plain_groups(hierarchies, rows, node).items() if bag.total() < k}
+        return {
+            key: bag.total()
+            for key, bag in plain_groups(hierarchies, rows, node).items()
+            if bag.total() < k
+        }
 
     nodes = [lattice.rollup.levels_of(node) for node in lattice.nodes()]
     asks: list[rollup.Ask] = [(levels, None) for levels in nodes]
@@ -151,7 +184,11 @@ def test_what_a_limit_costs_is_the_groups_below_it(problem: tuple[dict[str, Hier
         assert small_groups(cells, lattice) == expected(lattice.rollup.columns_of(cells.levels))
         answers[cells.levels] += 1
     wanted = Counter(levels for levels, _ in asks)
-    wanted.update((*levels[:axis], levels[axis] - 1, *levels[axis + 1 :]) for levels, axis in asks if axis is not None)
+    wanted.update(
+        (*levels[:axis], levels[axis] - 1, *levels[axis + 1 :])
+        for levels, axis in asks
+        if axis is not None
+    )
     assert answers == wanted
 
 
@@ -180,7 +217,9 @@ def test_masses_are_sums_over_groups_of_what_their_sizes_cost(
 @pytest.mark.usefixtures("engine")
 @many
 @given(problems(), st.integers(1, 5), st.sampled_from(["granularity", "intensity", "entropy"]))
-def test_a_loss_is_the_same_from_groups_and_from_cells(problem: tuple[dict[str, Hierarchy], Rows], k: int, name: str) -> None:
+def test_a_loss_is_the_same_from_groups_and_from_cells(
+    problem: tuple[dict[str, Hierarchy], Rows], k: int, name: str
+) -> None:
     hierarchies, rows = problem
     lattice = Lattice(counted(hierarchies, rows), hierarchies)
     loss = LOSSES[name]
@@ -200,7 +239,9 @@ MODELS: list[tuple[Model, ...]] = [
 ]
 
 
-def best_of_all(lattice: Lattice, models: tuple[Model, ...], loss: str, limit: int) -> tuple[float, tuple[int, ...]] | None:
+def best_of_all(
+    lattice: Lattice, models: tuple[Model, ...], loss: str, limit: int
+) -> tuple[float, tuple[int, ...]] | None:
     """The best node by looking at every one; of equal ones the first."""
     scored = []
     for node in lattice.nodes():
@@ -213,9 +254,17 @@ def best_of_all(lattice: Lattice, models: tuple[Model, ...], loss: str, limit: i
 
 @pytest.mark.usefixtures("engine")
 @settings(max_examples=80)
-@given(problems(), st.sampled_from(MODELS), st.sampled_from(sorted(LOSSES)), st.sampled_from(["0", "0.1", "0.5", "1"]))
+@given(
+    problems(),
+    st.sampled_from(MODELS),
+    st.sampled_from(sorted(LOSSES)),
+    st.sampled_from(["0", "0.1", "0.5", "1"]),
+)
 def test_the_search_finds_what_full_enumeration_finds(
-    problem: tuple[dict[str, Hierarchy], Rows], models: tuple[Model, ...], loss: str, suppression: str
+    problem: tuple[dict[str, Hierarchy], Rows],
+    models: tuple[Model, ...],
+    loss: str,
+    suppression: str,
 ) -> None:
     hierarchies, rows = problem
     lattice = Lattice(counted(hierarchies, rows), hierarchies)
@@ -231,7 +280,9 @@ def test_the_search_finds_what_full_enumeration_finds(
     assert found.suppressed == groups.sizes[~holds_all(models, groups)].sum()
 
 
-def a_larger_lattice(columns: int = 5, rows: int = 4000, seed: int = 3) -> tuple[dict[str, Hierarchy], Counts]:
+def a_larger_lattice(
+    columns: int = 5, rows: int = 4000, seed: int = 3
+) -> tuple[dict[str, Hierarchy], Counts]:
     rng = np.random.default_rng(seed)
     lines = [[str(leaf), f"{leaf // 2}.", f"{leaf // 6}:", "*"] for leaf in range(12)]
     hierarchies = {f"c{j}": Hierarchy.from_lines(lines) for j in range(columns)}
@@ -258,12 +309,16 @@ def test_the_search_evaluates_a_small_part_of_the_lattice() -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        lambda found: found._replace(lasting_excess=found.lasting_excess * 1.5 + 9),  # a bound that is too high
+        lambda found: found._replace(
+            lasting_excess=found.lasting_excess * 1.5 + 9
+        ),  # a bound that is too high
         lambda found: found._replace(excess=found.excess * 0.5),  # a loss that is too low
         lambda found: found._replace(excess=found.excess + 1),
     ],
 )
-def test_a_search_with_a_wrong_bound_is_caught(monkeypatch: pytest.MonkeyPatch, broken: object) -> None:
+def test_a_search_with_a_wrong_bound_is_caught(
+    monkeypatch: pytest.MonkeyPatch, broken: object
+) -> None:
     """The twin of `test_the_search_finds_what_full_enumeration_finds`: a broken bound does change what is found."""
     right = optimum.Optimum._limited
     monkeypatch.setattr(optimum.Optimum, "_limited", lambda self, small: broken(right(self, small)))  # type: ignore[operator]
@@ -289,7 +344,9 @@ def test_columns_whose_keys_fit_no_integer_are_grouped_all_the_same() -> None:
     assert sorted(bottom.sizes.tolist()) == [1] * 400 + [2] * 100
     assert [bottom.codes(3)[at] for at in bottom.rows] == lattice.counts.codes[3].tolist()
     one = lattice.groups((0,) + (2,) * 13)
-    assert one.sizes.tolist() == np.bincount(columns[0], minlength=64)[np.unique(columns[0])].tolist()
+    assert (
+        one.sizes.tolist() == np.bincount(columns[0], minlength=64)[np.unique(columns[0])].tolist()
+    )
     middle = lattice.groups((1,) * 14)
     assert middle.sizes.sum() == 600
     assert middle.sizes.max() >= 2
@@ -306,7 +363,10 @@ def test_losses_of_wide_tables_are_those_of_their_rows(columns: int) -> None:
     assert isinstance(loss, Columnwise)
     for node in ((0,) * columns, (1,) * columns, (2, 1) * (columns // 2) + (3,) * (columns % 2)):
         trees = list(hierarchies.values())
-        codes = [tree.maps[at][leaves].tolist() for tree, at, leaves in zip(trees, node, counts.codes, strict=True)]
+        codes = [
+            tree.maps[at][leaves].tolist()
+            for tree, at, leaves in zip(trees, node, counts.codes, strict=True)
+        ]
         sizes: Counter[tuple[int, ...]] = Counter()
         for row, count in zip(zip(*codes, strict=True), counts.count.tolist(), strict=True):
             sizes[row] += count
@@ -314,7 +374,8 @@ def test_losses_of_wide_tables_are_those_of_their_rows(columns: int) -> None:
         assert sorted(groups.sizes.tolist()) == sorted(sizes.values())
         weights = [tree.cover(at) / tree.leaves for tree, at in zip(trees, node, strict=True)]
         expected = sum(
-            size * (sum(w[code] for w, code in zip(weights, row, strict=True)) if size >= 2 else columns)
+            size
+            * (sum(w[code] for w, code in zip(weights, row, strict=True)) if size >= 2 else columns)
             for row, size in sizes.items()
         )
         assert loss.of(groups, groups.sizes >= 2) == pytest.approx(expected)
@@ -323,7 +384,10 @@ def test_losses_of_wide_tables_are_those_of_their_rows(columns: int) -> None:
 
 def test_counts_do_not_depend_on_the_order_of_rows() -> None:
     rows = [(0, 1, 2), (1, 1, 0), (0, 1, 2), (0, 0, 3)]
-    hierarchies = {"c0": Hierarchy.from_lines([["0", "*"], ["1", "*"]]), "c1": Hierarchy.from_lines([["0", "*"], ["1", "*"]])}
+    hierarchies = {
+        "c0": Hierarchy.from_lines([["0", "*"], ["1", "*"]]),
+        "c1": Hierarchy.from_lines([["0", "*"], ["1", "*"]]),
+    }
     for order in itertools.permutations(rows):
         counts = counted(hierarchies, list(order))
         assert [codes.tolist() for codes in counts.codes] == [[0, 0, 1], [0, 1, 1], [3, 2, 0]]
@@ -332,7 +396,9 @@ def test_counts_do_not_depend_on_the_order_of_rows() -> None:
 
 
 def test_counts_over_some_columns_sum_over_the_others() -> None:
-    counts = group(["a", "b"], [np.array([0, 0, 1], np.uint8), np.array([0, 1, 1], np.uint8)], [2, 2])
+    counts = group(
+        ["a", "b"], [np.array([0, 0, 1], np.uint8), np.array([0, 1, 1], np.uint8)], [2, 2]
+    )
     assert counts.over(["a"]).count.tolist() == [2, 1]
     assert counts.over([]).count.tolist() == [3]
 
@@ -341,7 +407,11 @@ def test_a_lattice_knows_its_size_heights_and_neighbours() -> None:
     hierarchies, counts = a_larger_lattice(2)
     lattice = Lattice(counts, hierarchies, floor={"c0": 1}, ceiling={"c1": 2})
     assert (lattice.bottom, lattice.top, lattice.size) == ((1, 0), (3, 2), 9)
-    assert (lattice.height(lattice.bottom), lattice.height((2, 1)), lattice.height(lattice.top)) == (0, 2, 4)
+    assert (
+        lattice.height(lattice.bottom),
+        lattice.height((2, 1)),
+        lattice.height(lattice.top),
+    ) == (0, 2, 4)
     assert lattice.finer((1, 1)) == [(1, 0)]
     assert lattice.coarser((2, 2)) == [(3, 2)]
     assert {groups.node for groups in lattice.walk()} == set(lattice.nodes())
@@ -380,7 +450,10 @@ def test_more_columns_than_arrays_have_dimensions() -> None:
     rng = np.random.default_rng(11)
     tree = Hierarchy.from_lines([["0", "*"], ["1", "*"]])
     hierarchies = {f"c{j}": tree for j in range(100)}
-    columns = [rng.integers(0, 2, 40).astype(np.uint8) if j < 3 else np.zeros(40, np.uint8) for j in range(100)]
+    columns = [
+        rng.integers(0, 2, 40).astype(np.uint8) if j < 3 else np.zeros(40, np.uint8)
+        for j in range(100)
+    ]
     counts = group([*hierarchies], columns, [2] * 100)
     assert counts.count.tolist() == group(["a", "b", "c"], columns[:3], [2] * 3).count.tolist()
     alone = group([*hierarchies], columns[3:] + columns[:3], [1] * 97 + [2] * 3)
@@ -397,12 +470,21 @@ def test_more_columns_than_arrays_have_dimensions() -> None:
 def test_a_lattice_of_one_node_has_that_node_as_its_best() -> None:
     hierarchies, counts = a_larger_lattice(2)
     levels = {"c0": 1, "c1": 2}
-    found = search(Lattice(counts, hierarchies, floor=levels, ceiling=levels), [KAnonymity(5)], LOSSES["granularity"], 1)
+    found = search(
+        Lattice(counts, hierarchies, floor=levels, ceiling=levels),
+        [KAnonymity(5)],
+        LOSSES["granularity"],
+        1,
+    )
     assert (found.node, found.evaluated) == ((1, 2), 1)
 
 
 def test_codes_of_eight_bytes_are_counted_exactly() -> None:
     large = 1 << 60
-    counts = group(["a", "b"], [np.array([1, 0, 1], np.uint8), np.array([large - 1, 5, large - 1], np.uint64)], [2, large])
+    counts = group(
+        ["a", "b"],
+        [np.array([1, 0, 1], np.uint8), np.array([large - 1, 5, large - 1], np.uint64)],
+        [2, large],
+    )
     assert [codes.tolist() for codes in counts.codes] == [[0, 1], [5, large - 1]]
     assert counts.count.tolist() == [1, 2]

@@ -36,7 +36,11 @@ def test_every_value_of_every_level_covers_its_leaves(name: str) -> None:
         found = covers(tree)
         for level in range(tree.height + 1):
             for text, leaves in zip(tree.labels[level], tree.cover(level), strict=True):
-                assert found(text) == (leaves if text not in tree.labels[max(level - 1, 0)] or not level else found(text))
+                assert found(text) == (
+                    leaves
+                    if text not in tree.labels[max(level - 1, 0)] or not level
+                    else found(text)
+                )
         assert found("*") == tree.leaves
         assert found("nothing of the kind") is None
         assert found("{nothing, of the kind}") is None
@@ -49,7 +53,12 @@ def test_every_run_that_mondrian_names_covers_its_places(name: str, missing: boo
     tree = TREES[name]
     first = "0" if tree.cuts else tree.labels[0][0]
     values = pl.Series([first, *([None] if missing else [])], dtype=pl.String)
-    axis = axis_of(shoal.table(pl.DataFrame({"x": values}), hierarchies={"x": tree}, quasi=["x"]), "x", "boundary", ())
+    axis = axis_of(
+        shoal.table(pl.DataFrame({"x": values}), hierarchies={"x": tree}, quasi=["x"]),
+        "x",
+        "boundary",
+        (),
+    )
     found = covers(tree)
     assert (axis.missing >= 0) == missing
     for low in range(axis.size):
@@ -60,7 +69,10 @@ def test_every_run_that_mondrian_names_covers_its_places(name: str, missing: boo
 
 def test_a_hierarchy_of_texts_meets_ranges_of_its_column_s_type() -> None:
     text = Hierarchy.from_lines(INTEGERS.lines())
-    assert [covers(text)(range) for range in ("3-7", "3-7 or missing", "7", "07", "0-99", "3.5", "13-20")] == [
+    assert [
+        covers(text)(range)
+        for range in ("3-7", "3-7 or missing", "7", "07", "0-99", "3.5", "13-20")
+    ] == [
         5,
         5,
         1,
@@ -69,10 +81,17 @@ def test_a_hierarchy_of_texts_meets_ranges_of_its_column_s_type() -> None:
         None,
         None,
     ]
-    assert covers(Hierarchy.from_lines(dates("2024-02-28", "2024-03-02").lines()))("[2024-02-29, 2024-03-01]") == 2
+    assert (
+        covers(Hierarchy.from_lines(dates("2024-02-28", "2024-03-02").lines()))(
+            "[2024-02-29, 2024-03-01]"
+        )
+        == 2
+    )
 
 
-@pytest.mark.parametrize("text", ["[2024-01-01, soon]", "[soon, later]", "2024-13-01", "[5, 3]", "9-3", "{}", "{a, }"])
+@pytest.mark.parametrize(
+    "text", ["[2024-01-01, soon]", "[soon, later]", "2024-13-01", "[5, 3]", "9-3", "{}", "{a, }"]
+)
 def test_a_text_that_is_no_range_covers_nothing(text: str) -> None:
     for tree in TREES.values():
         assert covers(tree)(text) is None

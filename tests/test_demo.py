@@ -25,7 +25,11 @@ def test_the_hospital_is_the_same_in_every_process() -> None:
     code = "from shoal import demo; print(demo.hospital().hash_rows(seed=1).sum(), demo.hospital(50).write_csv()[:200])"
     found = {
         subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     }
@@ -77,7 +81,10 @@ def test_it_is_at_risk_one_diagnosis_is_rare_and_some_values_are_missing() -> No
 def test_the_files_read_back_as_the_table(tmp_path: Path) -> None:
     recipe = demo.write(tmp_path / "demo", rows=300)
     assert recipe == tmp_path / "demo" / "hospital.toml"
-    read = shoal.read(recipe.with_name("hospital.csv"), types={"age": "integer", "stay": "integer", "admitted": "date"})
+    read = shoal.read(
+        recipe.with_name("hospital.csv"),
+        types={"age": "integer", "stay": "integer", "admitted": "date"},
+    )
     table = demo.table(300)
     for name in table.names:
         assert read.column(name).keys == table.column(name).keys
@@ -98,7 +105,9 @@ def test_every_released_column_has_a_hierarchy_of_several_levels() -> None:
     assert set(trees) == set(demo.hospital(0).columns) - {"patient"}
     for name, tree in trees.items():
         cards = [tree.cardinality(level) for level in range(tree.height + 1)]
-        assert cards == sorted(set(cards), reverse=True), name  # no level that is the one below by another name
+        assert cards == sorted(set(cards), reverse=True), (
+            name
+        )  # no level that is the one below by another name
 
 
 def test_the_recipe_makes_a_release_with_differential_privacy(tmp_path: Path) -> None:
@@ -107,7 +116,11 @@ def test_the_recipe_makes_a_release_with_differential_privacy(tmp_path: Path) ->
     made: pl.DataFrame = release.table
     assert made.columns == [name for name in demo.hospital(0).columns if name != "patient"]
     promise = release.certificate.promise
-    assert (promise["promise"], promise["epsilon"], promise["delta"]) == ("differential privacy", "1", "1e-6")
+    assert (promise["promise"], promise["epsilon"], promise["delta"]) == (
+        "differential privacy",
+        "1",
+        "1e-6",
+    )
     assert release.certificate.derived["k"] == 73
     if made.height:
         assert made.group_by(pl.all()).len()["len"].min() >= 73  # type: ignore[operator]
@@ -147,13 +160,17 @@ def test_the_demo_keeps_a_good_share_with_real_detail(done: tuple[Path, Result])
     folder, _ = done
     made = pl.read_csv(folder / "shoal-demo" / "release" / "release.csv")
     assert made.height > 0.4 * demo.ENOUGH  # measured: 49 to 51 %, of 59 % that are drawn
-    levels = shoal.Certificate.from_json((folder / "shoal-demo" / "release" / "certificate.json").read_text()).levels
+    levels = shoal.Certificate.from_json(
+        (folder / "shoal-demo" / "release" / "certificate.json").read_text()
+    ).levels
     finer = [name for name, tree in demo.hierarchies().items() if levels[name] < tree.height]
     assert len(finer) >= 3
     assert "diagnosis" in finer
 
 
-def test_the_demo_says_what_was_promised_and_what_to_do_next_within_80_columns(done: tuple[Path, Result]) -> None:
+def test_the_demo_says_what_was_promised_and_what_to_do_next_within_80_columns(
+    done: tuple[Path, Result],
+) -> None:
     _, result = done
     told = " ".join(result.stdout.split())
     for part in (
@@ -173,7 +190,9 @@ def test_the_demo_says_what_was_promised_and_what_to_do_next_within_80_columns(d
     assert max(map(len, result.stdout.splitlines())) <= 81  # a command is not broken
 
 
-def test_what_the_demo_says_to_do_next_can_be_done(done: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_demo_says_to_do_next_can_be_done(
+    done: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, result = done
     monkeypatch.chdir(folder)
     commands = re.findall(r"^  shoal (.*)$", result.stdout, re.MULTILINE)
@@ -184,7 +203,9 @@ def test_what_the_demo_says_to_do_next_can_be_done(done: tuple[Path, Result], mo
         assert after.exit_code == 0, after.output
 
 
-def test_the_demo_writes_over_nothing_without_being_told(done: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_writes_over_nothing_without_being_told(
+    done: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, _ = done
     monkeypatch.chdir(folder)
     number = json.loads(Path("shoal-demo/release/certificate.json").read_text())["number"]
@@ -197,15 +218,25 @@ def test_the_demo_writes_over_nothing_without_being_told(done: tuple[Path, Resul
     assert "hospital.toml is there already" in refused.stderr
     Path("shoal-demo/release/release.parquet").touch()
     assert run("--force").exit_code == 0
-    assert sorted(path.name for path in Path("shoal-demo/release").iterdir()) == ["certificate.json", "release.csv"]
+    assert sorted(path.name for path in Path("shoal-demo/release").iterdir()) == [
+        "certificate.json",
+        "release.csv",
+    ]
     assert json.loads(Path("shoal-demo/release/certificate.json").read_text())["number"] != number
 
 
-def test_with_a_directory_of_its_own_the_demo_writes_the_release_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_a_directory_of_its_own_the_demo_writes_the_release_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("--out", "here/mine")
     assert result.exit_code == 0
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["certificate.json", "here", "mine", "release.csv"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "certificate.json",
+        "here",
+        "mine",
+        "release.csv",
+    ]
     assert "shoal judge" not in result.stdout
 
 
@@ -219,4 +250,6 @@ def test_the_hospital_is_not_put_where_it_would_be_published(tmp_path: Path) -> 
 def test_the_hospital_from_a_file_and_from_memory_is_one_table(tmp_path: Path) -> None:
     for format in ("parquet", "arrow"):
         shoal.write(demo.hospital(100), tmp_path / f"h.{format}")
-        assert_frame_equal(shoal.read(tmp_path / f"h.{format}").frame.to_native(), demo.hospital(100))
+        assert_frame_equal(
+            shoal.read(tmp_path / f"h.{format}").frame.to_native(), demo.hospital(100)
+        )

@@ -23,7 +23,14 @@ import shoal
 from shoal.chance import Seeded
 from shoal.counts import Lattice
 from shoal.counts.counts import group
-from shoal.errors import HierarchyError, InfeasibleError, InputError, ParameterError, Stopped, TooLargeError
+from shoal.errors import (
+    HierarchyError,
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    Stopped,
+    TooLargeError,
+)
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.tree import smallest
 from shoal.methods import Schema
@@ -69,7 +76,10 @@ ZIPS = ("22030", "22031", "22040", "23000", "24000")
 PLACES = Space(
     ZIPS,
     tuple(
-        tuple(frozenset(z for z in ZIPS if z[:digits] == start) for start in sorted({z[:digits] for z in ZIPS}))
+        tuple(
+            frozenset(z for z in ZIPS if z[:digits] == start)
+            for start in sorted({z[:digits] for z in ZIPS})
+        )
         for digits in range(5, -1, -1)
     ),
 )
@@ -98,14 +108,20 @@ def diverse(l: int) -> Callable[[Counter[Any]], bool]:  # noqa: E741
     """Whether the entropy of some values is at least log l, in integers."""
 
     def test(bag: Counter[Any]) -> bool:
-        return bool(math.prod(n**n for n in bag.values()) * l ** bag.total() <= bag.total() ** bag.total())
+        return bool(
+            math.prod(n**n for n in bag.values()) * l ** bag.total() <= bag.total() ** bag.total()
+        )
 
     return test
 
 
 def test_table_4_1_releases_c_and_tells_that_clark_and_diana_have_cancer() -> None:
     conditions = ("heart", "virus", "cancer", "cancer", "flu", "ulcer")
-    by_both, by_age, by_sex = [[0, 1], [2], [3], [4, 5]], [[0, 1], [2, 3], [4, 5]], [[0, 1, 2], [3, 4, 5]]
+    by_both, by_age, by_sex = (
+        [[0, 1], [2], [3], [4, 5]],
+        [[0, 1], [2, 3], [4, 5]],
+        [[0, 1, 2], [3, 4, 5]],
+    )
     space = Space.of_groups(conditions, by_both, by_age, by_sex, [range(6)])
     shown = traditional(space, Predicate.everybody(diverse(2)))
     assert shown[conditions] == 3
@@ -147,15 +163,25 @@ def spaces(seed: int, number: int, most: int) -> Iterator[tuple[random.Random, S
 def monotone(draw: random.Random, n: int) -> Predicate:
     """Any monotone predicate: what contains one of some sets, or weighs enough."""
     if draw.random() < 0.5:
-        least = [frozenset(draw.sample(range(n), draw.randint(1, n))) for _ in range(draw.randint(1, 3))]
-        return Predicate(lambda some: any(one <= some for one in least), monotone=True).with_every_split()
+        least = [
+            frozenset(draw.sample(range(n), draw.randint(1, n))) for _ in range(draw.randint(1, 3))
+        ]
+        return Predicate(
+            lambda some: any(one <= some for one in least), monotone=True
+        ).with_every_split()
     weights = [draw.randint(1, 4) for _ in range(n)]
     enough = draw.randint(1, sum(weights))
-    return Predicate(lambda some: sum(weights[state] for state in some) >= enough, monotone=True).with_every_split()
+    return Predicate(
+        lambda some: sum(weights[state] for state in some) >= enough, monotone=True
+    ).with_every_split()
 
 
-@pytest.mark.parametrize(("number", "most"), [(1000, 4), pytest.param(2000, 5, marks=pytest.mark.slow)])
-def test_the_corrected_algorithms_are_safe_and_optimal_on_many_spaces(number: int, most: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "most"), [(1000, 4), pytest.param(2000, 5, marks=pytest.mark.slow)]
+)
+def test_the_corrected_algorithms_are_safe_and_optimal_on_many_spaces(
+    number: int, most: int
+) -> None:
     seen: Counter[str] = Counter()
     for draw, space in spaces(1, number, most):
         n = len(space.states)
@@ -201,14 +227,20 @@ def test_algorithm_4_2_as_printed_leaves_a_state_alone() -> None:
     assert not is_safe(space, printed, TWO)
     assert disclosed(space, printed)[3] == {3}
     assert backward(space, TWO) == {0: 2, 1: 1, 2: 2, 3: 2, 4: 1}
-    caught = [space for _, space in spaces(2, 600, 5) if space.nested and not is_safe(space, printed_backward(space, TWO), TWO)]
+    caught = [
+        space
+        for _, space in spaces(2, 600, 5)
+        if space.nested and not is_safe(space, printed_backward(space, TWO), TWO)
+    ]
     assert caught
 
 
 def test_going_forward_need_not_be_optimal_where_states_weigh_differently() -> None:
     """The weights 1, 2, 2, 2, 3 with at least 5: some way to lay out the schemas shows it, and counting states never does."""
     weights = (1, 2, 2, 2, 3)
-    heavy = Predicate(lambda some: sum(weights[state] for state in some) >= 5, monotone=True).with_every_split()
+    heavy = Predicate(
+        lambda some: sum(weights[state] for state in some) >= 5, monotone=True
+    ).with_every_split()
     every = list(partitions(range(5)))
     worse = [
         space
@@ -237,13 +269,17 @@ def test_going_forward_once_needs_that_the_predicate_is_safe_at_last() -> None:
 
 def test_a_wrong_declaration_is_refuted() -> None:
     space = Space(range(4), ([[0, 1], [2, 3]], [range(4)]))  # type: ignore[arg-type]
-    thirds = Predicate(lambda some: bool(some) and sum(some) % 3 == 0, monotone=True).with_every_split()
+    thirds = Predicate(
+        lambda some: bool(some) and sum(some) % 3 == 0, monotone=True
+    ).with_every_split()
     assert thirds.refuted(space) == ["monotone: a safe set lies in one that is not safe"]
     for wrong in (
         lambda given, within: given & within,  # the rest may be unsafe
         lambda given, within: frozenset(),  # there are some
         lambda given, within: (
-            frozenset(sorted(given & within)[:2]) if len(given) >= 4 and len(given & within) > 1 else frozenset()
+            frozenset(sorted(given & within)[:2])
+            if len(given) >= 4 and len(given & within) > 1
+            else frozenset()
         ),
     ):
         assert replace(TWO, split=wrong).refuted(space) == [
@@ -251,7 +287,9 @@ def test_a_wrong_declaration_is_refuted() -> None:
         ]
     assert TWO.refuted(space) == []
     entropy = replace(Predicate.everybody(diverse(2)), monotone=True)
-    assert entropy.refuted(Space.of_groups("aabb", [[0, 1], [2, 3]])) == ["monotone: a safe set lies in one that is not safe"]
+    assert entropy.refuted(Space.of_groups("aabb", [[0, 1], [2, 3]])) == [
+        "monotone: a safe set lies in one that is not safe"
+    ]
 
 
 def test_algorithms_refuse_what_does_not_declare_what_they_need() -> None:
@@ -276,11 +314,21 @@ def test_algorithms_refuse_what_does_not_declare_what_they_need() -> None:
 
 
 def test_spaces_that_are_none_or_too_large_are_refused() -> None:
-    for states, schemas in ((range(0), ()), ("aa", (["a"],)), ("ab", (["a"], ["ab"])), ("ab", (["a", "b"],)), ("ab", ())):
+    for states, schemas in (
+        (range(0), ()),
+        ("aa", (["a"],)),
+        ("ab", (["a"], ["ab"])),
+        ("ab", (["a", "b"],)),
+        ("ab", ()),
+    ):
         with pytest.raises(ParameterError):
             Space(states, schemas)  # type: ignore[arg-type]
     many = Space(range(30), ([[i] for i in range(30)], [range(30)]))  # type: ignore[arg-type]
-    for ask in (lambda: TWO.refuted(many), lambda: optima(many, TWO), lambda: is_optimal(many, dict.fromkeys(range(30), 2), TWO)):
+    for ask in (
+        lambda: TWO.refuted(many),
+        lambda: optima(many, TWO),
+        lambda: is_optimal(many, dict.fromkeys(range(30), 2), TWO),
+    ):
         with pytest.raises(TooLargeError):
             ask()
 
@@ -321,7 +369,9 @@ def worlds(shown: Shown) -> Iterator[tuple[Groups, list[Values]]]:
     seen: dict[Any, list[Values]] = {}
     for way, groups in shown.items():
         if groups is not None:
-            seen.setdefault((groups, tuple(frozenset(bag.items()) for bag in bags(groups, way))), []).append(way)
+            seen.setdefault(
+                (groups, tuple(frozenset(bag.items()) for bag in bags(groups, way))), []
+            ).append(way)
     return ((groups, ways) for (groups, _), ways in seen.items())
 
 
@@ -345,7 +395,10 @@ def all_permutations(shown: Shown) -> bool:
     """Whether all ways to give a group's values to its people lead to each release."""
     return all(
         len(ways)
-        == math.prod(math.factorial(bag.total()) // math.prod(map(math.factorial, bag.values())) for bag in bags(groups, ways[0]))
+        == math.prod(
+            math.factorial(bag.total()) // math.prod(map(math.factorial, bag.values()))
+            for bag in bags(groups, ways[0])
+        )
         for groups, ways in worlds(shown)
     )
 
@@ -357,7 +410,9 @@ def runs(sizes: Iterable[int]) -> Groups:
 
 def coarser(draw: random.Random, groups: Groups) -> Groups:
     cuts = sorted({0, len(groups), *(i for i in range(1, len(groups)) if draw.random() < 0.4)})
-    return tuple(tuple(person for members in groups[a:b] for person in members) for a, b in pairwise(cuts))
+    return tuple(
+        tuple(person for members in groups[a:b] for person in members) for a, b in pairwise(cuts)
+    )
 
 
 def instances(seed: int, number: int, most: int = 6, steps: int = 3) -> list[Instance]:
@@ -370,7 +425,9 @@ def instances(seed: int, number: int, most: int = 6, steps: int = 3) -> list[Ins
             path.append(coarser(draw, path[-1]))
         kinds = draw.randint(2, 5) if len(path[0][-1]) < 5 else 3
         people = sum(map(len, path[0]))
-        values = sorted(i % kinds if draw.random() < 0.7 else draw.randint(0, kinds - 1) for i in range(people))
+        values = sorted(
+            i % kinds if draw.random() < 0.7 else draw.randint(0, kinds - 1) for i in range(people)
+        )
         found.append(Instance(tuple(path), tuple(values)))
     return found
 
@@ -385,9 +442,15 @@ def shipped(given: Sequence[Instance], model: Model, rule: str, check: bool = Tr
             codes += [start + number for number, members in enumerate(groups) for _ in members]
     people = len(maps[0])
     levels = [np.arange(people), *map(np.array, maps)]
-    tree = Hierarchy(tuple(("",) * (int(codes[-1]) + 1) for codes in levels), tuple(c.astype(smallest(people)) for c in levels))
+    tree = Hierarchy(
+        tuple(("",) * (int(codes[-1]) + 1) for codes in levels),
+        tuple(c.astype(smallest(people)) for c in levels),
+    )
     values = np.array([value for _, way in worlds for value in way], dtype=np.uint8)
-    lattice = Lattice(group(["id", "ill"], [levels[0].astype(smallest(people)), values], [people, 6]), {"id": tree})
+    lattice = Lattice(
+        group(["id", "ill"], [levels[0].astype(smallest(people)), values], [people, 6]),
+        {"id": tree},
+    )
     path = [(level,) for level in range(1, len(levels))]
     finest = lattice.groups(path[0])
     world = np.repeat(np.arange(len(worlds)), [len(way) for _, way in worlds])
@@ -416,7 +479,9 @@ def shipped(given: Sequence[Instance], model: Model, rule: str, check: bool = Tr
 DIVERSITY: dict[Model, Callable[[Counter[int]], bool]] = {
     EntropyDiversity("ill", 2): diverse(2),
     DistinctDiversity("ill", 2): lambda bag: len(bag) >= 2,
-    RecursiveDiversity("ill", 2, 2): lambda bag: max(bag.values()) < 2 * (bag.total() - max(bag.values())),
+    RecursiveDiversity("ill", 2, 2): lambda bag: (
+        max(bag.values()) < 2 * (bag.total() - max(bag.values()))
+    ),
     PSensitive("ill", 2, 3): lambda bag: len(bag) >= 2,
     EntropyDiversity("ill", "3/2"): lambda bag: (
         math.prod(n**n for n in bag.values()) * 3 ** bag.total() <= (2 * bag.total()) ** bag.total()
@@ -440,7 +505,9 @@ def test_the_rule_of_permutations_tells_what_the_table_shows(model: Model, rule:
 @pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("rule", ["together", "local"])
-def test_the_rule_of_permutations_tells_what_the_table_shows_on_many(model: Model, rule: str) -> None:
+def test_the_rule_of_permutations_tells_what_the_table_shows_on_many(
+    model: Model, rule: str
+) -> None:
     given = instances(8, 3000, most=7)
     for shown in shipped(given, model, rule):
         assert told(shown, DIVERSITY[model]) == []
@@ -459,7 +526,10 @@ def alike(seed: int, number: int) -> list[Instance]:
     ]
     draw = random.Random(seed)
     chosen = [draw.choice(paths) for _ in range(number)]
-    return [Instance(path, tuple(sorted(draw.randint(0, 2) for members in path[0] for _ in members))) for path in chosen]
+    return [
+        Instance(path, tuple(sorted(draw.randint(0, 2) for members in path[0] for _ in members)))
+        for path in chosen
+    ]
 
 
 @every_model
@@ -491,11 +561,21 @@ class NoTwo:
     ("path", "values", "model"),
     [
         ((runs([2, 4]), runs([6])), (0, 0, 1, 2, 3, 4), DistinctDiversity("ill", 2)),
-        ((runs([2, 2, 2]), runs([2, 4]), runs([6])), (0, 0, 0, 1, 2, 3), DistinctDiversity("ill", 2)),
-        ((runs([1, 1, 2]), runs([2, 2]), runs([4])), (0, 1, 2, 3), NoTwo()),  # of equal size, and yet not alike
+        (
+            (runs([2, 2, 2]), runs([2, 4]), runs([6])),
+            (0, 0, 0, 1, 2, 3),
+            DistinctDiversity("ill", 2),
+        ),
+        (
+            (runs([1, 1, 2]), runs([2, 2]), runs([4])),
+            (0, 1, 2, 3),
+            NoTwo(),
+        ),  # of equal size, and yet not alike
     ],
 )
-def test_the_first_safe_table_tells_more_where_groups_are_not_alike(path: Steps, values: Values, model: Model) -> None:
+def test_the_first_safe_table_tells_more_where_groups_are_not_alike(
+    path: Steps, values: Values, model: Model
+) -> None:
     given = [Instance(path, values)]
     with pytest.raises(InputError, match="not alike"):
         shipped(given, model, "first-safe")
@@ -515,7 +595,9 @@ def never(groups: Any, of: Any, sizes: Any, models: Any) -> Any:
 
 @pytest.mark.parametrize("rule", ["together", "local"])
 @pytest.mark.parametrize("twin", [one_too_many, never])
-def test_a_rule_that_tests_too_little_is_caught(monkeypatch: pytest.MonkeyPatch, twin: Any, rule: str) -> None:
+def test_a_rule_that_tests_too_little_is_caught(
+    monkeypatch: pytest.MonkeyPatch, twin: Any, rule: str
+) -> None:
     monkeypatch.setattr("shoal.methods.disclosure._safe", twin)
     model = DistinctDiversity("ill", 2)
     assert any(told(shown, DIVERSITY[model]) for shown in shipped(instances(7, 200), model, rule))
@@ -530,7 +612,10 @@ def bag_groups(bags: Sequence[Sequence[int]]) -> Any:
     number, value = np.nonzero(counts)
     tree = Hierarchy((("",) * len(bags),), (np.arange(len(bags), dtype=np.uint16),))
     codes: list[Any] = [number.astype(np.uint16), value.astype(np.uint8)]
-    return Lattice(group(["id", "ill"], codes, [len(bags), counts.shape[1]], counts[number, value]), {"id": tree}).groups((0,))
+    return Lattice(
+        group(["id", "ill"], codes, [len(bags), counts.shape[1]], counts[number, value]),
+        {"id": tree},
+    ).groups((0,))
 
 
 @pytest.mark.parametrize(
@@ -549,12 +634,23 @@ def test_a_part_is_safe_if_it_is_with_the_most_frequent_values(model: Model) -> 
     every = [bag for bag in combinations_with_replacement(range(5), 4) if any(bag)]
     asked = [(number, size) for number, bag in enumerate(every) for size in range(1, sum(bag) + 1)]
     found = _safe(bag_groups(every), np.array(asked)[:, 0], np.array(asked)[:, 1], (model,))
-    parts = [(number, part) for number, bag in enumerate(every) for part in product(*(range(n + 1) for n in bag)) if any(part)]
+    parts = [
+        (number, part)
+        for number, bag in enumerate(every)
+        for part in product(*(range(n + 1) for n in bag))
+        if any(part)
+    ]
     right = dict.fromkeys(asked, True)
-    for (number, part), holds in zip(parts, model.holds(bag_groups([part for _, part in parts])).tolist(), strict=True):
+    for (number, part), holds in zip(
+        parts, model.holds(bag_groups([part for _, part in parts])).tolist(), strict=True
+    ):
         right[number, sum(part)] &= holds
     assert dict(zip(asked, found.tolist(), strict=True)) == right
-    assert all(right[number, size + 1] for number, size in asked if right[number, size] and (number, size + 1) in right)
+    assert all(
+        right[number, size + 1]
+        for number, size in asked
+        if right[number, size] and (number, size + 1) in right
+    )
     assert {True, False} <= set(right.values())
 
 
@@ -581,19 +677,31 @@ def rotations(groups: Groups, way: Values) -> Iterator[Values]:
         yield tuple(turned)
 
 
-def printed_4_5(instance: Instance, l: int, every: Callable[..., bool], some: Callable[..., bool]) -> Shown:  # noqa: E741
+def printed_4_5(
+    instance: Instance,
+    l: int,  # noqa: E741
+    every: Callable[..., bool],
+    some: Callable[..., bool],
+) -> Shown:
     """Algorithm 4.5: return T_j if for `every` group of T_j `some` rotation of it is not diverse on T_{j−1}."""
     good = diverse(l)
 
     def chosen(way: Values) -> Groups | None:
-        first = next((i for i, groups in enumerate(instance.steps) if all(map(good, bags(groups, way)))), None)
+        first = next(
+            (i for i, groups in enumerate(instance.steps) if all(map(good, bags(groups, way)))),
+            None,
+        )
         if first is None:
             return None
         for j in range(len(instance.steps) - 1, first, -1):
             finer = instance.steps[j - 1]
             if every(
                 some(
-                    not all(good(bag) for members, bag in zip(finer, bags(finer, turned), strict=True) if members[0] in own)
+                    not all(
+                        good(bag)
+                        for members, bag in zip(finer, bags(finer, turned), strict=True)
+                        if members[0] in own
+                    )
                     for turned in rotations((own,), way)
                 )
                 for own in instance.steps[j]
@@ -618,16 +726,24 @@ def test_algorithm_4_5_as_printed_is_caught_under_every_reading(
     instance = Instance(path, values)
     shown = printed_4_5(instance, 2, every, some)
     assert "a belief is not safe" in told(shown, diverse(2))
-    beliefs = [Counter(way[person] for way in ways) for _, ways in worlds(shown) for person in range(len(values))]
+    beliefs = [
+        Counter(way[person] for way in ways)
+        for _, ways in worlds(shown)
+        for person in range(len(values))
+    ]
     shares = [[n / belief.total() for n in belief.values()] for belief in beliefs]
-    assert min(-sum(share * math.log2(share) for share in own) for own in shares) == pytest.approx(entropy, abs=1e-4)
+    assert min(-sum(share * math.log2(share) for share in own) for own in shares) == pytest.approx(
+        entropy, abs=1e-4
+    )
     (right,) = shipped([instance], EntropyDiversity("ill", 2), "together")
     assert told(right, diverse(2)) == []
 
 
 # The method
 
-TOWNS = Hierarchy.from_lines([["Aby", "north", "*"], ["Boda", "north", "*"], ["Cela", "south", "*"], ["Dala", "south", "*"]])
+TOWNS = Hierarchy.from_lines(
+    [["Aby", "north", "*"], ["Boda", "north", "*"], ["Cela", "south", "*"], ["Dala", "south", "*"]]
+)
 SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
 DIVERSE = (DistinctDiversity("ill", 2),)
 
@@ -635,8 +751,18 @@ DIVERSE = (DistinctDiversity("ill", 2),)
 def table(towns: str, ills: Sequence[Any], sexes: str = "", **options: Any) -> Table:
     """People by the first letters of their towns, what they have, and their sexes."""
     names = {label[0].lower(): label for label in TOWNS.labels[0]}
-    frame = pl.DataFrame({"town": [names[t] for t in towns], "sex": list(sexes or "f" * len(towns)), "ill": list(ills)})
-    roles: dict[str, Any] = {"quasi": ["town", "sex"], "sensitive": ["ill"], "hierarchies": {"town": TOWNS, "sex": SEXES}}
+    frame = pl.DataFrame(
+        {
+            "town": [names[t] for t in towns],
+            "sex": list(sexes or "f" * len(towns)),
+            "ill": list(ills),
+        }
+    )
+    roles: dict[str, Any] = {
+        "quasi": ["town", "sex"],
+        "sensitive": ["ill"],
+        "hierarchies": {"town": TOWNS, "sex": SEXES},
+    }
     return shoal.table(frame, **{**roles, **options})
 
 
@@ -657,7 +783,12 @@ def shares(released: pl.DataFrame) -> dict[Any, dict[str, Fraction]]:
         (Disclosure(DIVERSE, path=["town"], local=True), "aabbcd", "wxyzwx", 3),
         (Disclosure(DIVERSE, path=["town", "town"], rule="first-safe"), "aabb", "wxwx", 2),
         (Disclosure(DIVERSE, path=["town", "town"], rule="first-safe"), "aabbccdd", "wwwwwwxx", 1),
-        (Disclosure((TCloseness("ill", "1/3"),), path=["town", "town"], rule="first-safe"), "aabb", "wwxx", 1),
+        (
+            Disclosure((TCloseness("ill", "1/3"),), path=["town", "town"], rule="first-safe"),
+            "aabb",
+            "wwxx",
+            1,
+        ),
     ],
 )
 def test_who_runs_the_release_on_all_inputs_believes_what_it_shows(
@@ -671,14 +802,24 @@ def test_who_runs_the_release_on_all_inputs_believes_what_it_shows(
         with suppress(InfeasibleError):
             if method.release(table(towns, way)).table.equals(release.table):
                 possible.append(way)
-    for town, values in zip(table(towns, ills).frame["town"].to_list(), zip(*possible, strict=True), strict=True):
-        texts = [labels[codes[TOWNS.labels[0].index(town)]] for labels, codes in zip(TOWNS.labels, TOWNS.maps, strict=True)]
+    for town, values in zip(
+        table(towns, ills).frame["town"].to_list(), zip(*possible, strict=True), strict=True
+    ):
+        texts = [
+            labels[codes[TOWNS.labels[0].index(town)]]
+            for labels, codes in zip(TOWNS.labels, TOWNS.maps, strict=True)
+        ]
         (own,) = [text for text in texts if text in shown][:1]  # the finest that is there
-        assert {value: Fraction(n, len(possible)) for value, n in Counter(values).items()} == shown[own]
+        assert {value: Fraction(n, len(possible)) for value, n in Counter(values).items()} == shown[
+            own
+        ]
 
 
 def test_the_promise_is_that_of_coincidence_and_levels_are_the_chosen_node() -> None:
-    method, given = Disclosure(DIVERSE, path=["town", ["town", "sex"]]), table("aabbccdd", "wxyzwxyz")
+    method, given = (
+        Disclosure(DIVERSE, path=["town", ["town", "sex"]]),
+        table("aabbccdd", "wxyzwxyz"),
+    )
     release = method.release(given, Seeded(1))
     promise = method.promise(Schema.of(table("", "")))
     assert isinstance(promise, Coincidence)
@@ -693,21 +834,42 @@ def test_the_promise_is_that_of_coincidence_and_levels_are_the_chosen_node() -> 
 TREES = {"town": TOWNS, "sex": SEXES}
 
 
-def checked(release: Release, folder: Path, hierarchies: Mapping[str, Hierarchy] | None = None, **changes: Any) -> str:
+def checked(
+    release: Release,
+    folder: Path,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    **changes: Any,
+) -> str:
     """What verify says, once the certificate says something else."""
     paper = release.certificate
     given = {**paper.parameters, **changes.pop("parameters", {})}
-    replace(release, certificate=replace(paper, parameters=given, **changes, private=True)).write(folder)
+    replace(release, certificate=replace(paper, parameters=given, **changes, private=True)).write(
+        folder
+    )
     return str(shoal.verify(folder / "certificate.json", folder / "release.csv", hierarchies))
 
 
 @pytest.mark.parametrize(
-    "model", ["2-anonymity", "2-diversity of ill", "entropy 3/2-diversity of ill", "recursive (2, 2)-diversity of ill"]
+    "model",
+    [
+        "2-anonymity",
+        "2-diversity of ill",
+        "entropy 3/2-diversity of ill",
+        "recursive (2, 2)-diversity of ill",
+    ],
 )
 @pytest.mark.parametrize(
-    "options", [{}, {"local": True}, {"path": ["town", ["town", "sex"]]}, {"floor": {"town": 1}, "path": ["town"], "local": True}]
+    "options",
+    [
+        {},
+        {"local": True},
+        {"path": ["town", ["town", "sex"]]},
+        {"floor": {"town": 1}, "path": ["town"], "local": True},
+    ],
 )
-def test_verify_finds_nothing_wrong_with_any_release(model: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_verify_finds_nothing_wrong_with_any_release(
+    model: str, options: dict[str, Any], tmp_path: Path
+) -> None:
     draw, made = random.Random(7), 0
     for at in range(8):
         towns = "".join(draw.choices("abcd", k=draw.choice([4, 12, 40])))
@@ -733,7 +895,15 @@ def test_verify_finds_nothing_wrong_with_any_release(model: str, options: dict[s
         (
             {
                 "parameters": {
-                    "models": [{"is": "t-closeness", "column": "ill", "t": "1", "distance": "equal", "hierarchy": None}]
+                    "models": [
+                        {
+                            "is": "t-closeness",
+                            "column": "ill",
+                            "t": "1",
+                            "distance": "equal",
+                            "hierarchy": None,
+                        }
+                    ]
                 },
                 "promise": Coincidence(("1-closeness of ill",)).to_dict(),
                 "statement": Coincidence(("1-closeness of ill",)).statement,
@@ -742,7 +912,9 @@ def test_verify_finds_nothing_wrong_with_any_release(model: str, options: dict[s
         ),
     ],
 )
-def test_verify_finds_parameters_and_levels_that_cannot_be(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_verify_finds_parameters_and_levels_that_cannot_be(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     release = Disclosure(DIVERSE, path=["town", "town"]).release(table("aabb", "wxyz"))
     assert checked(release, tmp_path / "fine", TREES) == "[]"
     assert said in checked(release, tmp_path, **changes)
@@ -750,18 +922,28 @@ def test_verify_finds_parameters_and_levels_that_cannot_be(changes: dict[str, An
 
 def test_verify_finds_levels_beyond_a_path_that_is_not_given(tmp_path: Path) -> None:
     release = Disclosure(DIVERSE).release(table("aabb", "wxyz"))
-    assert "none of the path" in checked(release, tmp_path / "a", TREES, levels={"town": 99, "sex": 0})
-    assert "none of the path" in checked(release, tmp_path / "b", TREES, levels={"town": 0, "sex": 1})
+    assert "none of the path" in checked(
+        release, tmp_path / "a", TREES, levels={"town": 99, "sex": 0}
+    )
+    assert "none of the path" in checked(
+        release, tmp_path / "b", TREES, levels={"town": 0, "sex": 1}
+    )
     assert any("'town', 'sex'" in what for what in unchecked(release.certificate))
     assert not any("'town'" in what for what in unchecked(release.certificate, TREES))
 
 
 @pytest.mark.parametrize("local", [False, True])
-def test_verify_finds_a_step_down_that_is_not_safe_whoever_has_what(local: bool, tmp_path: Path) -> None:
+def test_verify_finds_a_step_down_that_is_not_safe_whoever_has_what(
+    local: bool, tmp_path: Path
+) -> None:
     """The first safe table, called that of the rule of permutations; and groups that go by themselves, one step too far."""
-    release = Disclosure(DIVERSE, path=["town", "town"], rule="first-safe").release(table("aabb", "wxwx"))
+    release = Disclosure(DIVERSE, path=["town", "town"], rule="first-safe").release(
+        table("aabb", "wxwx")
+    )
     changes: dict[str, Any] = {"levels": {}} if local else {}
-    said = checked(release, tmp_path, TREES, parameters={"rule": "permutations", "local": local}, **changes)
+    said = checked(
+        release, tmp_path, TREES, parameters={"rule": "permutations", "local": local}, **changes
+    )
     assert "step 1 of the path was gone down" in said
 
 
@@ -769,7 +951,9 @@ def test_steps_of_one_level_are_never_worse_than_larger_ones() -> None:
     model = DistinctDiversity("ill", 2)
     given = instances(11, 150)
     fine = shipped(given, model, "together")
-    coarse = shipped([Instance((one.steps[0], one.steps[-1]), one.values) for one in given], model, "together")
+    coarse = shipped(
+        [Instance((one.steps[0], one.steps[-1]), one.values) for one in given], model, "together"
+    )
     for small, large in zip(fine, coarse, strict=True):
         for way, groups in large.items():
             assert groups is None or len(small[way] or ()) >= len(groups)
@@ -778,7 +962,9 @@ def test_steps_of_one_level_are_never_worse_than_larger_ones() -> None:
 def test_columns_take_turns_where_no_path_is_given() -> None:
     given = Disclosure((KAnonymity(2),))._nodes({"town": TOWNS, "sex": SEXES})
     assert given == [(0, 0), (1, 0), (1, 1), (2, 1)]
-    assert Disclosure((KAnonymity(2),), floor={"town": 1})._nodes({"town": TOWNS, "sex": SEXES}) == [(1, 0), (1, 1), (2, 1)]
+    assert Disclosure((KAnonymity(2),), floor={"town": 1})._nodes(
+        {"town": TOWNS, "sex": SEXES}
+    ) == [(1, 0), (1, 1), (2, 1)]
 
 
 def test_what_cannot_be_is_refused_with_the_reason() -> None:
@@ -803,7 +989,10 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
     for options, said in (
         ({"path": ["ill"]}, "'ill'"),
         ({"path": ["town"] * 3}, "levels 0 to 2"),
-        ({"floor": {"town": 3}}, "`floor` of 'town' is above its hierarchy, which has levels 0 to 2"),
+        (
+            {"floor": {"town": 3}},
+            "`floor` of 'town' is above its hierarchy, which has levels 0 to 2",
+        ),
         ({"floor": {"shoe": 1}}, "'shoe'"),
     ):
         with pytest.raises(ParameterError, match=said):
@@ -814,10 +1003,14 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
     with pytest.raises(HierarchyError, match="'sex' has no hierarchy"):
         Disclosure(DIVERSE).promise(Schema.of(table("ab", "wx", hierarchies={"town": TOWNS})))
     with pytest.raises(InputError, match="step 2 of the path merges groups that are not alike"):
-        Disclosure(DIVERSE, rule="first-safe", path=["town", "town"]).release(table("aabbcc", "wwxxyy"))
+        Disclosure(DIVERSE, rule="first-safe", path=["town", "town"]).release(
+            table("aabbcc", "wwxxyy")
+        )
     derived = replace(TOWNS, derived=True)
     with pytest.raises(HierarchyError, match="derived from the rows"):
-        Disclosure(DIVERSE).promise(Schema.of(table("ab", "wx", hierarchies={"town": derived, "sex": SEXES})))
+        Disclosure(DIVERSE).promise(
+            Schema.of(table("ab", "wx", hierarchies={"town": derived, "sex": SEXES}))
+        )
 
 
 def test_a_refusal_says_what_it_tells_and_what_would_help() -> None:
@@ -830,9 +1023,14 @@ def test_a_refusal_says_what_it_tells_and_what_would_help() -> None:
             continue
         refused.append(way)
     assert Fraction(sum(way[0] == "w" for way in refused), len(refused)) == Fraction(6, 7)
-    with pytest.raises(InfeasibleError, match=r"take more steps, or ask for less. Keep this refusal secret: it tells"):
+    with pytest.raises(
+        InfeasibleError,
+        match=r"take more steps, or ask for less. Keep this refusal secret: it tells",
+    ):
         short.release(table("aabbbb", refused[0]))
-    with pytest.raises(InfeasibleError, match=r"models; ask for less. Keep this refusal secret if you try again"):
+    with pytest.raises(
+        InfeasibleError, match=r"models; ask for less. Keep this refusal secret if you try again"
+    ):
         Disclosure(DIVERSE).release(table("aabb", "wwww"))
 
 
@@ -852,19 +1050,26 @@ def test_a_step_of_a_recipe_is_a_column_or_several(tmp_path: Path) -> None:
 
 
 def test_groups_that_could_look_alike_do_not_go_down_by_themselves() -> None:
-    twice = Hierarchy.from_lines([["Aby", "Aby", "*"], ["Boda", "Aby", "*"], ["Cela", "south", "*"], ["Dala", "Dala", "*"]])
+    twice = Hierarchy.from_lines(
+        [["Aby", "Aby", "*"], ["Boda", "Aby", "*"], ["Cela", "south", "*"], ["Dala", "Dala", "*"]]
+    )
     given = table("aabb", "wxyz", hierarchies={"town": twice, "sex": SEXES})
     Disclosure(DIVERSE).release(given)
     with pytest.raises(HierarchyError, match="'Aby' at two levels"):
         Disclosure(DIVERSE, local=True).release(given)
     chain = Hierarchy.from_lines([["Aby", "Aby", "*"], ["Boda", "Boda", "*"]])
-    Disclosure(DIVERSE, local=True).release(table("aabb", "wxyz", hierarchies={"town": chain, "sex": SEXES}))
+    Disclosure(DIVERSE, local=True).release(
+        table("aabb", "wxyz", hierarchies={"town": chain, "sex": SEXES})
+    )
 
 
 @pytest.mark.parametrize("rule", ["permutations", "first-safe"])
 def test_it_says_how_far_it_is_and_stops_when_asked(rule: Any) -> None:
     seen: list[tuple[int, int, str]] = []
-    method, given = Disclosure(DIVERSE, rule=rule, path=["town", "town"]), table("aabbccdd", "wxyzwxyz")
+    method, given = (
+        Disclosure(DIVERSE, rule=rule, path=["town", "town"]),
+        table("aabbccdd", "wxyzwxyz"),
+    )
     method.release(given, progress=lambda *said: seen.append(said))
     assert seen[-1][0] == seen[-1][1]
     assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)

@@ -40,10 +40,15 @@ def test_a_signal_between_two_files_waits_for_the_second(
         assert signal.getsignal(number) is signal.default_int_handler
     finally:
         signal.signal(number, before)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"new", "b": b"new"}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "a": b"new",
+        "b": b"new",
+    }
 
 
-def test_files_of_two_writers_are_never_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_two_writers_are_never_mixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     halfway = threading.Event()
 
     def slowly(part: Any, target: Any) -> None:
@@ -58,4 +63,7 @@ def test_files_of_two_writers_are_never_mixed(tmp_path: Path, monkeypatch: pytes
     halfway.wait()
     _pair(tmp_path, b"second")
     first.join()
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"second", "b": b"second"}
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "a": b"second",
+        "b": b"second",
+    }

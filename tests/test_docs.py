@@ -17,7 +17,10 @@ import shoal
 from tests.conftest import ROOT
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-FENCE = re.compile(r"^(?P<indent>[ ]*)```(?P<language>[\w-]*)[^\n]*\n(?P<body>.*?)^(?P=indent)```[ ]*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^(?P<indent>[ ]*)```(?P<language>[\w-]*)[^\n]*\n(?P<body>.*?)^(?P=indent)```[ ]*$",
+    re.MULTILINE | re.DOTALL,
+)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
 
@@ -49,17 +52,23 @@ def run_command(command: str, output: str, folder: Path) -> None:
         "PYTHONIOENCODING": "utf-8",
     }
     command, _, failing = command.partition("  # exit code ")
-    done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, encoding="utf-8"
+    )
     printed = done.stdout + done.stderr
     assert done.returncode == int(failing or 0), f"$ {command}\n{printed}"
     if output.strip():
         shown = " ".join(output.split())
         pattern = ".*?".join(re.escape(piece.strip()) for piece in shown.split("…"))
-        assert re.fullmatch(rf"\s*{pattern}\s*", " ".join(printed.split()), re.DOTALL), f"$ {command}\n{printed}"
+        assert re.fullmatch(rf"\s*{pattern}\s*", " ".join(printed.split()), re.DOTALL), (
+            f"$ {command}\n{printed}"
+        )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for language, line, body in blocks(page):
@@ -76,7 +85,10 @@ def slugs(page: Path) -> set[str]:
     """The anchors of a page's headings."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+?)\s*$", text, re.MULTILINE)
-    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+    return {
+        re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower())
+        for heading in headings
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -94,7 +106,11 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
 
 def test_every_page_is_in_the_navigation() -> None:
     listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
-    there = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    there = {
+        page.relative_to(ROOT / "docs").as_posix()
+        for page in PAGES
+        if page.is_relative_to(ROOT / "docs")
+    }
     assert listed == there
 
 

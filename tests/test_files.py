@@ -27,7 +27,9 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 def texts(table: shoal.Table) -> dict[str, list[str | None]]:
     """The table's columns as texts."""
     return {
-        name: [column.labels[code] or None for code in column.codes] for name in table.names for column in [table.column(name)]
+        name: [column.labels[code] or None for code in column.codes]
+        for name in table.names
+        for column in [table.column(name)]
     }
 
 
@@ -61,7 +63,9 @@ def test_a_single_column_whose_name_has_a_comma_stays_one_column(save: Any) -> N
 
 def test_a_title_above_the_header_is_not_taken_for_the_only_column(save: Any) -> None:
     path = save("Stays in 2024\nage;sex;ward\n39;female;a\n50;male;b\n")
-    with pytest.raises(FileError, match="first line has one field and those below have 3 with separator ';'"):
+    with pytest.raises(
+        FileError, match="first line has one field and those below have 3 with separator ';'"
+    ):
         shoal.read(path)
     names = save("name\nSmith, Ann\nJones, Bob\n")
     with pytest.raises(FileError, match="or give the separator if it is one column"):
@@ -71,7 +75,14 @@ def test_a_title_above_the_header_is_not_taken_for_the_only_column(save: Any) ->
 
 @pytest.mark.parametrize(
     ("encoding", "mark"),
-    [("utf-8", b""), ("utf-8", codecs.BOM_UTF8), ("utf-16", b""), ("utf-16-le", b""), ("utf-16-be", b""), ("cp1252", b"")],
+    [
+        ("utf-8", b""),
+        ("utf-8", codecs.BOM_UTF8),
+        ("utf-16", b""),
+        ("utf-16-le", b""),
+        ("utf-16-be", b""),
+        ("cp1252", b""),
+    ],
 )
 def test_encodings_are_found(save: Any, encoding: str, mark: bytes) -> None:
     table = shoal.read(save(mark + "straße;größe\nMüllerweg;klein\nŽižkov;groß\n".encode(encoding)))
@@ -116,7 +127,9 @@ def test_apostrophes_are_quotes_only_where_all_of_them_are(save: Any) -> None:
 
 
 @pytest.mark.parametrize(("given", "right"), [(",", ";"), (";", ","), ("|", "\t")])
-def test_a_wrong_separator_is_an_error_that_names_the_right_one(save: Any, given: str, right: str) -> None:
+def test_a_wrong_separator_is_an_error_that_names_the_right_one(
+    save: Any, given: str, right: str
+) -> None:
     path = save(f"age{right}sex\n39{right}female\n")
     with pytest.raises(FileError, match="one column with separator") as caught:
         shoal.read(path, separator=given)
@@ -132,10 +145,14 @@ def test_a_separator_is_one_character(save: Any, bad: str) -> None:
 @pytest.mark.parametrize("columns", [None, ["a"], ["a", "c"]])
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize("fault", ["3,4", "3,4,5,6", "3", "3,4,5,"])
-def test_a_ragged_line_is_an_error_with_its_number(save: Any, fault: str, quoted: bool, columns: list[str] | None) -> None:
+def test_a_ragged_line_is_an_error_with_its_number(
+    save: Any, fault: str, quoted: bool, columns: list[str] | None
+) -> None:
     value = '"x\ny"' if quoted else "x"
     path = save(f"a,b,c\n{value},2,\n1,{value},3\n{fault}\n1,2,3\n")
-    with pytest.raises(FileError, match=f"line {6 if quoted else 4} has {len(fault.split(','))} field"):
+    with pytest.raises(
+        FileError, match=f"line {6 if quoted else 4} has {len(fault.split(','))} field"
+    ):
         shoal.read(path, columns=columns)
 
 
@@ -199,7 +216,9 @@ def test_values_stay_the_texts_they_are(save: Any) -> None:
 
 
 def test_a_declared_type_says_how_the_texts_compare(save: Any) -> None:
-    table = shoal.read(save("a,d\n039,2024-01-02\n39,2024-01-01\n4,\n"), types={"a": "integer", "d": "date"})
+    table = shoal.read(
+        save("a,d\n039,2024-01-02\n39,2024-01-01\n4,\n"), types={"a": "integer", "d": "date"}
+    )
     assert table.column("a").keys == (4, 39)
     assert table.column("d").labels == ("2024-01-01", "2024-01-02", "")
 
@@ -225,7 +244,8 @@ def test_names_are_no_patterns(tmp_path: Path) -> None:
 def test_roles_types_and_hierarchies_reach_the_table(tmp_path: Path, format: files.Format) -> None:
     tree = shoal.Hierarchy.from_lines([["39", "*"], ["50", "*"]])
     shoal.write(
-        pl.DataFrame({"age": [39, 50], "ill": ["flu", None], "id": ["p", "q"], "x": ["1", "2"]}), tmp_path / f"t.{format}"
+        pl.DataFrame({"age": [39, 50], "ill": ["flu", None], "id": ["p", "q"], "x": ["1", "2"]}),
+        tmp_path / f"t.{format}",
     )
     table = shoal.read(
         tmp_path / f"t.{format}",
@@ -320,7 +340,11 @@ def test_an_empty_text_is_missing_wherever_it_comes_from(tmp_path: Path) -> None
     shoal.write(frame, tmp_path / "t.parquet")
     shoal.write(frame, tmp_path / "t.arrow")
     tables = [shoal.read(tmp_path / f"t.{end}") for end in ("csv", "parquet", "arrow")]
-    tables += [shoal.table(frame), shoal.table(pd.DataFrame({"a": values})), shoal.table(pa.table({"a": values}))]
+    tables += [
+        shoal.table(frame),
+        shoal.table(pd.DataFrame({"a": values})),
+        shoal.table(pa.table({"a": values})),
+    ]
     tables.append(shoal.table(pd.DataFrame({"a": pd.Series(values, dtype=object)})))
     for table in tables:
         assert table.column("a").keys == ("x", None)
@@ -329,19 +353,35 @@ def test_an_empty_text_is_missing_wherever_it_comes_from(tmp_path: Path) -> None
 
 # --------------------------------------------------------------------------------------------------------------- writing
 
-cells = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=6) | st.none()
+cells = (
+    st.text(
+        st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=6
+    )
+    | st.none()
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.data(), st.integers(1, 3), st.sampled_from(["csv", "parquet", "arrow"]))
-def test_what_was_written_is_read_again(tmp_path: Path, data: st.DataObject, width: int, format: files.Format) -> None:
+def test_what_was_written_is_read_again(
+    tmp_path: Path, data: st.DataObject, width: int, format: files.Format
+) -> None:
     rows = data.draw(st.lists(st.tuples(*[cells] * width), max_size=8))
     names = [f"c{j}" for j in range(width)]
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
     path = tmp_path / f"t.{format}"
     shoal.write(frame, path)
     expected = {name: [row[j] or None for row in rows] for j, name in enumerate(names)}
-    assert texts(shoal.read(path, separator="," if format == "csv" else None, quote='"' if format == "csv" else None)) == expected
+    assert (
+        texts(
+            shoal.read(
+                path,
+                separator="," if format == "csv" else None,
+                quote='"' if format == "csv" else None,
+            )
+        )
+        == expected
+    )
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -367,10 +407,16 @@ def test_columns_may_have_any_name(tmp_path: Path, names: list[str], format: fil
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
-    st.lists(st.tuples(st.text("ab,;|\t\"'\n é", max_size=5), st.text("xy,;|\t\"'\n é", max_size=5)), min_size=1, max_size=6),
+    st.lists(
+        st.tuples(st.text("ab,;|\t\"'\n é", max_size=5), st.text("xy,;|\t\"'\n é", max_size=5)),
+        min_size=1,
+        max_size=6,
+    ),
     st.sampled_from(files.SEPARATORS),
 )
-def test_files_of_pythons_own_csv_writer_are_read(tmp_path: Path, rows: list[tuple[str, str]], separator: str) -> None:
+def test_files_of_pythons_own_csv_writer_are_read(
+    tmp_path: Path, rows: list[tuple[str, str]], separator: str
+) -> None:
     made = io.StringIO(newline="")
     csv.writer(made, delimiter=separator, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
     (tmp_path / "t.csv").write_bytes(made.getvalue().encode())
@@ -380,7 +426,12 @@ def test_files_of_pythons_own_csv_writer_are_read(tmp_path: Path, rows: list[tup
 
 def test_every_kind_of_dataframe_is_written_alike(tmp_path: Path) -> None:
     data = {"a": [1, 2], "b": ["x", 'y,"z"']}
-    frames = [pl.DataFrame(data), pd.DataFrame(data, index=[7, 9]), pa.table(data), shoal.table(pl.DataFrame(data))]
+    frames = [
+        pl.DataFrame(data),
+        pd.DataFrame(data, index=[7, 9]),
+        pa.table(data),
+        shoal.table(pl.DataFrame(data)),
+    ]
     for frame in frames:
         shoal.write(frame, tmp_path / "t.csv")
         assert (tmp_path / "t.csv").read_text() == 'a,b\n1,x\n2,"y,""z"""\n'
@@ -390,7 +441,9 @@ def test_every_kind_of_dataframe_is_written_alike(tmp_path: Path) -> None:
 
 
 def test_what_is_no_number_is_written_as_missing(tmp_path: Path) -> None:
-    shoal.write(pl.DataFrame({"a": [1.5, float("nan"), None], "b": [True, False, None]}), tmp_path / "t.csv")
+    shoal.write(
+        pl.DataFrame({"a": [1.5, float("nan"), None], "b": [True, False, None]}), tmp_path / "t.csv"
+    )
     assert (tmp_path / "t.csv").read_text() == "a,b\n1.5,true\n,false\n,\n"
 
 
@@ -398,7 +451,10 @@ def test_the_format_is_the_names_end_or_given(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1]})
     shoal.write(frame, tmp_path / "t.data", format="arrow")
     assert (tmp_path / "t.data").read_bytes().startswith(b"ARROW1")
-    with pytest.raises(ParameterError, match=r"'t\.xls' does not say its format; it takes 'csv', 'parquet' or 'arrow'"):
+    with pytest.raises(
+        ParameterError,
+        match=r"'t\.xls' does not say its format; it takes 'csv', 'parquet' or 'arrow'",
+    ):
         shoal.write(frame, tmp_path / "t.xls")
     with pytest.raises(ParameterError, match="format 'xml' is unknown"):
         shoal.write(frame, tmp_path / "t.csv", format="xml")  # type: ignore[arg-type]
@@ -410,8 +466,12 @@ def test_nested_columns_are_refused_by_csv(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left on device")])
-def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, error: Any) -> None:
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left on device")]
+)
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, error: Any
+) -> None:
     path = tmp_path / "t.csv"
     path.write_text("old")
     expected = FileError if isinstance(error, OSError) else error
@@ -432,7 +492,9 @@ def test_a_written_file_has_the_usual_permissions_and_links_stay_links(tmp_path:
     shoal.write(pl.DataFrame({"a": [1]}), tmp_path / "link.csv")
     assert (tmp_path / "link.csv").is_symlink()
     (tmp_path / "plain").touch()
-    assert stat.S_IMODE((tmp_path / "real.csv").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+    assert stat.S_IMODE((tmp_path / "real.csv").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "plain").stat().st_mode
+    )
 
 
 def test_places_one_cannot_write_to_are_named(tmp_path: Path) -> None:
@@ -448,7 +510,9 @@ def test_the_study_tables_are_read_as_they_are() -> None:
         pytest.skip("the shared data is not here")
     table = shoal.read(path)
     assert (table.rows, len(table.names)) == (30_162, 9)
-    assert_frame_equal(table.frame.to_native(), pl.read_csv(path, separator=";", infer_schema=False))
+    assert_frame_equal(
+        table.frame.to_native(), pl.read_csv(path, separator=";", infer_schema=False)
+    )
 
 
 @pytest.mark.parametrize(
@@ -461,11 +525,18 @@ def test_the_study_tables_are_read_as_they_are() -> None:
         [0.0, -0.0, 1.5, None, 2.5],
     ],
 )
-def test_rows_that_follow_their_like_are_written_as_polars_writes_them(column: list[Any], tmp_path: Path) -> None:
+def test_rows_that_follow_their_like_are_written_as_polars_writes_them(
+    column: list[Any], tmp_path: Path
+) -> None:
     values = pl.Series("v", column)
     often = [1, 9000, 2, 5000, 1]
     frame = pl.DataFrame(
-        {"^v$": values.gather([place for place, times in enumerate(often) for _ in range(times)]), "w": [None] * sum(often)}
+        {
+            "^v$": values.gather(
+                [place for place, times in enumerate(often) for _ in range(times)]
+            ),
+            "w": [None] * sum(often),
+        }
     )
     frame = frame.with_columns(w=pl.lit(None, dtype=pl.String))
     shoal.write(frame, tmp_path / "ours.csv")
@@ -474,7 +545,10 @@ def test_rows_that_follow_their_like_are_written_as_polars_writes_them(column: l
 
 
 def test_rows_of_nothing_but_missing_values_come_first_too(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"v": [None] * 12_000 + ["a"] * 3, "w": [None] * 12_003}, schema={"v": pl.String, "w": pl.Int64})
+    frame = pl.DataFrame(
+        {"v": [None] * 12_000 + ["a"] * 3, "w": [None] * 12_003},
+        schema={"v": pl.String, "w": pl.Int64},
+    )
     shoal.write(frame, tmp_path / "ours.csv")
     frame.write_csv(tmp_path / "theirs.csv")
     assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()

@@ -27,7 +27,10 @@ def trees(draw: st.DrawFn) -> list[list[str]]:
     leaves = draw(st.lists(labels, min_size=1, max_size=12, unique=True))
     columns: list[list[str]] = [leaves]
     for level in range(draw(st.integers(0, 3))):
-        parents = {label: draw(st.sampled_from("abcde")) + str(level) for label in dict.fromkeys(columns[-1])}
+        parents = {
+            label: draw(st.sampled_from("abcde")) + str(level)
+            for label in dict.fromkeys(columns[-1])
+        }
         columns.append([parents[label] for label in columns[-1]])
     columns.append([draw(labels)] * len(leaves))
     return [list(line) for line in zip(*columns, strict=True)]
@@ -55,7 +58,9 @@ def test_every_value_covers_a_run_of_neighbouring_leaves(lines: list[list[str]])
 @example([["p;q", "*"], ["r;q", "*"]], ",")
 @example([["[0, 5[", "*"], ["[5, 9[", "*"]], ";")
 @example([['"', "\r"], ["\n", "\r"]], ";")
-def test_a_hierarchy_comes_back_from_its_file_as_it_was(lines: list[list[str]], separator: str) -> None:
+def test_a_hierarchy_comes_back_from_its_file_as_it_was(
+    lines: list[list[str]], separator: str
+) -> None:
     import tempfile
 
     tree = Hierarchy.from_lines(lines)
@@ -70,11 +75,20 @@ def test_a_hierarchy_comes_back_from_its_file_as_it_was(lines: list[list[str]], 
 @pytest.mark.parametrize(
     ("made", "probes"),
     [
-        (hierarchy.intervals(0, 1, widths=[0.1, 0.5], kind="float"), [-0.1, 0, 0.3, 0.30000000000000004, 1, 1.1]),
+        (
+            hierarchy.intervals(0, 1, widths=[0.1, 0.5], kind="float"),
+            [-0.1, 0, 0.3, 0.30000000000000004, 1, 1.1],
+        ),
         (hierarchy.intervals(0, 1, widths=[0.1], kind="float", closed="right"), [0, 0.1, 1, 1.1]),
         (hierarchy.intervals(0, 1, cuts=[[0.5]], kind="float", end="open"), [0, 0.5, 1]),
-        (hierarchy.intervals(bottom=-2.5, top=7, cuts=[[1, 3], [3]], kind="float"), [-99, -2.5, 1, 3, 7, 1e12]),
-        (hierarchy.intervals(bottom=-2.5, top=7, cuts=[[1, 3]], kind="float", closed="right"), [-99, -2.5, 1, 3, 7, 1e12]),
+        (
+            hierarchy.intervals(bottom=-2.5, top=7, cuts=[[1, 3], [3]], kind="float"),
+            [-99, -2.5, 1, 3, 7, 1e12],
+        ),
+        (
+            hierarchy.intervals(bottom=-2.5, top=7, cuts=[[1, 3]], kind="float", closed="right"),
+            [-99, -2.5, 1, 3, 7, 1e12],
+        ),
         (hierarchy.intervals(bottom=-3, top=5, widths=[2]), [-99, -3, 0, 4, 5, 6]),
         (hierarchy.intervals(-3, top=5, widths=[2], closed="right"), [-4, -3, 0, 4, 5, 6]),
         (hierarchy.intervals(high=5, bottom=2), [-4, 1, 2, 5, 6]),
@@ -83,10 +97,17 @@ def test_a_hierarchy_comes_back_from_its_file_as_it_was(lines: list[list[str]], 
         (hierarchy.dates("2024-01-01", "2024-02-01"), []),
     ],
 )
-def test_intervals_come_back_from_their_file_with_their_type(made: Hierarchy, probes: list[float], tmp_path: Path) -> None:
+def test_intervals_come_back_from_their_file_with_their_type(
+    made: Hierarchy, probes: list[float], tmp_path: Path
+) -> None:
     write(made, tmp_path / "tree.csv")
     back = read(tmp_path / "tree.csv", kind=made.kind)
-    assert (back.labels, back.cuts, back.closed, back.end_closed) == (made.labels, made.cuts, made.closed, made.end_closed)
+    assert (back.labels, back.cuts, back.closed, back.end_closed) == (
+        made.labels,
+        made.cuts,
+        made.closed,
+        made.end_closed,
+    )
     assert [back.find(probe) for probe in probes] == [made.find(probe) for probe in probes]
     for level in range(made.height + 1):
         assert back.maps[level].tolist() == made.maps[level].tolist()
@@ -176,7 +197,11 @@ def names(lines: list[list[str]], kind: Kind = Kind.TEXT) -> tuple[list[str], li
         ([["a"], ["b"]], ["one level"], []),
         ([["a", "*"], ["b"], ["c", "*"]], ["ragged"], []),
         ([["a", "x"], ["b", "*"]], ["two roots"], ["merges nothing"]),
-        ([["a", "g", "x", "*"], ["b", "g", "y", "*"], ["c", "h", "y", "*"]], ["two paths"], ["merges nothing"]),
+        (
+            [["a", "g", "x", "*"], ["b", "g", "y", "*"], ["c", "h", "y", "*"]],
+            ["two paths"],
+            ["merges nothing"],
+        ),
         ([["a", "g", "*"], ["a", "h", "*"], ["b", "h", "*"]], ["two paths"], ["merges nothing"]),
         ([["a", "g", "*"], ["a", "g", "*"], ["b", "g", "*"]], ["duplicates"], ["merges nothing"]),
         ([["a", "g", "*"], ["b", "h", "*"]], [], ["merges nothing"]),
@@ -189,7 +214,9 @@ def names(lines: list[list[str]], kind: Kind = Kind.TEXT) -> tuple[list[str], li
         ([["a", "*"]], [], []),
     ],
 )
-def test_every_problem_has_its_name(lines: list[list[str]], fatal: list[str], minor: list[str]) -> None:
+def test_every_problem_has_its_name(
+    lines: list[list[str]], fatal: list[str], minor: list[str]
+) -> None:
     assert names(lines) == (fatal, minor)
     if fatal:
         with pytest.raises(HierarchyError):
@@ -199,10 +226,24 @@ def test_every_problem_has_its_name(lines: list[list[str]], fatal: list[str], mi
 
 
 def test_all_problems_are_named_together_with_their_lines() -> None:
-    lines = [["a", "g", "*"], [], ["a", "g", "*"], ["b", "g"], ["c", "h", "x"], ["d", "", "*"], ["e", "g", "x"]]
+    lines = [
+        ["a", "g", "*"],
+        [],
+        ["a", "g", "*"],
+        ["b", "g"],
+        ["c", "h", "x"],
+        ["d", "", "*"],
+        ["e", "g", "x"],
+    ]
     with pytest.raises(HierarchyError) as caught:
         Hierarchy.from_lines(lines)
-    for part in ("duplicates: 'a' (lines 1 and 3)", "ragged: line 4", "2 roots: '*', 'x'", "'g' (becomes '*', 'x')", "line 6"):
+    for part in (
+        "duplicates: 'a' (lines 1 and 3)",
+        "ragged: line 4",
+        "2 roots: '*', 'x'",
+        "'g' (becomes '*', 'x')",
+        "line 6",
+    ):
         assert part in str(caught.value)
 
 
@@ -236,7 +277,9 @@ def test_line_numbers_are_those_of_the_file(tmp_path: Path) -> None:
         ([["2024-01-01", "*"], ["2024-13-01", "*"]], Kind.DATE, ["type"]),
     ],
 )
-def test_leaves_are_checked_by_their_type(lines: list[list[str]], kind: Kind, fatal: list[str]) -> None:
+def test_leaves_are_checked_by_their_type(
+    lines: list[list[str]], kind: Kind, fatal: list[str]
+) -> None:
     assert names(lines, kind)[0] == fatal
 
 
@@ -300,8 +343,16 @@ def test_any_lines_are_a_hierarchy_or_a_clear_error(cells: list[str], kind: Kind
 def test_the_hierarchies_people_have_can_be_read(shared_data: Path) -> None:
     for path in sorted(shared_data.glob("*/hierarchies/*.csv")):
         found = read_lines(path).problems()
-        assert [one.name for one in found.fatal] == (["two roots"] if path.stem == "occupation" else [])
+        assert [one.name for one in found.fatal] == (
+            ["two roots"] if path.stem == "occupation" else []
+        )
         tree = read(path, root="*")
         assert tree.lines() == Hierarchy.from_lines(tree.lines()).lines()
     age = read(shared_data / "adult/hierarchies/age.csv", kind="integer")
-    assert [age.labels[level][age.maps[level][age.find(39)]] for level in range(5)] == ["39", "35-39", "30-39", "20-39", "*"]
+    assert [age.labels[level][age.maps[level][age.find(39)]] for level in range(5)] == [
+        "39",
+        "35-39",
+        "30-39",
+        "20-39",
+        "*",
+    ]

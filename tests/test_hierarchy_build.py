@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import HierarchyError, ParameterError, ShoalError, TooLargeError
-from shoal.hierarchy import Hierarchy, dates, derive, groups, intervals, mask, order, problems, suppress
+from shoal.hierarchy import (
+    Hierarchy,
+    dates,
+    derive,
+    groups,
+    intervals,
+    mask,
+    order,
+    problems,
+    suppress,
+)
 from shoal.kinds import Kind
 
 
@@ -37,7 +47,10 @@ def test_a_cut_belongs_to_the_side_that_is_closed() -> None:
     assert intervals(0, 9, cuts=[[5]]).labels[1] == ("0-4", "5-9")
     assert intervals(0, 9, cuts=[[5]], closed="right").labels[1] == ("0-5", "6-9")
     assert intervals(0, 9, cuts=[[5]], kind="float").labels[0] == ("[0, 5)", "[5, 9]")
-    assert intervals(0, 9, cuts=[[5]], kind="float", closed="right").labels[0] == ("[0, 5]", "(5, 9]")
+    assert intervals(0, 9, cuts=[[5]], kind="float", closed="right").labels[0] == (
+        "[0, 5]",
+        "(5, 9]",
+    )
     assert intervals(0, 9, cuts=[[5]], kind="float", end="open").labels[0] == ("[0, 5)", "[5, 9)")
     assert intervals(0, 9, cuts=[[5]], kind="float", end="open").find(9.0) == -1
 
@@ -57,7 +70,11 @@ def test_without_an_end_the_domain_is_open_there() -> None:
     assert tree.find(-1) == -1
     tree = intervals(bottom=0, top=1, cuts=[["0.5"]], kind="float")
     assert tree.labels[0] == ("<0", "[0, 0.5)", "[0.5, 1)", ">=1")
-    assert intervals(bottom=0, top=1, kind="float", closed="right").labels[0] == ("<=0", "(0, 1]", ">1")
+    assert intervals(bottom=0, top=1, kind="float", closed="right").labels[0] == (
+        "<=0",
+        "(0, 1]",
+        ">1",
+    )
     assert tree.find(-1e300) == 0
 
 
@@ -93,13 +110,28 @@ def test_one_value_is_a_domain() -> None:
     st.data(),
 )
 def test_numbers_share_an_interval_exactly_if_no_cut_lies_between(
-    low: int, span: int, factors: list[int], origin: int, closed: Any, floating: bool, data: st.DataObject
+    low: int,
+    span: int,
+    factors: list[int],
+    origin: int,
+    closed: Any,
+    floating: bool,
+    data: st.DataObject,
 ) -> None:
     widths = [math.prod(factors[: i + 1]) for i in range(len(factors))]
     scale = Fraction(1, 4) if floating else Fraction(1)
     assume(span > 0 or not floating)
-    options: dict[str, Any] = {"closed": closed, "kind": "float" if floating else "integer", "origin": float(origin * scale)}
-    tree = intervals(float(low * scale), float((low + span) * scale), widths=[float(w * scale) for w in widths], **options)
+    options: dict[str, Any] = {
+        "closed": closed,
+        "kind": "float" if floating else "integer",
+        "origin": float(origin * scale),
+    }
+    tree = intervals(
+        float(low * scale),
+        float((low + span) * scale),
+        widths=[float(w * scale) for w in widths],
+        **options,
+    )
     numbers = st.integers(low, low + span)
     x, y = sorted((data.draw(numbers), data.draw(numbers)))
     for level, width in enumerate(widths, 0 if floating else 1):
@@ -147,7 +179,10 @@ def test_numbers_share_an_interval_exactly_if_no_cut_lies_between(
         ({"low": 0, "top": 1, "kind": "float", "step": 0.5}, "needs `low` and `high`"),
         ({"low": 0, "high": 9, "step": 0}, "above 0"),
         ({"low": 10**17, "top": 10**17 + 9}, "same floating-point"),
-        ({"low": 0, "high": 9, "kind": "float", "cuts": [["1", "1.00000000000000000001"]]}, "same floating-point"),
+        (
+            {"low": 0, "high": 9, "kind": "float", "cuts": [["1", "1.00000000000000000001"]]},
+            "same floating-point",
+        ),
     ],
 )
 def test_intervals_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
@@ -155,7 +190,10 @@ def test_intervals_that_cannot_be_are_refused(options: dict[str, Any], message: 
         intervals(**options)
 
 
-@pytest.mark.parametrize("options", [{"low": 0, "high": 10**12}, {"low": 0, "high": 1e300, "widths": [1e-300], "kind": "float"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"low": 0, "high": 10**12}, {"low": 0, "high": 1e300, "widths": [1e-300], "kind": "float"}],
+)
 def test_a_domain_too_large_is_refused_before_it_is_made(options: dict[str, Any]) -> None:
     with pytest.raises(TooLargeError, match="values"):
         intervals(**options)
@@ -177,7 +215,11 @@ def test_days_become_months_quarters_years_and_decades() -> None:
 @given(st.dates(dt.date(1, 1, 8), dt.date(9999, 12, 1)), st.integers(0, 900))
 def test_every_choice_of_dates_that_is_accepted_nests(first: dt.date, days: int) -> None:
     last = dt.date.fromordinal(min(first.toordinal() + days, dt.date.max.toordinal()))
-    for levels in (["month", "quarter", "year", "decade"], ["week", "iso-year"], ["quarter", "decade"]):
+    for levels in (
+        ["month", "quarter", "year", "decade"],
+        ["week", "iso-year"],
+        ["quarter", "decade"],
+    ):
         tree = dates(first, last, levels)
         assert tree.leaves == (last - first).days + 1
         assert not problems(tree.lines(), Kind.DATE).fatal
@@ -197,28 +239,43 @@ def test_every_choice_of_dates_that_is_accepted_nests(first: dt.date, days: int)
         ("2024-01-01", "2024-02-30", ["year"], "`last` is not a date"),
     ],
 )
-def test_dates_that_cannot_be_are_refused(first: str, last: str, levels: list[str], message: str) -> None:
+def test_dates_that_cannot_be_are_refused(
+    first: str, last: str, levels: list[str], message: str
+) -> None:
     with pytest.raises(ParameterError, match=message):
         dates(first, last, levels)
 
 
 def test_postal_codes_are_masked_from_either_side() -> None:
     assert mask(["10115", "10117"]).lines()[0] == ["10115", "1011*", "101**", "10***", "1****", "*"]
-    assert mask(["10115", "10117"], side="left", steps=[2, 4]).lines()[1] == ["10117", "**117", "****7", "*"]
+    assert mask(["10115", "10117"], side="left", steps=[2, 4]).lines()[1] == [
+        "10117",
+        "**117",
+        "****7",
+        "*",
+    ]
     assert mask(["10115"], steps=[2, 5], symbol="#").lines() == [["10115", "101##", "*"]]
     assert mask(length=2, alphabet="ab").labels == (("aa", "ab", "ba", "bb"), ("a*", "b*"), ("*",))
     assert mask(alphabet=["NS", "01"]).labels[0] == ("N0", "N1", "S0", "S1")
 
 
 def test_short_values_are_filled_up_only_when_asked() -> None:
-    assert mask(["1067", "80331"], pad="0", align="right", steps=[3]).lines() == [["1067", "01***", "*"], ["80331", "80***", "*"]]
-    assert mask(["AB", "ABC"], pad="_", steps=[1]).lines() == [["AB", "AB*", "*"], ["ABC", "AB*", "*"]]
+    assert mask(["1067", "80331"], pad="0", align="right", steps=[3]).lines() == [
+        ["1067", "01***", "*"],
+        ["80331", "80***", "*"],
+    ]
+    assert mask(["AB", "ABC"], pad="_", steps=[1]).lines() == [
+        ["AB", "AB*", "*"],
+        ["ABC", "AB*", "*"],
+    ]
     assert mask(["AB", "ABC"], steps=[1]).lines() == [["AB", "A*", "*"], ["ABC", "AB*", "*"]]
     assert mask([1067, "01099"], kind="integer", pad="0", align="right").find(1099) == 1
 
 
 @given(
-    st.lists(st.text("ab*é", min_size=1, max_size=4), min_size=1, unique=True), st.sampled_from(["left", "right"]), st.booleans()
+    st.lists(st.text("ab*é", min_size=1, max_size=4), min_size=1, unique=True),
+    st.sampled_from(["left", "right"]),
+    st.booleans(),
 )
 def test_any_texts_can_be_masked(values: list[str], side: Any, padded: bool) -> None:
     tree = mask(values, side=side, pad=" " if padded else None)
@@ -275,7 +332,9 @@ def test_ordered_values_are_merged_in_runs() -> None:
         (["a", None], [2], "value 2 is missing"),
     ],
 )
-def test_orders_that_cannot_be_are_refused(values: list[Any], sizes: list[Any], message: str) -> None:
+def test_orders_that_cannot_be_are_refused(
+    values: list[Any], sizes: list[Any], message: str
+) -> None:
     with pytest.raises(ShoalError, match=message):
         order(values, sizes)
 
@@ -288,10 +347,18 @@ def test_groups_may_be_nested_and_of_different_depth() -> None:
 
 
 def test_values_in_no_group_go_to_the_rest_or_are_refused() -> None:
-    assert path(groups({"West": ["FR"]}, values=["FR", "JP"], rest="other"), "JP") == ["JP", "other", "*"]
-    with pytest.raises(HierarchyError, match=r"^1 value of the domain is in no group, 'JP'; .* give `rest`"):
+    assert path(groups({"West": ["FR"]}, values=["FR", "JP"], rest="other"), "JP") == [
+        "JP",
+        "other",
+        "*",
+    ]
+    with pytest.raises(
+        HierarchyError, match=r"^1 value of the domain is in no group, 'JP'; .* give `rest`"
+    ):
         groups({"West": ["FR"]}, values=["FR", "JP"])
-    with pytest.raises(HierarchyError, match=r"^2 values of the domain are in no group, 'JP' first; "):
+    with pytest.raises(
+        HierarchyError, match=r"^2 values of the domain are in no group, 'JP' first; "
+    ):
         groups({"West": ["FR"]}, values=["JP", "FR", "BR"])
 
 
@@ -317,7 +384,13 @@ def test_suppression_has_two_levels() -> None:
     assert suppress([1, 2], kind="integer", root="any").labels[1] == ("any",)
 
 
-DATA = pl.DataFrame({"age": [31, 7, None, 12], "code": ["80331", "10115", "10117", None], "day": [dt.date(2024, 1, 31)] * 4})
+DATA = pl.DataFrame(
+    {
+        "age": [31, 7, None, 12],
+        "code": ["80331", "10115", "10117", None],
+        "day": [dt.date(2024, 1, 31)] * 4,
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +425,9 @@ def test_no_error_of_a_derived_hierarchy_carries_a_value() -> None:
     ):
         with pytest.raises(ShoalError) as caught:
             derive(table.column(column), make, **options)
-        assert not any(secret in str(caught.value) for secret in ("17", "10000", "10,000", "b to c", "'a'"))
+        assert not any(
+            secret in str(caught.value) for secret in ("17", "10000", "10,000", "b to c", "'a'")
+        )
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ def test_the_ratio_of_large_noisy_counts_is_that_of_the_true_ones() -> None:
 def test_the_approximated_deviation_is_that_of_the_draws_where_x_is_large() -> None:
     found = noisy_ratio(5000, 2500, "0.1", 20_000, Seeded(2))
     assert found.deviation == pytest.approx(2**0.5 * 10 / 5000 * (1 + 0.25) ** 0.5)
-    assert (found.high - found.low) / 2 == pytest.approx(1.96 * found.deviation, rel=0.15)  # heavier tails than a normal law's
+    assert (found.high - found.low) / 2 == pytest.approx(
+        1.96 * found.deviation, rel=0.15
+    )  # heavier tails than a normal law's
 
 
 def test_of_small_counts_the_ratio_may_be_anything_and_has_no_mean() -> None:
@@ -35,7 +37,9 @@ def test_more_epsilon_tells_more() -> None:
     assert str(narrow).startswith("0.500 is read off as 0.500")
 
 
-@pytest.mark.parametrize("wrong", [{"x": 0}, {"y": -1}, {"y": 11}, {"epsilon": 0}, {"epsilon": "nan"}, {"trials": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"x": 0}, {"y": -1}, {"y": 11}, {"epsilon": 0}, {"epsilon": "nan"}, {"trials": 0}]
+)
 def test_what_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         noisy_ratio(**{"x": 10, "y": 5, "epsilon": 1, **wrong})  # type: ignore[arg-type]

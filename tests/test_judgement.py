@@ -32,9 +32,15 @@ SECRET = "Zanzibar"  # a value of the input that no message may tell
 
 
 def people(rows: list[tuple[Any, ...]]) -> shoal.Table:
-    frame = pl.DataFrame(rows, schema={"age": pl.Int64, "town": pl.String, "ill": pl.String}, orient="row")
+    frame = pl.DataFrame(
+        rows, schema={"age": pl.Int64, "town": pl.String, "ill": pl.String}, orient="row"
+    )
     return shoal.table(
-        frame, quasi=["age", "town"], sensitive=["ill"], hierarchies={"age": AGE, "town": TOWN}, missing="category"
+        frame,
+        quasi=["age", "town"],
+        sensitive=["ill"],
+        hierarchies={"age": AGE, "town": TOWN},
+        missing="category",
     )
 
 
@@ -55,7 +61,10 @@ def shown(table: shoal.Table, levels: dict[str, int], rows: list[int]) -> pl.Dat
     for name in table.names:
         if name in levels:
             tree = table.hierarchy(name)
-            texts = [tree.labels[levels[name]][tree.maps[levels[name]][leaf]] for leaf in table.leaves(name)]
+            texts = [
+                tree.labels[levels[name]][tree.maps[levels[name]][leaf]]
+                for leaf in table.leaves(name)
+            ]
         else:
             texts = frame[name].to_list()
         columns[name] = [texts[row] for row in rows]
@@ -70,7 +79,10 @@ def counted(found: Judgement, name: str) -> dict[str, tuple[int, float]]:
 @st.composite
 def releases(draw: st.DrawFn) -> tuple[shoal.Table, dict[str, int], list[int]]:
     """A table, the levels of its columns, and the rows that are released, in any order."""
-    ages, towns = st.none() | st.integers(20, 59), st.sampled_from([None, "Ely", "Hull", "Bath", "Bude"])
+    ages, towns = (
+        st.none() | st.integers(20, 59),
+        st.sampled_from([None, "Ely", "Hull", "Bath", "Bude"]),
+    )
     rows = draw(st.lists(st.tuples(ages, towns, st.sampled_from(["flu", "cold"])), max_size=12))
     levels = {"age": draw(st.integers(0, AGE.height)), "town": draw(st.integers(0, TOWN.height))}
     order = draw(st.permutations(range(len(rows))))
@@ -88,7 +100,10 @@ def test_a_judgement_is_what_plain_counting_says(given: Any) -> None:
         after.select("age", "town").n_unique() if rows else 0,
     )
     for name in table.names:
-        was, now = Counter(text or "" for text in before[name]), Counter(text or "" for text in after[name])
+        was, now = (
+            Counter(text or "" for text in before[name]),
+            Counter(text or "" for text in after[name]),
+        )
         assert counted(found, name) == {text: (was[text], now[text]) for text in was}
     covered = {
         name: dict(zip(tree.labels[levels[name]], tree.cover(levels[name]).tolist(), strict=True))
@@ -98,11 +113,16 @@ def test_a_judgement_is_what_plain_counting_says(given: Any) -> None:
     lost = table.rows - len(rows)
     groups = Counter(after.select("age", "town").rows())
     cells = [
-        [covered[name][text or ""] for name, text in zip(covered, row, strict=True)] for row in after.select("age", "town").rows()
+        [covered[name][text or ""] for name, text in zip(covered, row, strict=True)]
+        for row in after.select("age", "town").rows()
     ]
     expected = {
-        "granularity": sum(c / n for row in cells for c, n in zip(row, leaves.values(), strict=True)) + 2 * lost,
-        "intensity": len(rows) * sum(levels[name] / table.hierarchy(name).height for name in levels) + 2 * lost,
+        "granularity": sum(
+            c / n for row in cells for c, n in zip(row, leaves.values(), strict=True)
+        )
+        + 2 * lost,
+        "intensity": len(rows) * sum(levels[name] / table.hierarchy(name).height for name in levels)
+        + 2 * lost,
         "discernibility": sum(size**2 for size in groups.values()) + lost * table.rows,
         "group_size": table.rows / max(len(groups) + (lost > 0), 1),
         "ambiguity": (sum(map(prod, cells)) + lost * prod(leaves.values())) / max(table.rows, 1),
@@ -135,9 +155,11 @@ def test_the_loss_is_the_one_the_method_tells(suppressed: Any) -> None:
     assert found.groups == made.facts["groups"]
     assert found.losses["granularity"].normalised == pytest.approx(made.facts["loss"])
     assert (found.release, found.method) == (made.certificate.number, "optimal")
-    assert {column.column: column.level for column in found.columns if column.column in made.certificate.levels} == dict(
-        made.certificate.levels
-    )
+    assert {
+        column.column: column.level
+        for column in found.columns
+        if column.column in made.certificate.levels
+    } == dict(made.certificate.levels)
 
 
 HOSPITAL = demo.table(1500)
@@ -158,7 +180,9 @@ def made_by(name: str) -> tuple[shoal.Release, str]:
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
-def test_a_written_release_is_judged_like_the_one_in_memory(method: Any, form: str, tmp_path: Path) -> None:
+def test_a_written_release_is_judged_like_the_one_in_memory(
+    method: Any, form: str, tmp_path: Path
+) -> None:
     made, told = made_by(method.name)
     made.write(tmp_path / "out", form)
     assert judge(HOSPITAL, shoal.Release.read(tmp_path / "out")).to_json() == told
@@ -189,7 +213,9 @@ def test_noisy_counts_may_be_more_than_there_were_records(counts: bool) -> None:
         assert 0 <= found.losses["granularity"].normalised <= 1
         told.append(found)
     assert min(found.kept for found in told) < 40 < max(found.kept for found in told)
-    every = shoal.NoisyCounts(1, 0, counts=counts).release(table.with_roles(quasi=["age", "town"], identifying=["ill"]))
+    every = shoal.NoisyCounts(1, 0, counts=counts).release(
+        table.with_roles(quasi=["age", "town"], identifying=["ill"])
+    )
     assert judge(table.with_roles(quasi=["age", "town"], identifying=["ill"]), every).kept >= 0
 
 
@@ -223,20 +249,36 @@ def test_ranges_are_judged_as_far_as_they_can_be() -> None:
 
 def test_values_of_several_levels_side_by_side_are_worth_what_they_cover() -> None:
     table = people(SIX)
-    mixed = pl.DataFrame({"age": ["20-29", "22", "*"], "town": ["Ely", "east", "east"], "ill": ["flu", "flu", "cold"]})
+    mixed = pl.DataFrame(
+        {
+            "age": ["20-29", "22", "*"],
+            "town": ["Ely", "east", "east"],
+            "ill": ["flu", "flu", "cold"],
+        }
+    )
     found = judge(table, mixed)
     assert [column.level for column in found.columns] == [None, None, 0]
     assert found.losses["granularity"].raw == (10 + 1 + 40) / 40 + (1 + 2 + 2) / 4 + 3 * 2
     assert found.losses["ambiguity"].raw == (10 * 1 + 1 * 2 + 40 * 2 + 3 * 160) / 6
     assert counted(found, "town")["Ely"] == (2, 2.0)
     strange = mixed.with_columns(age=pl.lit("old"))
-    with pytest.raises(HierarchyError, match="'age'"):  # what it stands for is not known, so neither are counts
+    with pytest.raises(
+        HierarchyError, match="'age'"
+    ):  # what it stands for is not known, so neither are counts
         judge(table, strange)
 
 
-def test_stars_in_every_generalised_column_are_a_suppressed_record_unless_the_level_says_so() -> None:
+def test_stars_in_every_generalised_column_are_a_suppressed_record_unless_the_level_says_so() -> (
+    None
+):
     table = people(SIX)
-    starred = pl.DataFrame({"age": ["20-29", "20-29", "*"], "town": ["east", "east", "*"], "ill": ["flu", "flu", "cold"]})
+    starred = pl.DataFrame(
+        {
+            "age": ["20-29", "20-29", "*"],
+            "town": ["east", "east", "*"],
+            "ill": ["flu", "flu", "cold"],
+        }
+    )
     found = judge(table, starred, levels={"age": 1, "town": 1})
     assert (found.kept, found.groups) == (2, 1)
     assert counted(found, "ill")["cold"] == (2, 0)
@@ -244,12 +286,20 @@ def test_stars_in_every_generalised_column_are_a_suppressed_record_unless_the_le
     assert judge(table, roots).kept == judge(table, roots, levels={"age": 3, "town": 2}).kept == 6
     assert judge(table, roots, levels={"age": 1, "town": 1}).kept == 0
     with pytest.raises(HierarchyError, match="'town'"):
-        judge(table, starred.with_columns(town=pl.Series(["*", "east", "*"])), levels={"age": 1, "town": 1})
+        judge(
+            table,
+            starred.with_columns(town=pl.Series(["*", "east", "*"])),
+            levels={"age": 1, "town": 1},
+        )
 
 
 FOREIGN = {
     "a group that the input does not have": {"age": ["30-39"], "town": ["east"], "ill": ["flu"]},
-    "a group with too many records": {"age": ["20-29"] * 4, "town": ["east"] * 4, "ill": ["flu"] * 4},
+    "a group with too many records": {
+        "age": ["20-29"] * 4,
+        "town": ["east"] * 4,
+        "ill": ["flu"] * 4,
+    },
     "a value that no record has": {"age": ["40-49"], "town": ["west"], "ill": ["flu"]},
     "too many records": {"age": ["*"] * 7, "town": ["*"] * 7, "ill": ["flu"] * 7},
 }
@@ -265,7 +315,12 @@ def test_what_does_not_fit_is_said_without_a_value() -> None:
     table = people(SIX)
     fine = {"age": ["20-29"], "town": ["east"], "ill": ["flu"]}
     wrong: list[tuple[dict[str, Any], dict[str, Any], type[ShoalError], str]] = [
-        ({**fine, "ill": ["Timbuktu"]}, {}, ColumnError, "'ill': 1 released value not in the input"),
+        (
+            {**fine, "ill": ["Timbuktu"]},
+            {},
+            ColumnError,
+            "'ill': 1 released value not in the input",
+        ),
         ({**fine, "name": ["Timbuktu"]}, {}, ColumnError, "no column 'name'"),
         ({"age": ["20-29"], "ill": ["flu"]}, {}, ColumnError, "no column 'town'"),
         (fine, {"levels": {"age": 2}}, HierarchyError, "'age': 1 released value not at level 2"),
@@ -280,8 +335,15 @@ def test_what_does_not_fit_is_said_without_a_value() -> None:
 
 
 def test_numbers_may_be_written_in_two_ways() -> None:
-    tree = shoal.Hierarchy.from_lines([["007", "010", "*"], ["008", "010", "*"], ["012", "020", "*"]], "integer")
-    table = shoal.table(pl.DataFrame({"code": [7, 8, 12]}), quasi=["code"], hierarchies={"code": tree}, missing="refuse")
+    tree = shoal.Hierarchy.from_lines(
+        [["007", "010", "*"], ["008", "010", "*"], ["012", "020", "*"]], "integer"
+    )
+    table = shoal.table(
+        pl.DataFrame({"code": [7, 8, 12]}),
+        quasi=["code"],
+        hierarchies={"code": tree},
+        missing="refuse",
+    )
     made = shoal.Optimal((KAnonymity(2),), suppression="1/2").release(table)
     assert made.table["code"].to_list() == [10, 10]
     found = judge(table, made)
@@ -292,21 +354,40 @@ def test_numbers_may_be_written_in_two_ways() -> None:
 @pytest.mark.parametrize("library", ["pandas", "arrow"])
 def test_dataframes_of_all_libraries_are_judged_alike(library: str) -> None:
     frame = people(SIX * 5).frame.to_native()
-    native = pd.DataFrame(frame.to_dict(as_series=False)) if library == "pandas" else pa.table(frame.to_dict(as_series=False))
-    roles: dict[str, Any] = {"quasi": ["age", "town"], "sensitive": ["ill"], "hierarchies": {"age": AGE, "town": TOWN}}
+    native = (
+        pd.DataFrame(frame.to_dict(as_series=False))
+        if library == "pandas"
+        else pa.table(frame.to_dict(as_series=False))
+    )
+    roles: dict[str, Any] = {
+        "quasi": ["age", "town"],
+        "sensitive": ["ill"],
+        "hierarchies": {"age": AGE, "town": TOWN},
+    }
     found = []
     for one in (frame, native):
         table = shoal.table(one, **roles)
-        found.append(judge(table, shoal.Optimal((KAnonymity(5),), suppression="1/4", suppressed="star").release(table)).to_dict())
+        found.append(
+            judge(
+                table,
+                shoal.Optimal((KAnonymity(5),), suppression="1/4", suppressed="star").release(
+                    table
+                ),
+            ).to_dict()
+        )
     for each in found:
         del each["release"]
     assert found[0] == found[1]
 
 
-def test_a_table_without_hierarchies_or_quasi_identifying_columns_has_counts_and_no_losses() -> None:
+def test_a_table_without_hierarchies_or_quasi_identifying_columns_has_counts_and_no_losses() -> (
+    None
+):
     frame = pl.DataFrame({"a": [1, 2, 2], "b": ["x", "y", "y"]})
     for quasi, reason in (((), "quasi-identifying"), (("a",), "'a'")):
-        table = shoal.table(frame, quasi=quasi, insensitive=[name for name in frame.columns if name not in quasi])
+        table = shoal.table(
+            frame, quasi=quasi, insensitive=[name for name in frame.columns if name not in quasi]
+        )
         found = judge(table, shoal.RandomSample(1).release(table), queries=5)
         assert (found.kept, found.losses) == (3, {})
         assert all(reason in told for told in found.unknown.values())
@@ -328,10 +409,19 @@ def test_an_empty_release_has_lost_all_there_was(rows: list[Any]) -> None:
 
 def test_classes_are_predicted_and_a_generalised_one_is_not() -> None:
     pytest.importorskip("sklearn")
-    table = people([(age, town, "flu" if age < 40 else "cold") for age in range(20, 60, 2) for town in ("Ely", "Bath")])
+    table = people(
+        [
+            (age, town, "flu" if age < 40 else "cold")
+            for age in range(20, 60, 2)
+            for town in ("Ely", "Bath")
+        ]
+    )
     made = shoal.Optimal((KAnonymity(2),), floor={"age": 1, "town": 1}).release(table)
     found = judge(table, made, classes=["ill", "town"])
-    assert [(one.column, one.classifier, one.folds) for one in found.accuracies] == [("ill", "tree", 10), ("ill", "logistic", 10)]
+    assert [(one.column, one.classifier, one.folds) for one in found.accuracies] == [
+        ("ill", "tree", 10),
+        ("ill", "logistic", 10),
+    ]
     assert all(one.released == 1 for one in found.accuracies)
     assert list(found.unknown) == ["classification of town"]
     assert "generalised" in found.unknown["classification of town"]
@@ -343,7 +433,9 @@ def test_few_records_and_empty_releases_can_be_learnt_from_as_well() -> None:
     few = people(SIX)
     nothing = pl.DataFrame(schema=dict.fromkeys(few.names, pl.String))
     assert {one.folds for one in judge(few, nothing, classes="ill").accuracies} == {6}
-    assert judge(people(SIX[:1]), nothing, classes="ill").unknown == {"classification of ill": "it takes two records"}
+    assert judge(people(SIX[:1]), nothing, classes="ill").unknown == {
+        "classification of ill": "it takes two records"
+    }
 
 
 # Not for release
@@ -374,7 +466,13 @@ def test_a_judgement_is_never_written_beside_a_release(tmp_path: Path) -> None:
     (tmp_path / "out" / "linked.json").symlink_to(tmp_path / "elsewhere.json")
     there = {path.name for path in (tmp_path / "out").iterdir()}
     found = judge(table, made)
-    for name in ("out/report.json", "out/inner/report.json", "way/report.json", "out/inner/../report.json", "out/linked.json"):
+    for name in (
+        "out/report.json",
+        "out/inner/report.json",
+        "way/report.json",
+        "out/inner/../report.json",
+        "out/linked.json",
+    ):
         with pytest.raises(FileError, match="write it somewhere else"):
             found.write(tmp_path / name)
     assert {path.name for path in (tmp_path / "out").iterdir()} == there
@@ -423,7 +521,9 @@ def test_the_report_begins_and_ends_with_the_notice(folder: Path) -> None:
     assert re.search(r"kept +6 \(100 %\), in 3 groups", found.stdout)
     for name in LOSSES:
         assert re.search(rf"^{name.replace('_', ' ')} +\S+ %", found.stdout, re.MULTILINE)
-    assert re.search(r"age, at level 1: records with each value\n +before +after *\n30-39 +4 +4", found.stdout)
+    assert re.search(
+        r"age, at level 1: records with each value\n +before +after *\n30-39 +4 +4", found.stdout
+    )
     assert "and 1 value more; --json lists them all" in found.stdout
     assert {path.name for path in Path("out").iterdir()} == {"release.csv", "certificate.json"}
 
@@ -445,7 +545,10 @@ def test_the_report_is_written_as_json_where_no_release_is(folder: Path) -> None
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert message in refused.stderr
         assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
-    assert run("judge", "recipe.toml", "--release", "out", "--out", "report.json", "--force").exit_code == 0
+    assert (
+        run("judge", "recipe.toml", "--release", "out", "--out", "report.json", "--force").exit_code
+        == 0
+    )
 
 
 SAFEPUB = """[method]
@@ -458,8 +561,12 @@ delta = "1e-2"
 
 def test_what_a_release_tells_its_owner_is_in_no_released_file(folder: Path) -> None:
     (folder / "many.csv").write_text(PEOPLE + PEOPLE.partition("\n")[2] * 39)
-    changed = re.sub(r"\[method\].*\[output\]", SAFEPUB, RECIPE, flags=re.DOTALL).replace("people.csv", "many.csv")
-    (folder / "other.toml").write_text(changed.replace('visits = "insensitive"', 'visits = "identifying"'))
+    changed = re.sub(r"\[method\].*\[output\]", SAFEPUB, RECIPE, flags=re.DOTALL).replace(
+        "people.csv", "many.csv"
+    )
+    (folder / "other.toml").write_text(
+        changed.replace('visits = "insensitive"', 'visits = "identifying"')
+    )
     made = run("release", "other.toml", "--out", "safe")
     assert made.exit_code == 0, made.output
     assert re.search(r"for you alone: \d+ of 240 records", made.stderr)
@@ -490,8 +597,12 @@ def test_groups_of_many_columns_are_found() -> None:
     names = [f"c{j}" for j in range(8)]
     drawn = np.random.default_rng(1).integers(0, 2000, (300, 8))
     frame = pl.DataFrame({name: [values[i] for i in drawn[:, j]] for j, name in enumerate(names)})
-    table = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, tree), missing="refuse")
+    table = shoal.table(
+        frame, quasi=names, hierarchies=dict.fromkeys(names, tree), missing="refuse"
+    )
     levels = dict.fromkeys(names, 0)
-    assert judge(table, frame.sample(200, seed=1), levels=levels).losses["granularity"].normalised == pytest.approx(1 / 3)
+    assert judge(table, frame.sample(200, seed=1), levels=levels).losses[
+        "granularity"
+    ].normalised == pytest.approx(1 / 3)
     with pytest.raises(InputError, match="judge it by the table"):
         judge(table, frame.head(100).with_columns(c0=frame["c0"].tail(100)), levels=levels)

@@ -31,23 +31,33 @@ COLUMNS = {"sex": ["f"] * 9 + ["m"], "ill": [*"abcabzyxw", SECRET]}
 
 
 def _dictionary(columns: Any) -> pa.Table:
-    return pa.table({name: pa.array(values).dictionary_encode() for name, values in columns.items()})
+    return pa.table(
+        {name: pa.array(values).dictionary_encode() for name, values in columns.items()}
+    )
 
 
 FRAMES = {
     "polars": pl.DataFrame,
-    "polars categorical": lambda columns: pl.DataFrame(columns, schema_overrides={"ill": pl.Categorical}),
-    "polars enum": lambda columns: pl.DataFrame(columns, schema_overrides={"ill": pl.Enum([*"zyxwcba", SECRET])}),
+    "polars categorical": lambda columns: pl.DataFrame(
+        columns, schema_overrides={"ill": pl.Categorical}
+    ),
+    "polars enum": lambda columns: pl.DataFrame(
+        columns, schema_overrides={"ill": pl.Enum([*"zyxwcba", SECRET])}
+    ),
     "pandas": pd.DataFrame,
     "pandas category": lambda columns: pd.DataFrame(columns).astype("category"),
     "arrow": pa.table,
     "arrow dictionary": _dictionary,
-    "arrow views": lambda columns: pa.table({name: pa.array(values, pa.string_view()) for name, values in columns.items()}),
+    "arrow views": lambda columns: pa.table(
+        {name: pa.array(values, pa.string_view()) for name, values in columns.items()}
+    ),
 }
 
 
 def _released(frame: Any) -> shoal.Release:
-    table = shoal.table(frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])})
+    table = shoal.table(
+        frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])}
+    )
     return Optimal((KAnonymity(5),), suppression="1/10", ceiling={"sex": 0}).release(table)
 
 
@@ -63,7 +73,11 @@ def test_a_suppressed_value_is_in_no_byte_of_a_release(tmp_path: Path, kind: str
 def test_the_type_of_a_column_does_not_tell_that_a_suppressed_value_was_missing() -> None:
     frame = pd.DataFrame({"sex": COLUMNS["sex"], "ill": [*map(float, range(9)), None]})
     table = shoal.table(
-        frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])}, types={"ill": "integer"}
+        frame,
+        quasi=["sex"],
+        sensitive=["ill"],
+        hierarchies={"sex": suppress(["f", "m"])},
+        types={"ill": "integer"},
     )
     made = Optimal((KAnonymity(5),), suppression="1/10", ceiling={"sex": 0}).release(table)
     assert str(made.table["ill"].dtype) == "int64"
@@ -98,7 +112,12 @@ TYPES: dict[str, tuple[Any, list[Any], Any, str | None]] = {
 
 
 def _everything(
-    directory: Path, kind: Any, values: list[Any], declared: str | None, level: int | None, method: Any
+    directory: Path,
+    kind: Any,
+    values: list[Any],
+    declared: str | None,
+    level: int | None,
+    method: Any,
 ) -> dict[str, object]:
     """All that leaves, where all records are drawn: sex and x as they are, or x at a level of a hierarchy."""
     sex = ["f", "m"] * 100 + ["d"] * (len(values) - 200)
@@ -111,9 +130,17 @@ def _everything(
     days = [[f"2024-07-0{day}", "July", "*"] for day in range(1, 5)]
     trees = {"sex": suppress(["f", "m", "d"])}
     if level is not None:
-        trees["x"] = suppress([*"abc"]) if kind == "category" else Hierarchy.from_lines(days, declared or "text")
+        trees["x"] = (
+            suppress([*"abc"])
+            if kind == "category"
+            else Hierarchy.from_lines(days, declared or "text")
+        )
     table = shoal.table(
-        frame, quasi=["sex"], sensitive=["x"], hierarchies=trees, types=None if declared is None else {"x": declared}
+        frame,
+        quasi=["sex"],
+        sensitive=["x"],
+        hierarchies=trees,
+        types=None if declared is None else {"x": declared},
     )
     levels = {"sex": 0} if level is None else {"sex": 0, "x": level}
     made = method(1, "1e-3", levels=levels).release(table)
@@ -121,15 +148,25 @@ def _everything(
         "certificate": replace(made.certificate, number="").to_json(),
         "type": str(made.table.schema if hasattr(made.table, "schema") else made.table.dtypes),
     }
-    return told | {form: made.write(directory, form).read_bytes() for form in ("csv", "parquet", "arrow")}
+    return told | {
+        form: made.write(directory, form).read_bytes() for form in ("csv", "parquet", "arrow")
+    }
 
 
 def _told_apart(
-    directory: Path, kind: Any, values: list[Any], odd: Any, declared: str | None, level: int | None, method: Any = SafePub
+    directory: Path,
+    kind: Any,
+    values: list[Any],
+    odd: Any,
+    declared: str | None,
+    level: int | None,
+    method: Any = SafePub,
 ) -> bool:
     """Whether a record more, which is alone and never leaves, shows in anything that does."""
     many = values * 100
-    without, with_it = (_everything(directory, kind, rows, declared, level, method) for rows in (many, [*many, odd]))
+    without, with_it = (
+        _everything(directory, kind, rows, declared, level, method) for rows in (many, [*many, odd])
+    )
     assert pl.read_csv(directory / "release.csv").height == 200
     return without != with_it
 
@@ -137,13 +174,17 @@ def _told_apart(
 @pytest.fixture
 def all_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safepub, "drawn", lambda counts, share, chance: counts)
-    monkeypatch.setattr(noisy_counts, "noisy", lambda count, parameters, chance: count * (count >= parameters.k))
+    monkeypatch.setattr(
+        noisy_counts, "noisy", lambda count, parameters, chance: count * (count >= parameters.k)
+    )
 
 
 @pytest.mark.parametrize("what", TYPES)
 @pytest.mark.parametrize("method", [SafePub, NoisyCounts])
 @pytest.mark.usefixtures("all_are_drawn")
-def test_a_record_that_never_leaves_shows_in_no_byte_and_no_type(tmp_path: Path, what: str, method: Any) -> None:
+def test_a_record_that_never_leaves_shows_in_no_byte_and_no_type(
+    tmp_path: Path, what: str, method: Any
+) -> None:
     kind, values, odd, declared = TYPES[what]
     assert not _told_apart(tmp_path, kind, values, odd, declared, None, method)
     if what in ("times", "times of pandas", "times of arrow", "a category"):
@@ -151,18 +192,26 @@ def test_a_record_that_never_leaves_shows_in_no_byte_and_no_type(tmp_path: Path,
             assert not _told_apart(tmp_path, kind, values, odd, declared, level, method)
 
 
-@pytest.mark.parametrize("what", ["times", "times as text", "times of pandas", "times of arrow", "objects"])
+@pytest.mark.parametrize(
+    "what", ["times", "times as text", "times of pandas", "times of arrow", "objects"]
+)
 @pytest.mark.usefixtures("all_are_drawn")
-def test_a_type_that_depends_on_the_values_is_caught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
+def test_a_type_that_depends_on_the_values_is_caught(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
+) -> None:
     """A twin that gives a column its type back where its values have the kind that is asked for."""
-    monkeypatch.setattr(frames, "_stays", lambda library, own, kind: frames.kind_of(library, own) is kind)
+    monkeypatch.setattr(
+        frames, "_stays", lambda library, own, kind: frames.kind_of(library, own) is kind
+    )
     kind, values, odd, declared = TYPES[what]
     assert _told_apart(tmp_path, kind, values, odd, declared, None)
 
 
 # Erases the screen, in three ways; reverses the text; deletes.
 @pytest.mark.parametrize("spell", ["\x1b[2J", "\x9b2J", "\r", "\u202e", "\x7f"])
-def test_a_name_is_no_command_to_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spell: str) -> None:
+def test_a_name_is_no_command_to_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spell: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     name = f"a{spell}b"
     pl.DataFrame({name: ["x", "y"], "c": ["x", "x"]}).write_parquet("t.parquet")
@@ -223,13 +272,27 @@ def _refused(*command: str) -> str:
         ("suppression = 1", "suppression = " + "[" * 9000, "a hundred deep"),
         ('values = ["f", "m"]', "values = " + "[" * 100 + "]" * 100, "more than 50 deep"),
         ("sex =", ".".join("a" * 2000) + " =", "more than 50 deep"),
-        ('path = "people.csv"', 'path = "people.csv"\nencoding = "base64"', "encoding 'base64' is unknown"),
+        (
+            'path = "people.csv"',
+            'path = "people.csv"\nencoding = "base64"',
+            "encoding 'base64' is unknown",
+        ),
         ('path = "people.csv"', 'path = "people.csv"\nencoding = "\\u0000"', "is unknown"),
-        ('build = "suppress"\n        values = ["f", "m"]', 'file = "\\u0000"', "cannot read the hierarchy"),
-        ('build = "suppress"\n        values = ["f", "m"]', 'file = "people.csv"', "is the source itself"),
+        (
+            'build = "suppress"\n        values = ["f", "m"]',
+            'file = "\\u0000"',
+            "cannot read the hierarchy",
+        ),
+        (
+            'build = "suppress"\n        values = ["f", "m"]',
+            'file = "people.csv"',
+            "is the source itself",
+        ),
     ],
 )
-def test_a_recipe_that_asks_too_much_is_refused_in_words(recipe: str, old: str, new: str, said: str) -> None:
+def test_a_recipe_that_asks_too_much_is_refused_in_words(
+    recipe: str, old: str, new: str, said: str
+) -> None:
     Path("recipe.toml").write_text(recipe.replace(old, new))
     assert said in _refused("release", "recipe.toml", "--out", "out")
 
@@ -240,7 +303,9 @@ def test_a_name_too_long_for_a_directory_is_refused(recipe: str) -> None:
 
 
 def test_a_limit_with_thousands_of_digits_is_refused(recipe: str) -> None:
-    assert "--max-at-risk" in _refused("assess", "people.csv", "--quasi", "sex", "--max-at-risk", "9" * 5000)
+    assert "--max-at-risk" in _refused(
+        "assess", "people.csv", "--quasi", "sex", "--max-at-risk", "9" * 5000
+    )
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
@@ -260,7 +325,9 @@ def test_a_full_disk_is_said_and_nothing_stays(recipe: str, format: str) -> None
 
 
 @pytest.mark.parametrize("values", [[frozenset([SECRET])], [SECRET, 1, 2.5], [10**30], [1j]])
-def test_values_that_no_file_holds_are_refused_without_them(tmp_path: Path, values: list[Any]) -> None:
+def test_values_that_no_file_holds_are_refused_without_them(
+    tmp_path: Path, values: list[Any]
+) -> None:
     with pytest.raises(ColumnError, match="convert it to text") as caught:
         shoal.write(pd.DataFrame({"a": values}), tmp_path / "a.csv")
     assert caught.value.__cause__ is None
@@ -268,8 +335,13 @@ def test_values_that_no_file_holds_are_refused_without_them(tmp_path: Path, valu
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("values", [pl.Series([SECRET, 1], dtype=pl.Object), pl.Series([10**30]), pl.Series([timedelta(1)])])
-def test_values_that_polars_cannot_tell_apart_are_refused(tmp_path: Path, values: pl.Series) -> None:
+@pytest.mark.parametrize(
+    "values",
+    [pl.Series([SECRET, 1], dtype=pl.Object), pl.Series([10**30]), pl.Series([timedelta(1)])],
+)
+def test_values_that_polars_cannot_tell_apart_are_refused(
+    tmp_path: Path, values: pl.Series
+) -> None:
     frame = pl.DataFrame({"a": values})
     with pytest.raises(ColumnError, match="convert it to text"):
         shoal.assess(shoal.table(frame, quasi=["a"]))
@@ -279,7 +351,13 @@ def test_values_that_polars_cannot_tell_apart_are_refused(tmp_path: Path, values
 
 
 def _places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    inside = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    inside = (
+        content.items()
+        if isinstance(content, dict)
+        else enumerate(content)
+        if isinstance(content, list)
+        else ()
+    )
     for key, inner in inside:
         yield (*here, key)
         yield from _places(inner, (*here, key))
@@ -287,7 +365,12 @@ def _places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 @pytest.mark.parametrize("value", [None, 1, "x", [1], {"a": 1}], ids=str)
 def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> None:
-    table = shoal.table(pl.DataFrame(COLUMNS), quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])})
+    table = shoal.table(
+        pl.DataFrame(COLUMNS),
+        quasi=["sex"],
+        sensitive=["ill"],
+        hierarchies={"sex": suppress(["f", "m"])},
+    )
     method = Optimal((KAnonymity(2), shoal.TCloseness("ill", "0.9"), shoal.BetaLikeness("ill", 9)))
     released = method.release(table).write(tmp_path)
     paper = tmp_path / "certificate.json"
@@ -308,7 +391,10 @@ def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> No
 def _parts(values: list[str], chunk: int) -> pa.Table:
     """A column of dictionaries with narrow places, each part with a dictionary of its own."""
     narrow = pa.dictionary(pa.int8(), pa.string())
-    parts = [pa.array(values[i : i + chunk]).dictionary_encode().cast(narrow) for i in range(0, len(values), chunk)]
+    parts = [
+        pa.array(values[i : i + chunk]).dictionary_encode().cast(narrow)
+        for i in range(0, len(values), chunk)
+    ]
     return pa.table({"a": pa.chunked_array(parts)})
 
 
@@ -326,13 +412,21 @@ NEIGHBOURS: dict[str, tuple[Any, Any, str | None]] = {
         pa.table({"a": [*[None] * 5, "x"]}),
         "text",
     ),
-    "the only missing value, pandas": (pd.DataFrame({"a": [1] * 5}), pd.DataFrame({"a": [*[1] * 5, None]}), "integer"),
+    "the only missing value, pandas": (
+        pd.DataFrame({"a": [1] * 5}),
+        pd.DataFrame({"a": [*[1] * 5, None]}),
+        "integer",
+    ),
     "the only value of an ordered category of numbers": (
         pd.DataFrame({"a": pd.Series([None] * 5, dtype=_ORDERED)}),
         pd.DataFrame({"a": pd.Series([*[None] * 5, 7], dtype=_ORDERED)}),
         None,
     ),
-    "one value more than a narrow dictionary has places for": (_parts(MANY, 100), _parts([*MANY, "v127"], 100), None),
+    "one value more than a narrow dictionary has places for": (
+        _parts(MANY, 100),
+        _parts([*MANY, "v127"], 100),
+        None,
+    ),
 }
 
 
@@ -343,7 +437,12 @@ def test_no_type_tells_of_a_record_that_stays(which: str) -> None:
     for frame in frames:
         made = KDGS(5).release(shoal.table(frame, quasi=["a"], types={"a": kind} if kind else None))
         assert len(made.table) == 5
-        told.append((str(getattr(made.table, "schema", None) or made.table.dtypes), made.certificate.columns))
+        told.append(
+            (
+                str(getattr(made.table, "schema", None) or made.table.dtypes),
+                made.certificate.columns,
+            )
+        )
     assert told[0] == told[1]
 
 

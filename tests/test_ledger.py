@@ -32,7 +32,16 @@ import shoal.release
 from shoal.chance import Chance
 from shoal.chance.source import Seeded
 from shoal.cli.app import app
-from shoal.errors import BudgetError, ColumnError, FileError, HierarchyError, InfeasibleError, ParameterError, ShoalError, Stopped
+from shoal.errors import (
+    BudgetError,
+    ColumnError,
+    FileError,
+    HierarchyError,
+    InfeasibleError,
+    ParameterError,
+    ShoalError,
+    Stopped,
+)
 from shoal.hierarchy import suppress
 from shoal.ledger import Budget, Ledger, book, store
 from shoal.ledger.fingerprint import fingerprint
@@ -63,7 +72,9 @@ class Private:
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         return DifferentialPrivacy(self.epsilon, self.delta, "standard", self.unit)
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         chance = chance or Chance()
         if progress:
             progress(0, 1, "flipping a coin")
@@ -83,7 +94,9 @@ class NoCoins(Chance):
 
 def people(ill: str = "abcd", columns: Mapping[str, list[str]] | None = None) -> Table:
     frame = pa.table(columns or {"sex": ["f", "m"] * 10, "ill": [*ill] * 5})
-    return shoal.table(frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])})
+    return shoal.table(
+        frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])}
+    )
 
 
 @pytest.fixture
@@ -94,7 +107,9 @@ def ledger(tmp_path: Path) -> Ledger:
 @pytest.fixture
 def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries are not waited for to reach the disk: for tests with thousands of them."""
-    monkeypatch.setattr(store, "_PRAGMAS", tuple(pragma.replace("EXTRA", "OFF") for pragma in store._PRAGMAS))
+    monkeypatch.setattr(
+        store, "_PRAGMAS", tuple(pragma.replace("EXTRA", "OFF") for pragma in store._PRAGMAS)
+    )
 
 
 def pair(epsilon: Any, delta: Any) -> Budget:
@@ -102,7 +117,10 @@ def pair(epsilon: Any, delta: Any) -> Budget:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+        for path in folder.rglob("*")
+    }
 
 
 # Creating
@@ -131,8 +149,14 @@ def test_the_key_is_random_and_never_shown(tmp_path: Path) -> None:
         made.release(Private(), people())
         with store.reading(made.path) as connection:
             keys.append(store.links(connection, made.path)[0].content["key"])
-        shown = [run("ledger", "show", str(made.path)), run("ledger", "show", str(made.path), "--json")]
-        assert not any(keys[-1] in text for text in (*map(str, made.entries()), *(result.output for result in shown)))
+        shown = [
+            run("ledger", "show", str(made.path)),
+            run("ledger", "show", str(made.path), "--json"),
+        ]
+        assert not any(
+            keys[-1] in text
+            for text in (*map(str, made.entries()), *(result.output for result in shown))
+        )
     assert [len(key) for key in keys] == [64, 64]
     assert keys[0] != keys[1]
 
@@ -182,9 +206,22 @@ def test_a_creation_that_was_cut_short_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("epsilon", "delta"),
-    [(0, 0.1), (-1, 0.1), ("nan", 0.1), (float("inf"), 0.1), (1, 1), (1, -1), (1, "nan"), ("ln(1)", 0.1), (1, None), (None, 0.1)],
+    [
+        (0, 0.1),
+        (-1, 0.1),
+        ("nan", 0.1),
+        (float("inf"), 0.1),
+        (1, 1),
+        (1, -1),
+        (1, "nan"),
+        ("ln(1)", 0.1),
+        (1, None),
+        (None, 0.1),
+    ],
 )
-def test_a_budget_that_is_nonsense_is_refused_and_nothing_made(tmp_path: Path, epsilon: Any, delta: Any) -> None:
+def test_a_budget_that_is_nonsense_is_refused_and_nothing_made(
+    tmp_path: Path, epsilon: Any, delta: Any
+) -> None:
     with pytest.raises(ParameterError):
         Ledger.create(tmp_path / "ledger", epsilon=epsilon, delta=delta)
     assert not tree(tmp_path)
@@ -196,8 +233,14 @@ def test_a_budget_that_is_nonsense_is_refused_and_nothing_made(tmp_path: Path, e
 def test_a_release_is_reserved_completed_and_written(ledger: Ledger, tmp_path: Path) -> None:
     made = ledger.release(Private("ln(2)"), people(), tmp_path / "out")
     _, reserved, completed = ledger.entries()
-    assert (reserved.what, completed.what, completed.facts["reserved"]) == ("reserved", "completed", reserved.number)
-    assert {part: reserved.facts[part] for part in ("epsilon", "delta", "definition", "unit", "method")} == {
+    assert (reserved.what, completed.what, completed.facts["reserved"]) == (
+        "reserved",
+        "completed",
+        reserved.number,
+    )
+    assert {
+        part: reserved.facts[part] for part in ("epsilon", "delta", "definition", "unit", "method")
+    } == {
         "epsilon": "ln(2)",
         "delta": "1e-6",
         "definition": "standard",
@@ -208,12 +251,17 @@ def test_a_release_is_reserved_completed_and_written(ledger: Ledger, tmp_path: P
     assert completed.facts["release"] == made.certificate.number
     assert completed.facts["certificate"] == json.loads(made.certificate.to_json())
     assert made.facts["ledger"] == {"entry": 2, "other_data": False}
-    assert json.loads((tmp_path / "out" / "certificate.json").read_text())["number"] == made.certificate.number
+    assert (
+        json.loads((tmp_path / "out" / "certificate.json").read_text())["number"]
+        == made.certificate.number
+    )
     assert (tmp_path / "out" / "release.csv").is_file()
     assert ledger.verify() == []
 
 
-def test_the_reservation_stands_before_the_first_coin_and_the_certificate_before_the_files(tmp_path: Path) -> None:
+def test_the_reservation_stands_before_the_first_coin_and_the_certificate_before_the_files(
+    tmp_path: Path,
+) -> None:
     ledger = Ledger.create(tmp_path / "ledger")
     seen: list[list[str]] = []
 
@@ -236,13 +284,20 @@ def test_nothing_of_the_ledger_is_in_the_release(ledger: Ledger, tmp_path: Path)
     ledger.release(Private(), people(), tmp_path / "out")
     with store.reading(ledger.path) as connection:
         chain = store.links(connection, ledger.path)
-    secrets = [chain[0].content["key"], chain[1].content["fingerprint"], *(link.digest for link in chain), ledger.path.name]
+    secrets = [
+        chain[0].content["key"],
+        chain[1].content["fingerprint"],
+        *(link.digest for link in chain),
+        ledger.path.name,
+    ]
     for content in tree(tmp_path / "out").values():
         assert not [secret for secret in secrets if secret.encode() in content]
 
 
 @pytest.mark.parametrize("folder", [".", "in", "in/.."])
-def test_a_release_beside_the_ledger_is_refused_since_it_would_be_published_along(tmp_path: Path, folder: str) -> None:
+def test_a_release_beside_the_ledger_is_refused_since_it_would_be_published_along(
+    tmp_path: Path, folder: str
+) -> None:
     (tmp_path / "in").mkdir()
     ledger = Ledger.create(tmp_path / "in" / "ledger")
     (tmp_path / "link").symlink_to(tmp_path / folder)
@@ -258,7 +313,9 @@ def test_a_release_beyond_the_budget_leaves_no_trace(ledger: Ledger, tmp_path: P
     ledger.release(Private(1.5), people(), tmp_path / "first")
     before = tree(tmp_path)
     for asking in (Private(0.6), Private(0.5, "9.1e-6")):
-        with pytest.raises(BudgetError, match=r"needs ε .* has spent ε 1.5, δ 1e-6 of a budget of ε 2, δ 1e-5"):
+        with pytest.raises(
+            BudgetError, match=r"needs ε .* has spent ε 1.5, δ 1e-6 of a budget of ε 2, δ 1e-5"
+        ):
             ledger.release(asking, people(), tmp_path / "a" / "b", chance=NoCoins())
     assert tree(tmp_path) == before
     ledger.release(Private(0.5, "9e-6"), people(), tmp_path / "a" / "b")
@@ -282,19 +339,29 @@ def test_a_mistake_that_can_be_seen_beforehand_spends_nothing(
 ) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "locked").mkdir(0o500)
-    if str(change.get("directory")).startswith("locked") and os.access(tmp_path / "locked", os.W_OK):
+    if str(change.get("directory")).startswith("locked") and os.access(
+        tmp_path / "locked", os.W_OK
+    ):
         pytest.skip("whoever runs this may write anywhere")
     before = tree(tmp_path)
     options = {"method": Private(), "table": people(), "directory": "out", **change}
     with pytest.raises(error):
         ledger.release(
-            options.pop("method"), options.pop("table"), tmp_path / options.pop("directory"), chance=NoCoins(), **options
+            options.pop("method"),
+            options.pop("table"),
+            tmp_path / options.pop("directory"),
+            chance=NoCoins(),
+            **options,
         )
     assert tree(tmp_path) == before
 
 
-def test_a_method_that_fails_has_spent_and_the_error_says_so(ledger: Ledger, tmp_path: Path) -> None:
-    with pytest.raises(InfeasibleError, match=r"nothing can be released; entry 2 of .* counts as spent"):
+def test_a_method_that_fails_has_spent_and_the_error_says_so(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        InfeasibleError, match=r"nothing can be released; entry 2 of .* counts as spent"
+    ):
         ledger.release(Private(fails=True), people(), tmp_path / "out")
 
     def stop(done: int, total: int, what: str) -> None:
@@ -314,7 +381,9 @@ def test_files_that_cannot_be_written_stay_spent_and_the_error_says_so(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(FileError, match=r"No space left on device.*; entry 2 of .* counts as spent"):
+    with pytest.raises(
+        FileError, match=r"No space left on device.*; entry 2 of .* counts as spent"
+    ):
         ledger.release(Private(), people(), tmp_path / "out")
     assert [entry.what for entry in ledger.entries()] == ["created", "reserved", "completed"]
     assert ledger.spent().epsilon == 1
@@ -369,7 +438,11 @@ def test_sums_are_exact(tmp_path: Path) -> None:
 @settings(max_examples=30)
 @given(
     asked=st.lists(
-        st.tuples(st.sampled_from(["0.1", "1/3", "ln(2)", "0.5*ln(3)", "1"]), st.sampled_from(["1e-6", "1/300000"])), max_size=8
+        st.tuples(
+            st.sampled_from(["0.1", "1/3", "ln(2)", "0.5*ln(3)", "1"]),
+            st.sampled_from(["1e-6", "1/300000"]),
+        ),
+        max_size=8,
     )
 )
 def test_whatever_is_asked_for_the_budget_is_kept_and_nothing_is_refused_that_fits(
@@ -377,11 +450,15 @@ def test_whatever_is_asked_for_the_budget_is_kept_and_nothing_is_refused_that_fi
 ) -> None:
     path = tmp_path_factory.mktemp("ledger") / "ledger"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(store, "_PRAGMAS", tuple(pragma.replace("EXTRA", "OFF") for pragma in store._PRAGMAS))
+        patched.setattr(
+            store, "_PRAGMAS", tuple(pragma.replace("EXTRA", "OFF") for pragma in store._PRAGMAS)
+        )
         ledger = Ledger.create(path, epsilon=2, delta="1e-5")
         epsilon, delta = Fraction(0), Fraction(0)  # lower bounds, to forty digits
         for number, (more, also) in enumerate(asked, 2):
-            fits = epsilon + Epsilon.of(more).bounds(40)[0] <= 2 and delta + Fraction(also) <= Fraction("1e-5")
+            fits = epsilon + Epsilon.of(more).bounds(40)[0] <= 2 and delta + Fraction(
+                also
+            ) <= Fraction("1e-5")
             try:
                 ledger.reserve(DifferentialPrivacy(more, also, "standard"), "test", people())
             except BudgetError:
@@ -422,7 +499,10 @@ def test_without_a_budget_what_has_no_bound_is_entered_as_such(tmp_path: Path) -
 
 
 def test_units_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
-    for ledger in (Ledger.create(tmp_path / "a", epsilon=3, delta=0.1), Ledger.create(tmp_path / "b")):
+    for ledger in (
+        Ledger.create(tmp_path / "a", epsilon=3, delta=0.1),
+        Ledger.create(tmp_path / "b"),
+    ):
         ledger.release(Private(), people())
         with pytest.raises(BudgetError, match="'row' and this one 'patient'"):
             ledger.release(Private(unit="patient"), people(), chance=NoCoins())
@@ -430,13 +510,21 @@ def test_units_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_safepub_would_refuse_about_a_table_costs_nothing(ledger: Ledger) -> None:
-    rows = {"sex": ["f", "m"], "born": pd.Series([date(2001, 2, 3), date(2002, 3, 4)], dtype=object), "who": ["a", None]}
+    rows = {
+        "sex": ["f", "m"],
+        "born": pd.Series([date(2001, 2, 3), date(2002, 3, 4)], dtype=object),
+        "who": ["a", None],
+    }
     roles: dict[str, Any] = {"quasi": ["sex"], "insensitive": ["born"], "identifying": ["who"]}
     options = {**roles, "hierarchies": {"sex": suppress(["f", "m"])}}
     with pytest.raises(ColumnError, match="read off its values"):
-        ledger.release(SafePub(1, DELTA), shoal.table(pd.DataFrame(rows), **options), chance=NoCoins())
+        ledger.release(
+            SafePub(1, DELTA), shoal.table(pd.DataFrame(rows), **options), chance=NoCoins()
+        )
     declared = shoal.table(pd.DataFrame(rows), types={"born": "date"}, **options)
-    with pytest.raises(ColumnError, match="'who' is to tell whose rows belong together, and misses values"):
+    with pytest.raises(
+        ColumnError, match="'who' is to tell whose rows belong together, and misses values"
+    ):
         ledger.release(SafePub(1, DELTA, "standard", unit="who"), declared, chance=NoCoins())
     assert ledger.spent() == pair(0, 0)
     ledger.release(SafePub(1, DELTA), declared)
@@ -447,7 +535,12 @@ def test_a_budget_changes_only_by_an_entry_and_never_below_what_is_spent(ledger:
     with pytest.raises(BudgetError):
         ledger.release(Private(), people())
     entry = ledger.set_budget(epsilon="5/2")
-    assert (entry.number, entry.what, entry.facts["epsilon"], entry.facts["delta"]) == (4, "budget", "2.5", "1e-5")
+    assert (entry.number, entry.what, entry.facts["epsilon"], entry.facts["delta"]) == (
+        4,
+        "budget",
+        "2.5",
+        "1e-5",
+    )
     ledger.release(Private(), people())
     for wrong in ({"epsilon": "2.4"}, {"delta": "1e-6"}, {"epsilon": 3, "delta": 0}):
         with pytest.raises(BudgetError, match="has already spent"):
@@ -472,9 +565,20 @@ def test_a_ledger_without_a_budget_gets_one_later(tmp_path: Path) -> None:
 # Which data
 
 
-@given(st.lists(st.tuples(st.sampled_from("fm"), st.sampled_from(["", "a", "ab", "é"])), min_size=1, max_size=12), st.randoms())
-def test_a_fingerprint_minds_content_and_no_order(rows: list[tuple[str, str]], dice: random.Random) -> None:
-    def of(rows: list[tuple[str, str]], order: Callable[[Any], Any] = iter, key: bytes = b"k" * 32) -> str:
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("fm"), st.sampled_from(["", "a", "ab", "é"])),
+        min_size=1,
+        max_size=12,
+    ),
+    st.randoms(),
+)
+def test_a_fingerprint_minds_content_and_no_order(
+    rows: list[tuple[str, str]], dice: random.Random
+) -> None:
+    def of(
+        rows: list[tuple[str, str]], order: Callable[[Any], Any] = iter, key: bytes = b"k" * 32
+    ) -> str:
         columns = {"sex": [sex for sex, _ in rows], "ill": [ill for _, ill in rows]}
         return fingerprint(people(columns=dict(order(list(columns.items())))), key)
 
@@ -494,11 +598,21 @@ def test_a_fingerprint_is_the_same_for_a_file_and_every_dataframe(tmp_path: Path
     columns = {"name": ["A", "B", "C"], "age": [39, 40, 39], "ill": ["a", None, "b"]}
     pl.DataFrame(columns).write_csv(tmp_path / "people.csv")
     frames = [pl.DataFrame(columns), pd.DataFrame(columns), pa.table(columns)]
-    roles: Any = {"identifying": ["name"], "quasi": ["age"], "sensitive": ["ill"], "types": {"age": "integer"}}
-    tables = [shoal.read(tmp_path / "people.csv", **roles), *(shoal.table(frame, **roles) for frame in frames)]
+    roles: Any = {
+        "identifying": ["name"],
+        "quasi": ["age"],
+        "sensitive": ["ill"],
+        "types": {"age": "integer"},
+    }
+    tables = [
+        shoal.read(tmp_path / "people.csv", **roles),
+        *(shoal.table(frame, **roles) for frame in frames),
+    ]
     assert len({fingerprint(table, b"k" * 32) for table in tables}) == 1
     renamed = pl.DataFrame({**columns, "name": ["X", "Y", "Z"]})  # who they are is not looked at
-    assert fingerprint(shoal.table(renamed, **roles), b"k" * 32) == fingerprint(tables[0], b"k" * 32)
+    assert fingerprint(shoal.table(renamed, **roles), b"k" * 32) == fingerprint(
+        tables[0], b"k" * 32
+    )
 
 
 def test_texts_that_run_into_each_other_have_different_fingerprints() -> None:
@@ -509,7 +623,8 @@ def test_texts_that_run_into_each_other_have_different_fingerprints() -> None:
 
 def test_other_data_is_noted(ledger: Ledger) -> None:
     noted = [
-        ledger.release(Private("0.1"), people(ill)).facts["ledger"]["other_data"] for ill in ("abcd", "dcba", "abce", "abcd")
+        ledger.release(Private("0.1"), people(ill)).facts["ledger"]["other_data"]
+        for ill in ("abcd", "dcba", "abce", "abcd")
     ]
     assert noted == [False, True, True, True]  # the second has the same values at other people
     shown = run("ledger", "show", str(ledger.path)).stdout
@@ -524,7 +639,10 @@ def filled(path: Path) -> Ledger:
     made = Ledger.create(path, epsilon=2, delta="1e-5")
     made.release(Private("ln(2)"), people())
     for length in (10, 1500, 6000, 3):
-        _append(made, {"what": "budget", "time": "", "epsilon": "2", "delta": "0.1", "long": "x" * length})
+        _append(
+            made,
+            {"what": "budget", "time": "", "epsilon": "2", "delta": "0.1", "long": "x" * length},
+        )
     assert made.verify() == []
     return made
 
@@ -552,7 +670,11 @@ def some_places(content: bytes) -> Iterator[int]:
     """The whole header, and a sample of all other bytes, zero and not."""
     dice = random.Random(5)
     yield from range(112)
-    yield from (place for place in range(112, len(content)) if dice.random() < (0.08 if content[place] else 0.02))
+    yield from (
+        place
+        for place in range(112, len(content))
+        if dice.random() < (0.08 if content[place] else 0.02)
+    )
 
 
 def test_a_changed_byte_is_found_wherever_it_is(tmp_path: Path) -> None:
@@ -644,7 +766,9 @@ def test_a_file_with_pages_of_pages_is_accounted_for(tmp_path: Path, unsynced: N
     for _ in range(700):  # most take a page of their own; the root has room for about 500 pages
         with store.writing(ledger.path) as connection:
             long = "x" * dice.choice([3800, 3800, 3800, 100, 9000])
-            chain.append(store.append(connection, chain, {"what": "budget", "time": "", "long": long}))
+            chain.append(
+                store.append(connection, chain, {"what": "budget", "time": "", "long": long})
+            )
     assert ledger.path.read_bytes()[4096] == 5
     assert ledger.verify() == []
     content = ledger.path.read_bytes()
@@ -673,7 +797,12 @@ def careless_writing(path: Path) -> Any:
             with store.reading(path) as now:  # so that the chain is whole all the same
                 chain = store.links(now, path)
             return connection.execute(
-                sql, (len(chain) + 1, values[1], store._digest(chain[-1].digest, len(chain) + 1, values[1]))
+                sql,
+                (
+                    len(chain) + 1,
+                    values[1],
+                    store._digest(chain[-1].digest, len(chain) + 1, values[1]),
+                ),
             )
 
         def __exit__(self, *error: object) -> None:
@@ -699,7 +828,9 @@ class Forgets(Ledger):
 
     def reserve(self, *arguments: Any, **options: Any) -> Any:
         self.later = arguments, options
-        return replace(self.entries()[0], number=len(self.entries()) + 1, facts={"other_data": False})
+        return replace(
+            self.entries()[0], number=len(self.entries()) + 1, facts={"other_data": False}
+        )
 
     def complete(self, reserved: int, certificate: Any, **options: Any) -> Any:
         arguments, later = self.later
@@ -707,7 +838,11 @@ class Forgets(Ledger):
         return super().complete(super().reserve(*arguments, **later).number, certificate, **options)
 
 
-LEDGERS: dict[str, type[Ledger]] = {"shipped": Ledger, "writes first": WritesFirst, "forgets": Forgets}
+LEDGERS: dict[str, type[Ledger]] = {
+    "shipped": Ledger,
+    "writes first": WritesFirst,
+    "forgets": Forgets,
+}
 TRACED = (store.__file__, book.__file__, shoal.release.__file__, shoal.disk.__file__)
 
 
@@ -738,7 +873,9 @@ def nursery() -> None:
                     os.kill(child, signal.SIGKILL)
                     _, status = os.waitpid(child, 0)
                     break
-                libc.ptrace(24, child, None, None)  # PTRACE_SYSCALL: on to where the next one begins or ends
+                libc.ptrace(
+                    24, child, None, None
+                )  # PTRACE_SYSCALL: on to where the next one begins or ends
                 _, status = os.waitpid(child, 0)
                 if not os.WIFSTOPPED(status):
                     break
@@ -754,7 +891,12 @@ def nursery() -> None:
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         failed = not killed and os.waitstatus_to_exitcode(status)
         took = time.perf_counter() - begun
-        print(json.dumps({"killed": killed, "failed": failed, "points": points, "stops": stops, "took": took}), flush=True)
+        print(
+            json.dumps(
+                {"killed": killed, "failed": failed, "points": points, "stops": stops, "took": took}
+            ),
+            flush=True,
+        )
 
 
 def _work(job: dict[str, Any], table: Table, write: int, libc: Any) -> None:
@@ -798,7 +940,9 @@ def _race(job: dict[str, Any], table: Table, write: int) -> None:
         if (runner := os.fork()) == 0:
             for _ in range(6):
                 try:
-                    ledger.reserve(Private("0.1", "1e-7").promise(Schema.of(table)), "private", table)
+                    ledger.reserve(
+                        Private("0.1", "1e-7").promise(Schema.of(table)), "private", table
+                    )
                     os.write(write, b"granted\n")
                 except BudgetError:
                     os.write(write, b"refused\n")
@@ -817,13 +961,19 @@ class Nursery:
         self.folder = folder
         code = "from tests.test_ledger import nursery; nursery()"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self.fresh = folder / "fresh"
         Ledger.create(self.fresh, epsilon=2, delta="1e-5")
         self.jobs = 0
 
-    def __call__(self, what: str = "release", ledger: str = "shipped", **kill: Any) -> tuple[Path, dict[str, Any]]:
+    def __call__(
+        self, what: str = "release", ledger: str = "shipped", **kill: Any
+    ) -> tuple[Path, dict[str, Any]]:
         self.jobs += 1
         folder = self.folder / f"job{self.jobs}"
         folder.mkdir()
@@ -831,7 +981,9 @@ class Nursery:
             shutil.copy(self.fresh, folder / "ledger")
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps({"what": what, "ledger": ledger, "folder": str(folder), **kill}) + "\n")
+        self.process.stdin.write(
+            json.dumps({"what": what, "ledger": ledger, "folder": str(folder), **kill}) + "\n"
+        )
         self.process.stdin.flush()
         done: dict[str, Any] = json.loads(self.process.stdout.readline())
         assert not done["failed"]
@@ -860,7 +1012,9 @@ def test_the_race_would_be_lost_without_the_lock(nursery_: Nursery) -> None:
         _, done = nursery_("race", "careless", processes=8)
         return bool(done["points"].count("granted") > 20)
 
-    assert any(lost() for _ in range(10))  # who is first is up to the machine, so not every race is lost
+    assert any(
+        lost() for _ in range(10)
+    )  # who is first is up to the machine, so not every race is lost
 
 
 def found_after(folder: Path) -> str:
@@ -892,7 +1046,9 @@ def goes_on(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
-def test_killed_at_any_line_nothing_is_lost_and_nothing_overspent(nursery_: Nursery, stride: int) -> None:
+def test_killed_at_any_line_nothing_is_lost_and_nothing_overspent(
+    nursery_: Nursery, stride: int
+) -> None:
     _, whole = nursery_(point="none")
     states = []
     for i, point in enumerate(whole["points"][::stride]):
@@ -935,7 +1091,9 @@ def killed_at_system_calls(nursery_: Nursery, what: str, share: float) -> set[st
     for stop in range(1, _stops(nursery_, what)):
         if dice.random() < share:
             folder, _ = nursery_(what, stop=stop)
-            if what == "create" and (not (folder / "ledger").exists() or not _whole(folder / "ledger")):
+            if what == "create" and (
+                not (folder / "ledger").exists() or not _whole(folder / "ledger")
+            ):
                 Ledger.create(folder / "ledger", epsilon=2, delta="1e-5")
                 states.add("nothing")
             states.add(found_after(folder))
@@ -960,7 +1118,12 @@ def test_killed_at_some_system_calls_nothing_is_lost(nursery_: Nursery) -> None:
 
 @pytest.mark.slow
 def test_killed_at_any_system_call_nothing_is_lost(nursery_: Nursery) -> None:
-    assert killed_at_system_calls(nursery_, "release", 1) == {"created", "reserved", "completed", "written"}
+    assert killed_at_system_calls(nursery_, "release", 1) == {
+        "created",
+        "reserved",
+        "completed",
+        "written",
+    }
     assert killed_at_system_calls(nursery_, "create", 1) == {"nothing", "created"}
 
 
@@ -989,7 +1152,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_show_tells_everything_within_80_columns(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
-    assert run("ledger", "create", str(path), "--epsilon", "ln(8)", "--delta", "1e-5").exit_code == 0
+    assert (
+        run("ledger", "create", str(path), "--epsilon", "ln(8)", "--delta", "1e-5").exit_code == 0
+    )
     ledger = Ledger(path)
     made = ledger.release(Private("0.5"), people())
     with pytest.raises(InfeasibleError):
@@ -1007,7 +1172,13 @@ def test_show_tells_everything_within_80_columns(tmp_path: Path) -> None:
     found = json.loads(run("ledger", "show", str(path), "--json").stdout)
     assert found["budget"] == {"epsilon": "4", "delta": "1e-5"}
     assert Fraction(found["spent"]["epsilon"]) + Fraction(found["left"]["epsilon"]) == 4
-    assert [entry["what"] for entry in found["entries"]] == ["created", "reserved", "completed", "reserved", "budget"]
+    assert [entry["what"] for entry in found["entries"]] == [
+        "created",
+        "reserved",
+        "completed",
+        "reserved",
+        "budget",
+    ]
     assert found["head"] == ledger.head() == found["entries"][-1]["digest"]
     assert found["bounded"] is True
 
@@ -1020,14 +1191,21 @@ def test_a_ledger_that_others_may_read_is_told(ledger: Ledger) -> None:
 
 def test_mistakes_on_the_command_line_are_exit_code_2(tmp_path: Path) -> None:
     path = str(tmp_path / "ledger")
-    for arguments in (("show", path), ("verify", path), ("budget", path), ("create", path, "--epsilon", "1")):
+    for arguments in (
+        ("show", path),
+        ("verify", path),
+        ("budget", path),
+        ("create", path, "--epsilon", "1"),
+    ):
         result = run("ledger", *arguments)
         assert result.exit_code == 2, arguments
         assert result.stderr.startswith("error: ")
     assert not tree(tmp_path)
 
 
-def test_a_recipe_names_its_ledger_seen_from_its_own_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_names_its_ledger_seen_from_its_own_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     refused = run("release", "recipe.toml", "--out", "out")
     assert refused.exit_code == 2
     assert "shoal ledger create own.ledger" in refused.stderr
@@ -1044,7 +1222,9 @@ def test_a_recipe_names_its_ledger_seen_from_its_own_folder(folder: Path, monkey
     for entry, made in ((4, recipe.run()), (6, recipe.release(recipe.table()))):
         assert Ledger("../own.ledger").entries()[entry].facts["release"] == made.certificate.number
     Ledger.create("other.ledger")
-    assert run("release", "../recipe.toml", "--out", "more", "--ledger", "other.ledger").exit_code == 0
+    assert (
+        run("release", "../recipe.toml", "--out", "more", "--ledger", "other.ledger").exit_code == 0
+    )
     assert [len(Ledger(path).entries()) for path in ("../own.ledger", "other.ledger")] == [7, 3]
 
 
@@ -1058,13 +1238,17 @@ def test_a_release_that_the_budget_does_not_allow_writes_nothing(folder: Path) -
     assert tree(folder) == before
 
 
-def test_a_release_that_is_stopped_is_told_to_be_spent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_that_is_stopped_is_told_to_be_spent(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from shoal.methods.optimal import Optimal
 
     Ledger.create("own.ledger")
     for error in (KeyboardInterrupt, Stopped):
 
-        def stop(self: object, *arguments: object, error: type[BaseException] = error, **options: object) -> None:
+        def stop(
+            self: object, *arguments: object, error: type[BaseException] = error, **options: object
+        ) -> None:
             raise error
 
         monkeypatch.setattr(Optimal, "release", stop)
@@ -1076,7 +1260,10 @@ def test_a_release_that_is_stopped_is_told_to_be_spent(folder: Path, monkeypatch
 
 def test_unknown_keys_of_the_section_are_told(folder: Path) -> None:
     (folder / "recipe.toml").write_text(RECIPE + '\n[ledger]\npaths = "own.ledger"\n')
-    assert "ledger.paths: unknown key; did you mean 'path'?" in run("recipe", "check", "recipe.toml").stderr
+    assert (
+        "ledger.paths: unknown key; did you mean 'path'?"
+        in run("recipe", "check", "recipe.toml").stderr
+    )
 
 
 def test_a_promise_of_the_method_is_that_of_the_entry(ledger: Ledger) -> None:

@@ -37,22 +37,36 @@ def test_a_limit_is_the_rational_that_was_written() -> None:
 
 
 @given(counted, rationals, rationals)
-def test_a_formula_is_exact_for_every_value_that_occurs(counts: dict[Any, int], a: Fraction, b: Fraction) -> None:
+def test_a_formula_is_exact_for_every_value_that_occurs(
+    counts: dict[Any, int], a: Fraction, b: Fraction
+) -> None:
     if not a and not b:
         return
     n = sum(counts.values())
-    assert Limits.formula(a, b).of(counts) == {x: min(1, a * Fraction(o, n) + b) for x, o in counts.items() if o}
+    assert Limits.formula(a, b).of(counts) == {
+        x: min(1, a * Fraction(o, n) + b) for x, o in counts.items() if o
+    }
 
 
 def test_the_paper_s_example() -> None:
     counts = {f"x{i}": count for i, count in enumerate([1] * 8 + [6] * 4 + [9] * 2, 1)}
     limits = Limits.formula(2, "0.05").of(counts)
-    assert [limits[x] for x in ("x1", "x9", "x14")] == [Fraction(9, 100), Fraction(29, 100), Fraction(41, 100)]
+    assert [limits[x] for x in ("x1", "x9", "x14")] == [
+        Fraction(9, 100),
+        Fraction(29, 100),
+        Fraction(41, 100),
+    ]
 
 
 def test_classes_limit_each_of_their_values_and_others_have_their_own_limit() -> None:
-    limits = Limits.classes({"grave": ("0.05", [SECRET, "HIV"]), "harmless": (1, ["flu"])}, others=Linear(2, 0))
-    assert limits.of({"HIV": 1, "flu": 8, "cold": 1}) == {"HIV": Fraction(1, 20), "flu": 1, "cold": Fraction(1, 5)}
+    limits = Limits.classes(
+        {"grave": ("0.05", [SECRET, "HIV"]), "harmless": (1, ["flu"])}, others=Linear(2, 0)
+    )
+    assert limits.of({"HIV": 1, "flu": 8, "cold": 1}) == {
+        "HIV": Fraction(1, 20),
+        "flu": 1,
+        "cold": Fraction(1, 5),
+    }
 
 
 def test_a_missing_value_is_a_value() -> None:
@@ -128,7 +142,14 @@ def test_the_owner_learns_which_value_prevents_it_and_nobody_else() -> None:
     assert found.preventing == {SECRET: (Fraction(7, 10), Fraction(1, 2))}
     with pytest.raises(InfeasibleError) as error:
         found.require()
-    public = [str(error.value), repr(error.value), repr(error.value.__dict__), repr(found), str(found), *found.concerns]
+    public = [
+        str(error.value),
+        repr(error.value),
+        repr(error.value.__dict__),
+        repr(found),
+        str(found),
+        *found.concerns,
+    ]
     assert error.value.__cause__ is error.value.__context__ is None
     for text in public:
         assert SECRET not in text
@@ -145,13 +166,17 @@ def test_a_solver_tells_no_value_either() -> None:
 
 
 @given(counted, st.lists(st.fractions("1/60", 1, max_denominator=60), min_size=21, max_size=21))
-def test_limits_can_be_kept_if_and_only_if_no_share_is_larger(counts: dict[Any, int], given: list[Fraction]) -> None:
+def test_limits_can_be_kept_if_and_only_if_no_share_is_larger(
+    counts: dict[Any, int], given: list[Fraction]
+) -> None:
     limits = Limits.each(dict(enumerate(given)))
     found = limits.eligibility(counts)
     exact = limits.of(counts)
     occurring = {x: o for x, o in counts.items() if o}
     try:
-        setting = find_setting(list(occurring.values()), list(exact.values()), "two", max(sum(counts.values()), 1))
+        setting = find_setting(
+            list(occurring.values()), list(exact.values()), "two", max(sum(counts.values()), 1)
+        )
         setting.check(list(occurring.values()), list(exact.values()))
     except InfeasibleError:
         assert not found.holds
@@ -162,7 +187,11 @@ def test_limits_can_be_kept_if_and_only_if_no_share_is_larger(counts: dict[Any, 
 
 def test_a_share_that_is_just_the_limit_can_be_kept() -> None:
     assert Limits.each({"a": "1/3"}, others=1).eligibility({"a": 1, "b": 2}).holds
-    assert not Limits.each({"a": Fraction(1, 3) - Fraction(1, 10**30)}, others=1).eligibility({"a": 1, "b": 2}).holds
+    assert (
+        not Limits.each({"a": Fraction(1, 3) - Fraction(1, 10**30)}, others=1)
+        .eligibility({"a": 1, "b": 2})
+        .holds
+    )
 
 
 def test_the_owner_is_warned_of_limits_of_1_and_of_limits_for_values_that_do_not_occur() -> None:
@@ -170,16 +199,29 @@ def test_the_owner_is_warned_of_limits_of_1_and_of_limits_for_values_that_do_not
     assert found.unprotected == {SECRET: 70}
     assert found.unused == ("sifilis",)
     certain, unused = found.concerns
-    assert "1 sensitive value of the table, with 70 records, may be linked to a person with certainty" in certain
+    assert (
+        "1 sensitive value of the table, with 70 records, may be linked to a person with certainty"
+        in certain
+    )
     assert "never occurs" in unused
     assert not Limits.each({SECRET: "0.9"}, others="0.9").eligibility(COUNTS).concerns
 
 
-def test_owners_are_told_of_values_that_differ_from_one_with_a_stricter_limit_by_capitals_or_spaces_only() -> None:
+def test_owners_are_told_of_values_that_differ_from_one_with_a_stricter_limit_by_capitals_or_spaces_only() -> (
+    None
+):
     counts = {"HIV": 1, "hiv": 1, " HIV  infection": 1, "flu": 7}
-    found = Limits.each({"HIV": "0.1", "HIV infection": "0.1", "Flu": "0.9"}, others="0.8").eligibility(counts)
-    assert found.resembling == ("hiv", " HIV  infection")  # the limit of flu is stricter than that of Flu
-    assert "2 sensitive values of the table may be the same as one with a stricter limit" in found.concerns[-1]
+    found = Limits.each(
+        {"HIV": "0.1", "HIV infection": "0.1", "Flu": "0.9"}, others="0.8"
+    ).eligibility(counts)
+    assert found.resembling == (
+        "hiv",
+        " HIV  infection",
+    )  # the limit of flu is stricter than that of Flu
+    assert (
+        "2 sensitive values of the table may be the same as one with a stricter limit"
+        in found.concerns[-1]
+    )
     assert "hiv" not in found.concerns[-1].casefold()
     assert not Limits.each({1: "0.1"}, others="0.9").eligibility({1: 1, 2: 9, None: 1}).resembling
 
@@ -187,8 +229,14 @@ def test_owners_are_told_of_values_that_differ_from_one_with_a_stricter_limit_by
 # l-diversity
 
 
-@given(counted, st.fractions("1/30", 2, max_denominator=30), st.fractions("1/30", 1, max_denominator=30))
-def test_the_smallest_l_keeps_the_limits_and_none_smaller_does(counts: dict[Any, int], a: Fraction, b: Fraction) -> None:
+@given(
+    counted,
+    st.fractions("1/30", 2, max_denominator=30),
+    st.fractions("1/30", 1, max_denominator=30),
+)
+def test_the_smallest_l_keeps_the_limits_and_none_smaller_does(
+    counts: dict[Any, int], a: Fraction, b: Fraction
+) -> None:
     limits = Limits.formula(a, b)
     occurring = {x: o for x, o in counts.items() if o}
     found = limits.diversity(counts)
@@ -211,7 +259,10 @@ def test_the_paper_s_table_has_no_l_that_does_but_limits_can_be_kept() -> None:
     assert (found.least, found.most, found.holds) == (30, 13, False)
     assert "needs l = 30, and the most frequent value allows at most l = 13" in found.statement
     assert limits.eligibility(counts).holds
-    assert "2-diversity would keep these limits" in Limits.each({}, others="0.5").diversity({1: 2, 2: 2}).statement
+    assert (
+        "2-diversity would keep these limits"
+        in Limits.each({}, others="0.5").diversity({1: 2, 2: 2}).statement
+    )
 
 
 # The promise
@@ -230,14 +281,25 @@ def test_the_promise_says_against_whom_it_holds_and_against_whom_not() -> None:
         "limit 1 may be linked to people with certainty",
     ):
         assert words in said
-    assert "certainty" not in BucketLimits("disease", Limits.each({"a": "0.5"}, others="0.9")).statement
-    assert "beyond what its 2 fake values can hide" in BucketLimits("disease", Limits.formula(8, 0), 2).statement
+    assert (
+        "certainty"
+        not in BucketLimits("disease", Limits.each({"a": "0.5"}, others="0.9")).statement
+    )
+    assert (
+        "beyond what its 2 fake values can hide"
+        in BucketLimits("disease", Limits.formula(8, 0), 2).statement
+    )
 
 
 def test_the_promise_is_about_limits_as_they_were_given() -> None:
     each = BucketLimits("disease", Limits.each({"a": "0.05", None: "0.2"}, others=Linear(2, 0)))
-    assert "given for 2 values by name (at least 0.05), and for any other min{1, 2·f + 0}" in each.statement
-    classes = BucketLimits("disease", Limits.classes({"grave": ("0.05", ["a", dt.date(2020, 1, 1)])}, others="0.5"), 1)
+    assert (
+        "given for 2 values by name (at least 0.05), and for any other min{1, 2·f + 0}"
+        in each.statement
+    )
+    classes = BucketLimits(
+        "disease", Limits.classes({"grave": ("0.05", ["a", dt.date(2020, 1, 1)])}, others="0.5"), 1
+    )
     assert "0.05 for each value of the class 'grave', and for any other 0.5" in classes.statement
     assert json.loads(json.dumps(each.to_dict())) == {
         "promise": "F'-privacy",
@@ -251,7 +313,9 @@ def test_the_promise_is_about_limits_as_they_were_given() -> None:
     }
 
 
-@pytest.mark.parametrize("wrong", [("", Limits.formula(1, 0), 0), ("a", {"x": 1}, 0), ("a", Limits.formula(1, 0), -1)])
+@pytest.mark.parametrize(
+    "wrong", [("", Limits.formula(1, 0), 0), ("a", {"x": 1}, 0), ("a", Limits.formula(1, 0), -1)]
+)
 def test_a_promise_about_nothing_is_refused(wrong: tuple[Any, Any, Any]) -> None:
     with pytest.raises(ShoalError):
         BucketLimits(*wrong)

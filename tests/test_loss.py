@@ -13,7 +13,15 @@ from shoal.counts import Groups, Lattice
 from shoal.counts.counts import group
 from shoal.errors import ParameterError
 from shoal.hierarchy import Hierarchy
-from shoal.measure.loss import LOSSES, Columnwise, Entropy, Granularity, Intensity, Weights, normalised
+from shoal.measure.loss import (
+    LOSSES,
+    Columnwise,
+    Entropy,
+    Granularity,
+    Intensity,
+    Weights,
+    normalised,
+)
 
 AGE = Hierarchy.from_lines([["a", "ab", "*"], ["b", "ab", "*"], ["c", "cd", "*"], ["d", "cd", "*"]])
 SEX = Hierarchy.from_lines([["x", "*"], ["y", "*"]])
@@ -30,11 +38,17 @@ GOLDENS = {
     "granularity": (3 * (2 / 4 + 1 / 2) + 2, 4 * (1 / 4 + 1 / 2), 8.0),
     "intensity": (3 * (1 / 2 + 0) + 2, 0.0, 8.0),
     "discernibility": (3**2 + 1 * 4, 2**2 + 1 + 1, 4.0**2),
-    "entropy": (2 * log2(3 / 2) + log2(3) + 2 + 2, 0.0, (2 * log2(2) + 2 + 2) + (3 * log2(4 / 3) + 2)),
+    "entropy": (
+        2 * log2(3 / 2) + log2(3) + 2 + 2,
+        0.0,
+        (2 * log2(2) + 2 + 2) + (3 * log2(4 / 3) + 2),
+    ),
     "group_size": (4 / 2, 4 / 3, 4.0),
     "ambiguity": ((3 * 2 * 1 + 4 * 2) / 4, 1.0, 8.0),
     "divergence": (
-        0.5 * log2((1 / 2) / (13 / 32)) + 0.25 * log2((1 / 4) / (13 / 32)) + 0.25 * log2((1 / 4) / (1 / 32)),
+        0.5 * log2((1 / 2) / (13 / 32))
+        + 0.25 * log2((1 / 4) / (13 / 32))
+        + 0.25 * log2((1 / 4) / (1 / 32)),
         0.0,
         3 - 1.5,
     ),
@@ -60,7 +74,9 @@ SAMPLED = {
     "entropy": 2 * (log2(3) + log2(3)) + 0 + 2 + 2 - 2 * log2(2) - 3 * log2(3),
     "group_size": 4 / 3,
     "ambiguity": (2 * 2 + 1 * 2 + 4 * 2) / 4,
-    "divergence": 0.5 * log2((1 / 2) / (9 / 32)) + 0.25 * log2((1 / 4) / (9 / 32)) + 0.25 * log2((1 / 4) / (5 / 32)),
+    "divergence": 0.5 * log2((1 / 2) / (9 / 32))
+    + 0.25 * log2((1 / 4) / (9 / 32))
+    + 0.25 * log2((1 / 4) / (5 / 32)),
 }
 
 
@@ -68,11 +84,21 @@ SAMPLED = {
 def test_every_loss_of_a_sample_is_what_it_is_by_hand(name: str) -> None:
     groups = four_people().groups((1, 0))
     assert LOSSES[name].of(groups, np.minimum(groups.sizes, 2)) == pytest.approx(SAMPLED[name])
-    assert LOSSES[name].of(groups, groups.sizes) == pytest.approx(LOSSES[name].of(groups, groups.sizes > 0))
+    assert LOSSES[name].of(groups, groups.sizes) == pytest.approx(
+        LOSSES[name].of(groups, groups.sizes > 0)
+    )
 
 
 def test_losses_are_listed_by_their_own_names() -> None:
-    assert list(GOLDENS) == ["granularity", "intensity", "discernibility", "entropy", "group_size", "ambiguity", "divergence"]
+    assert list(GOLDENS) == [
+        "granularity",
+        "intensity",
+        "discernibility",
+        "entropy",
+        "group_size",
+        "ambiguity",
+        "divergence",
+    ]
     assert {name: loss.name for name, loss in LOSSES.items()} == {name: name for name in GOLDENS}
 
 
@@ -148,7 +174,12 @@ def lattices(draw: st.DrawFn) -> Lattice:
         names.append(f"c{j}")
         hierarchies[f"c{j}"] = tree
         cards.append(len(tree.maps[0]))
-        codes.append(np.array(draw(st.lists(st.integers(0, cards[-1] - 1), min_size=rows, max_size=rows)), dtype=np.uint8))
+        codes.append(
+            np.array(
+                draw(st.lists(st.integers(0, cards[-1] - 1), min_size=rows, max_size=rows)),
+                dtype=np.uint8,
+            )
+        )
     return Lattice(group(names, codes, cards), hierarchies)
 
 
@@ -159,15 +190,23 @@ def released(draw: st.DrawFn) -> tuple[Lattice, Groups, npt.NDArray[np.bool_]]:
     node = tuple(draw(st.integers(0, top)) for top in lattice.top)
     groups = lattice.groups(node)
     size = len(groups.sizes)
-    return lattice, groups, np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=np.bool_)
+    return (
+        lattice,
+        groups,
+        np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=np.bool_),
+    )
 
 
 @given(released())
-def test_normalised_losses_are_0_for_the_input_and_1_for_nothing_and_between_otherwise(given: Any) -> None:
+def test_normalised_losses_are_0_for_the_input_and_1_for_nothing_and_between_otherwise(
+    given: Any,
+) -> None:
     lattice, groups, kept = given
     bottom = lattice.groups((0,) * len(lattice.names))
     for loss in LOSSES.values():
-        assert normalised(loss, bottom, np.ones(len(bottom.sizes), dtype=np.bool_)) == pytest.approx(0, abs=1e-9)
+        assert normalised(
+            loss, bottom, np.ones(len(bottom.sizes), dtype=np.bool_)
+        ) == pytest.approx(0, abs=1e-9)
         assert normalised(loss, groups, np.zeros(len(kept), dtype=np.bool_)) == pytest.approx(1)
         assert 0 <= normalised(loss, groups, kept) <= 1
 
@@ -179,7 +218,9 @@ def test_without_suppression_a_coarser_node_never_loses_less(given: Any) -> None
         coarser = lattice.groups(node)
         for loss in LOSSES.values():
             finer_loss = loss.of(groups, np.ones(len(groups.sizes), dtype=np.bool_))
-            assert loss.of(coarser, np.ones(len(coarser.sizes), dtype=np.bool_)) >= finer_loss - 1e-9
+            assert (
+                loss.of(coarser, np.ones(len(coarser.sizes), dtype=np.bool_)) >= finer_loss - 1e-9
+            )
 
 
 @given(released())
@@ -193,12 +234,16 @@ def test_suppressing_one_more_group_never_costs_less_columnwise(given: Any) -> N
                 assert loss.of(groups, fewer) >= loss.of(groups, kept) - 1e-9
 
 
-def record_by_record(loss: Columnwise, lattice: Lattice, groups: Groups, kept: npt.NDArray[np.bool_]) -> float:
+def record_by_record(
+    loss: Columnwise, lattice: Lattice, groups: Groups, kept: npt.NDArray[np.bool_]
+) -> float:
     """A columnwise loss by its definition, one cell after the other."""
     total = 0.0
     counts, records = lattice.counts, lattice.total
     for row in range(counts.distinct):
-        for j, (name, hierarchy, level) in enumerate(zip(lattice.names, lattice.hierarchies, groups.node, strict=True)):
+        for j, (name, hierarchy, level) in enumerate(
+            zip(lattice.names, lattice.hierarchies, groups.node, strict=True)
+        ):
             leaf = int(counts.codes[counts.names.index(name)][row])
             column = counts.codes[j]
             released = bool(kept[groups.rows[row]])
@@ -220,7 +265,9 @@ def record_by_record(loss: Columnwise, lattice: Lattice, groups: Groups, kept: n
 def test_columnwise_losses_are_sums_over_cells(given: Any) -> None:
     lattice, groups, kept = given
     for loss in (Granularity(), Intensity(), Entropy()):
-        assert loss.of(groups, kept) == pytest.approx(record_by_record(loss, lattice, groups, kept), abs=1e-9)
+        assert loss.of(groups, kept) == pytest.approx(
+            record_by_record(loss, lattice, groups, kept), abs=1e-9
+        )
 
 
 class ForgetsTheSuppressed(Granularity):
@@ -256,7 +303,9 @@ def test_the_divergence_is_that_of_the_reconstructed_table(given: Any) -> None:
                 for j, (h, level) in enumerate(zip(lattice.hierarchies, groups.node, strict=True))
             ]
         )
-        estimate = (int(groups.sizes[its]) / cells if kept[its] else 0) / records + suppressed / records / whole
+        estimate = (
+            int(groups.sizes[its]) / cells if kept[its] else 0
+        ) / records + suppressed / records / whole
         divergence += true * log2(true / estimate)
     assert LOSSES["divergence"].of(groups, kept) == pytest.approx(divergence, abs=1e-9)
 
@@ -271,11 +320,15 @@ def test_losses_of_many_nodes_share_what_depends_on_the_lattice() -> None:
 def test_keeping_groups_is_keeping_all_their_records(given: Any) -> None:
     _, groups, kept = given
     for loss in LOSSES.values():
-        assert loss.of(groups, np.where(kept, groups.sizes, 0)) == pytest.approx(loss.of(groups, kept))
+        assert loss.of(groups, np.where(kept, groups.sizes, 0)) == pytest.approx(
+            loss.of(groups, kept)
+        )
 
 
 @given(released(), st.data())
-def test_no_loss_but_that_of_sizes_falls_when_a_record_is_lost(given: Any, data: st.DataObject) -> None:
+def test_no_loss_but_that_of_sizes_falls_when_a_record_is_lost(
+    given: Any, data: st.DataObject
+) -> None:
     _, groups, kept = given
     numbers = np.where(kept, groups.sizes, 0)
     fewer = np.array([data.draw(st.integers(0, int(number))) for number in numbers], dtype=np.int64)

@@ -19,7 +19,9 @@ def test_something_is_left() -> None:
         ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     ],
 )
-def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, used: str, cache: str) -> None:
+def test_a_containers_limit_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, used: str, cache: str
+) -> None:
     folder = tmp_path if limit == "memory.max" else tmp_path / "memory"
     folder.mkdir(exist_ok=True)
     (folder / limit).write_text("10000\n")
@@ -34,5 +36,7 @@ def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_what_does_not_fit_is_refused_with_both_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available", lambda: 2_500_000_000)
     memory.require(2_500_000_000, "this", "do less")
-    with pytest.raises(TooLargeError, match=r"this needs about 3\.1 GB of memory and 2\.5 GB are free; do less"):
+    with pytest.raises(
+        TooLargeError, match=r"this needs about 3\.1 GB of memory and 2\.5 GB are free; do less"
+    ):
         memory.require(3_100_000_000, "this", "do less")

@@ -20,7 +20,15 @@ import pytest
 
 import shoal
 from shoal.chance import Chance, Seeded
-from shoal.errors import ColumnError, HierarchyError, InfeasibleError, InputError, ParameterError, ShoalError, Stopped
+from shoal.errors import (
+    ColumnError,
+    HierarchyError,
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    ShoalError,
+    Stopped,
+)
 from shoal.hierarchy import Hierarchy
 from shoal.kinds import Kind
 from shoal.methods import Method, Progress, Schema
@@ -32,7 +40,13 @@ from shoal.methods.optimal import Optimal
 from shoal.methods.personal import Personal
 from shoal.methods.safepub import SafePub
 from shoal.methods.sampling import RandomSample
-from shoal.privacy.models import BetaLikeness, DistinctDiversity, EntropyDiversity, KAnonymity, TCloseness
+from shoal.privacy.models import (
+    BetaLikeness,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    TCloseness,
+)
 from shoal.privacy.promises import Promise
 from shoal.release import Release
 from shoal.tables import Table
@@ -44,7 +58,9 @@ BOTH = (KAnonymity(3), DistinctDiversity("ill", 2))
 METHODS: dict[str, Method] = {
     "disclosure": Disclosure(BOTH),
     "disclosure local": Disclosure(BOTH, local=True),
-    "disclosure, entropy": Disclosure((EntropyDiversity("ill", "3/2"),), floor={"age": 1}, local=True),
+    "disclosure, entropy": Disclosure(
+        (EntropyDiversity("ill", "3/2"),), floor={"age": 1}, local=True
+    ),
     "mondrian strict": Mondrian(BOTH),
     "mondrian relaxed": Mondrian(BOTH, relaxed=True),
     "mondrian observed": Mondrian(BOTH, ranges="observed"),
@@ -52,7 +68,9 @@ METHODS: dict[str, Method] = {
     "optimal": Optimal(BOTH, suppression="1/10"),
     "optimal starred": Optimal(BOTH, suppression="1/10", suppressed="star"),
     "sampling": RandomSample("1/2"),
-    "safepub": SafePub("1/2", "2/5", ceiling={"age": 1}),  # k = 1, and never all columns at their roots
+    "safepub": SafePub(
+        "1/2", "2/5", ceiling={"age": 1}
+    ),  # k = 1, and never all columns at their roots
     "noisy counts": NoisyCounts(1, "9/10", k=1, levels={"age": 1}),
     "noisy counts, standard": NoisyCounts(1, "9/10", k=1, definition="standard", counts=True),
     "k-dgs": KDGS(1, levels={"age": 1}),
@@ -63,7 +81,12 @@ METHODS: dict[str, Method] = {
     "personal, lagrangian": Personal("1/2", "lagrangian", effort=20),
     "coincident": Coincident((DistinctDiversity("ill", 2),), 4),
     "coincident, interleaved": Coincident(
-        (DistinctDiversity("ill", 2),), 4, "interleaved", order="curve", ranges="hierarchy", spare="records"
+        (DistinctDiversity("ill", 2),),
+        4,
+        "interleaved",
+        order="curve",
+        ranges="hierarchy",
+        spare="records",
     ),
     "safepub walk": SafePub("1/2", "2/5", ceiling={"age": 1}, search="walk", steps=5),
 }
@@ -75,9 +98,17 @@ SAMPLES = (
     Coincident,
 )  # which release some of the rows, by chance or by how many are alike
 
-AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
+AGES = Hierarchy.from_lines(
+    [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER
+)
 PLACES = Hierarchy.from_lines(
-    [["Zürich", "south", "*"], ["Genève", "south", "*"], ["Łódź", "east", "*"], ["東京", "far", "*"], ["Oslo", "north", "*"]]
+    [
+        ["Zürich", "south", "*"],
+        ["Genève", "south", "*"],
+        ["Łódź", "east", "*"],
+        ["東京", "far", "*"],
+        ["Oslo", "north", "*"],
+    ]
 )
 TOWNS = ["Zürich", "Genève", "Łódź", "東京", "Oslo"]
 
@@ -98,13 +129,25 @@ def people(rows: int = 200, seed: int = 5, kind: Any = pl.DataFrame, **options: 
 
 
 def table(frame: Any, **options: Any) -> Table:
-    roles: dict[str, Any] = {"quasi": ["age", "town"], "sensitive": ["ill"], "identifying": ["name"], "insensitive": ["tag"]}
+    roles: dict[str, Any] = {
+        "quasi": ["age", "town"],
+        "sensitive": ["ill"],
+        "identifying": ["name"],
+        "insensitive": ["tag"],
+    }
     return shoal.table(frame, **{**roles, "hierarchies": {"age": AGES, "town": PLACES}, **options})
 
 
 def columns_of(method: Method) -> list[str]:
     own = ["group"] if isinstance(method, Coincident) else []
-    return [*own, "age", "town", "ill", "tag", *(["count"] if getattr(method, "counts", False) else [])]
+    return [
+        *own,
+        "age",
+        "town",
+        "ill",
+        "tag",
+        *(["count"] if getattr(method, "counts", False) else []),
+    ]
 
 
 def rows_of(release: Release) -> list[dict[str, Any]]:
@@ -119,7 +162,11 @@ def covered(text: str | None, leaves: list[str], hierarchy: Hierarchy) -> set[st
         return {"", *covered(text.removesuffix(" or missing"), leaves, hierarchy)}
     for level, labels in enumerate(hierarchy.labels):
         if text in labels:
-            return {leaf for leaf, code in zip(hierarchy.labels[0], hierarchy.maps[level], strict=True) if labels[code] == text}
+            return {
+                leaf
+                for leaf, code in zip(hierarchy.labels[0], hierarchy.maps[level], strict=True)
+                if labels[code] == text
+            }
     if match := re.fullmatch(r"(\d+)-(\d+)", text):
         return {str(number) for number in range(int(match[1]), int(match[2]) + 1)}
     assert text[0] == "{"
@@ -231,10 +278,15 @@ class Leaky:
         promise: Promise = self.right.promise(schema)
         return promise
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         made: Release = self.right.release(table, chance, progress=progress)
         before = {tag: place for place, tag in enumerate(table.frame["tag"].to_list())}
-        order = sorted(range(len(made.table)), key=lambda row: before[made.table["tag"][row]] + 7000 * (row % 5))
+        order = sorted(
+            range(len(made.table)),
+            key=lambda row: before[made.table["tag"][row]] + 7000 * (row % 5),
+        )
         return replace(made, table=made.table[order])
 
 
@@ -262,7 +314,10 @@ def test_the_same_rows_in_another_order_give_the_same_release(method: Method) ->
 
 @every_method
 def test_the_certificate_does_not_tell_the_number_of_records(method: Method) -> None:
-    one, other = (method.release(people(rows, seed), Seeded(1)).certificate for rows, seed in ((400, 1), (443, 2)))
+    one, other = (
+        method.release(people(rows, seed), Seeded(1)).certificate
+        for rows, seed in ((400, 1), (443, 2))
+    )
     assert replace(one, levels={}, number="") == replace(other, levels={}, number="")
 
 
@@ -282,7 +337,12 @@ def test_the_same_chance_gives_the_same_bytes_in_another_process(tmp_path: Path)
     )
     root = Path(__file__).parent.parent
     for seed, threads in (("1", "1"), ("2", "2")):
-        settings = {**os.environ, "PYTHONHASHSEED": seed, "POLARS_MAX_THREADS": threads, "PYTHONPATH": str(root)}
+        settings = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "POLARS_MAX_THREADS": threads,
+            "PYTHONPATH": str(root),
+        }
         subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=settings, check=True)
         for name, content in here.items():
             there = [file.read_bytes() for file in sorted((tmp_path / "there" / name).iterdir())]
@@ -342,12 +402,22 @@ def test_a_table_of_one_column_is_released(method: Method) -> None:
             method.release(given)
         assert_clear(caught.value)
         method = replace(method, models=(KAnonymity(3),))  # type: ignore[type-var]
-    assert 0 < len(method.release(given).table) <= (1000 if isinstance(method, NoisyCounts) else 100)
+    assert (
+        0 < len(method.release(given).table) <= (1000 if isinstance(method, NoisyCounts) else 100)
+    )
 
 
 @every_method
 def test_rows_that_are_all_alike_are_one_group(method: Method) -> None:
-    frame = pl.DataFrame({"name": ["x"] * 50, "age": [31] * 50, "town": ["Oslo"] * 50, "ill": ["a", "b"] * 25, "tag": [1] * 50})
+    frame = pl.DataFrame(
+        {
+            "name": ["x"] * 50,
+            "age": [31] * 50,
+            "town": ["Oslo"] * 50,
+            "ill": ["a", "b"] * 25,
+            "tag": [1] * 50,
+        }
+    )
     released = rows_of(method.release(table(frame)))
     assert len({(row["town"], row["age"]) for row in released}) == 1
     assert len(released) == 50 or isinstance(method, SAMPLES)
@@ -366,7 +436,9 @@ def test_rows_that_are_all_different_are_grouped_or_clearly_refused(method: Meth
     )
     release = released_or_infeasible(method, table(frame))
     if not isinstance(method, (*SAMPLES, Personal)) and release is not None:
-        groups = nw.from_native(release.table, eager_only=True).group_by("age", "town").agg(nw.len())
+        groups = (
+            nw.from_native(release.table, eager_only=True).group_by("age", "town").agg(nw.len())
+        )
         assert groups["len"].min() >= 2
 
 
@@ -385,7 +457,9 @@ def test_missing_values_are_a_category_or_refused(method: Method, tmp_path: Path
 
 @every_method
 @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table])
-def test_non_ascii_values_survive_in_every_kind_of_dataframe(method: Method, kind: Callable[..., Any], tmp_path: Path) -> None:
+def test_non_ascii_values_survive_in_every_kind_of_dataframe(
+    method: Method, kind: Callable[..., Any], tmp_path: Path
+) -> None:
     release = method.release(people(kind=kind))
     assert isinstance(release.table, type(kind({"a": [1]})))
     assert "größe" in {row["ill"] for row in rows_of(release)}
@@ -417,9 +491,13 @@ def test_a_value_outside_its_hierarchy_is_counted_not_shown(method: Method) -> N
         (pd.Series([1, 2]), False),
     ],
 )
-def test_safepub_refuses_types_that_one_odd_value_would_change(values: "pd.Series[Any]", guessed: bool) -> None:
+def test_safepub_refuses_types_that_one_odd_value_would_change(
+    values: "pd.Series[Any]", guessed: bool
+) -> None:
     frame = pd.DataFrame({"town": ["Oslo", "Oslo"], "value": values})
-    schema = Schema.of(shoal.table(frame, quasi=["town"], insensitive=["value"], hierarchies={"town": PLACES}))
+    schema = Schema.of(
+        shoal.table(frame, quasi=["town"], insensitive=["value"], hierarchies={"town": PLACES})
+    )
     assert schema.guessed == ({"value"} if guessed else set())
     if guessed:
         with pytest.raises(ColumnError, match="column 'value' would be read off its values"):
@@ -431,7 +509,9 @@ def test_safepub_refuses_types_that_one_odd_value_would_change(values: "pd.Serie
 @every_method
 def test_a_value_of_the_wrong_type_is_counted_not_shown(method: Method) -> None:
     frame = nw.to_native(people().frame).with_columns(
-        age=pl.when(pl.col("tag") == 5).then(pl.lit("SECRET")).otherwise(pl.col("age").cast(pl.String))
+        age=pl.when(pl.col("tag") == 5)
+        .then(pl.lit("SECRET"))
+        .otherwise(pl.col("age").cast(pl.String))
     )
     with pytest.raises(ColumnError, match="'age'") as caught:
         method.release(table(frame))
@@ -452,7 +532,9 @@ def test_parameters_that_are_no_numbers_are_refused(method: Method, wrong: Any) 
             with pytest.raises(ParameterError, match=field.name):
                 replace(method, **{field.name: wrong})  # type: ignore[type-var]
             refused += 1
-        if field.name == "k" and (wrong is not None or isinstance(method, KDGS)):  # None is the k of noisy counts by itself
+        if field.name == "k" and (
+            wrong is not None or isinstance(method, KDGS)
+        ):  # None is the k of noisy counts by itself
             with pytest.raises(ParameterError, match="k="):
                 replace(method, k=wrong)  # type: ignore[type-var]
             refused += 1
@@ -464,9 +546,14 @@ def test_parameters_that_are_no_numbers_are_refused(method: Method, wrong: Any) 
 
 
 @every_method
-def test_a_table_without_hierarchies_or_quasi_identifying_columns_is_a_clear_error_or_released(method: Method) -> None:
+def test_a_table_without_hierarchies_or_quasi_identifying_columns_is_a_clear_error_or_released(
+    method: Method,
+) -> None:
     frame = nw.to_native(people().frame)
-    without: list[dict[str, Any]] = [{"hierarchies": {}}, {"quasi": [], "insensitive": ["tag", "age", "town"]}]
+    without: list[dict[str, Any]] = [
+        {"hierarchies": {}},
+        {"quasi": [], "insensitive": ["tag", "age", "town"]},
+    ]
     for options in without:
         try:
             assert method.release(table(frame, **options)).table is not None
@@ -486,7 +573,9 @@ def test_progress_is_reported_and_tells_no_value(method: Method) -> None:
         assert 0 <= done <= total
         assert what
         assert not any(town in what for town in TOWNS)
-    assert [done / max(total, 1) for done, total, _ in seen] == sorted(done / max(total, 1) for done, total, _ in seen)
+    assert [done / max(total, 1) for done, total, _ in seen] == sorted(
+        done / max(total, 1) for done, total, _ in seen
+    )
 
 
 @every_method

@@ -45,18 +45,24 @@ HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 
 
 def tree(size: int) -> Hierarchy:
-    return Hierarchy.from_lines([[str(i), f"{i // 2 * 2}-{i // 2 * 2 + 1}", "*"] for i in range(size)], "integer")
+    return Hierarchy.from_lines(
+        [[str(i), f"{i // 2 * 2}-{i // 2 * 2 + 1}", "*"] for i in range(size)], "integer"
+    )
 
 
 TREES = {"a": tree(8), "b": tree(4)}
 
 
 def known(rows: list[tuple[int, int]]) -> Table:
-    return shoal.table(pl.DataFrame(rows, schema=["a", "b"], orient="row"), quasi=["a", "b"], hierarchies=TREES)
+    return shoal.table(
+        pl.DataFrame(rows, schema=["a", "b"], orient="row"), quasi=["a", "b"], hierarchies=TREES
+    )
 
 
 def owned(rows: list[tuple[int, int]], ill: str) -> Table:
-    frame = pl.DataFrame(rows, schema=["a", "b"], orient="row").with_columns(ill=pl.Series(list(ill)))
+    frame = pl.DataFrame(rows, schema=["a", "b"], orient="row").with_columns(
+        ill=pl.Series(list(ill))
+    )
     return shoal.table(frame, quasi=["a", "b"], sensitive=["ill"], hierarchies=TREES)
 
 
@@ -66,19 +72,28 @@ def of_everyone(found: Exposed) -> list[tuple[dict[Any, Fraction], dict[Any, Fra
     def some(shares: Any) -> dict[Any, Fraction]:
         return {value: share for value, share in shares.items() if share}
 
-    return [(some(found.of(row).apparent), some(found.of(row).inherent)) for row in range(found.people)]
+    return [
+        (some(found.of(row).apparent), some(found.of(row).inherent)) for row in range(found.people)
+    ]
 
 
 # The papers' tables
 
 
-PATIENTS = pl.DataFrame({"age": ["old", "old", "middle", "middle", "young", "young"], "sex": list("MMMFFF")})
+PATIENTS = pl.DataFrame(
+    {"age": ["old", "old", "middle", "middle", "young", "young"], "sex": list("MMMFFF")}
+)
 CONDITIONS = ["heart disease", "viral infection", "cancer", "cancer", "flu", "ulcer"]
-PLAIN = {"age": shoal.hierarchy.suppress(["old", "middle", "young"]), "sex": shoal.hierarchy.suppress(["M", "F"])}
+PLAIN = {
+    "age": shoal.hierarchy.suppress(["old", "middle", "young"]),
+    "sex": shoal.hierarchy.suppress(["M", "F"]),
+}
 
 
 @pytest.mark.parametrize("how", [None, "enumeration"])
-def test_the_patients_of_table_4_1_are_betrayed_by_the_table_that_was_not_released(how: Any) -> None:
+def test_the_patients_of_table_4_1_are_betrayed_by_the_table_that_was_not_released(
+    how: Any,
+) -> None:
     people = shoal.table(PATIENTS, quasi=["age", "sex"], hierarchies=PLAIN)
     frame = PATIENTS.with_columns(condition=pl.Series(CONDITIONS))
     private = shoal.table(frame, quasi=["age", "sex"], sensitive=["condition"], hierarchies=PLAIN)
@@ -98,8 +113,17 @@ def test_the_patients_of_table_4_1_are_betrayed_by_the_table_that_was_not_releas
 
 
 def test_the_disclosure_sets_of_table_5_3_have_four_and_eight_inputs() -> None:
-    alice, brenda, clare, diana, ellen, fen = names = ["Alice", "Brenda", "Clare", "Diana", "Ellen", "Fen"]
-    ill = dict(zip(names, ["flu", "tracheitis", "cancer", "cancer", "pneumonia", "gastritis"], strict=True))
+    alice, brenda, clare, diana, ellen, fen = names = [
+        "Alice",
+        "Brenda",
+        "Clare",
+        "Diana",
+        "Ellen",
+        "Fen",
+    ]
+    ill = dict(
+        zip(names, ["flu", "tracheitis", "cancer", "cancer", "pneumonia", "gastritis"], strict=True)
+    )
     g1 = [[alice, brenda], [clare, diana], [ellen, fen]]
     g2 = [[alice, brenda, clare], [diana, ellen, fen]]
     g3 = [[alice, brenda, clare, diana], [ellen, fen]]
@@ -114,7 +138,11 @@ def test_the_disclosure_sets_of_table_5_3_have_four_and_eight_inputs() -> None:
     coincident = first_safe([g1], g3, [[ill[one] for one in group] for group in g3], diverse)
     assert len(coincident) == 8
     for person in (alice, brenda, clare, diana):
-        assert Counter(one[person] for one in coincident) == {"flu": 2, "tracheitis": 2, "cancer": 4}
+        assert Counter(one[person] for one in coincident) == {
+            "flu": 2,
+            "tracheitis": 2,
+            "cancer": 4,
+        }
     with pytest.raises(TooLargeError, match="479,001,600"):
         first_safe([], [list(range(12))], [list(range(12))], diverse)
 
@@ -140,7 +168,9 @@ METHODS: list[Callable[[Model], Method]] = [
 @pytest.mark.parametrize("make", METHODS, ids=["mondrian", "observed", "optimal"])
 @settings(max_examples=2)
 @given(data=st.data())
-def test_counting_finds_what_trying_all_inputs_finds(make: Callable[[Model], Method], model: Model, data: st.DataObject) -> None:
+def test_counting_finds_what_trying_all_inputs_finds(
+    make: Callable[[Model], Method], model: Model, data: st.DataObject
+) -> None:
     counting_is_trying(make, model, data, 5)
 
 
@@ -149,12 +179,18 @@ def test_counting_finds_what_trying_all_inputs_finds(make: Callable[[Model], Met
 @pytest.mark.parametrize("make", METHODS, ids=["mondrian", "observed", "optimal"])
 @settings(max_examples=20)
 @given(data=st.data())
-def test_counting_finds_so_on_more_tables(make: Callable[[Model], Method], model: Model, data: st.DataObject) -> None:
+def test_counting_finds_so_on_more_tables(
+    make: Callable[[Model], Method], model: Model, data: st.DataObject
+) -> None:
     counting_is_trying(make, model, data, 6)
 
 
-def counting_is_trying(make: Callable[[Model], Method], model: Model, data: st.DataObject, most: int) -> None:
-    rows = data.draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=4, max_size=most))
+def counting_is_trying(
+    make: Callable[[Model], Method], model: Model, data: st.DataObject, most: int
+) -> None:
+    rows = data.draw(
+        st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=4, max_size=most)
+    )
     ill = "".join(data.draw(st.sampled_from("xyz")) for _ in rows)
     method = make(model)
     try:
@@ -179,12 +215,18 @@ def test_cuts_that_several_groups_lie_across_are_counted_together() -> None:
     assert released.select("a", "b").n_unique() == 2
     found = expose(method, known(rows), released, "ill", how="counting")
     assert found.left == Fraction(2, 3)
-    assert of_everyone(found) == of_everyone(expose(method, known(rows), released, "ill", how="enumeration"))
+    assert of_everyone(found) == of_everyone(
+        expose(method, known(rows), released, "ill", how="enumeration")
+    )
 
 
 def puzzle() -> tuple[Puzzle, Judge]:
     judge = Judge([DistinctDiversity("ill", 2)], "ill", np.array([4, 5, 1]), np.arange(3), 3)
-    return Puzzle(((3, 2, 0), (1, 3, 0)), ((0, 3), (0, 2), (1, 2), (1, 2)), (((0,), (1, 2, 3)), ((0, 2), (1, 3)))), judge
+    return Puzzle(
+        ((3, 2, 0), (1, 3, 0)),
+        ((0, 3), (0, 2), (1, 2), (1, 2)),
+        (((0,), (1, 2, 3)), ((0, 2), (1, 3))),
+    ), judge
 
 
 def test_ways_are_those_of_all_assignments() -> None:
@@ -199,7 +241,9 @@ def test_ways_are_those_of_all_assignments() -> None:
             values = (*one, *other)
             mask = 0
             for bit, candidate in enumerate(given.candidates):
-                parts = [[values[person] for at in part for person in members[at]] for part in candidate]
+                parts = [
+                    [values[person] for at in part for person in members[at]] for part in candidate
+                ]
                 mask |= all(len(set(part)) >= 2 for part in parts) << bit
             number[mask] += 1
             for at, people in enumerate(members):
@@ -210,7 +254,9 @@ def test_ways_are_those_of_all_assignments() -> None:
     for mask, (some, table) in found.items():
         for at in range(4):
             for value in range(3):
-                assert Fraction(table[at][value], some) == Fraction(has.get((mask, at, value), 0), number[mask])
+                assert Fraction(table[at][value], some) == Fraction(
+                    has.get((mask, at, value), 0), number[mask]
+                )
     total = sum(some for some, _ in found.values())
     assert {mask: Fraction(some, total) for mask, (some, _) in found.items()} == {
         mask: Fraction(some, given.assignments) for mask, some in number.items()
@@ -223,7 +269,11 @@ def test_ways_are_those_of_all_assignments() -> None:
 def _all(values: Sequence[Any]) -> set[tuple[Any, ...]]:
     if not values:
         return {()}
-    return {(value, *rest) for at, value in enumerate(values) for rest in _all([*values[:at], *values[at + 1 :]])}
+    return {
+        (value, *rest)
+        for at, value in enumerate(values)
+        for rest in _all([*values[:at], *values[at + 1 :]])
+    }
 
 
 # Broken twins and what is safe
@@ -232,7 +282,9 @@ def _all(values: Sequence[Any]) -> set[tuple[Any, ...]]:
 SMALL: list[Model] = [DistinctDiversity("ill", 2), EntropyDiversity("ill", "3/2")]
 
 
-def how_often_broken(make: Callable[[Model], Method], model: Model, people: int, seed: int) -> tuple[int, int, int]:
+def how_often_broken(
+    make: Callable[[Model], Method], model: Model, people: int, seed: int
+) -> tuple[int, int, int]:
     """Of twenty random tables how many are released, tell more than they show, and violate their model."""
     draw = random.Random(seed)
     released = changed = broken = 0
@@ -245,11 +297,19 @@ def how_often_broken(make: Callable[[Model], Method], model: Model, people: int,
         except InfeasibleError:
             continue
         found = expose(method, known(rows), shown, "ill")
-        released, changed, broken = released + 1, changed + (found.changed > 0), broken + (found.broken > 0)
+        released, changed, broken = (
+            released + 1,
+            changed + (found.changed > 0),
+            broken + (found.broken > 0),
+        )
     return released, changed, broken
 
 
-@pytest.mark.parametrize("model", [SMALL[0], pytest.param(SMALL[1], marks=pytest.mark.slow)], ids=lambda model: model.name)
+@pytest.mark.parametrize(
+    "model",
+    [SMALL[0], pytest.param(SMALL[1], marks=pytest.mark.slow)],
+    ids=lambda model: model.name,
+)
 def test_mondrian_is_broken_on_many_random_tables(model: Model) -> None:
     released, changed, broken = how_often_broken(lambda model: Mondrian((model,)), model, 24, 1)
     assert released == 20
@@ -297,7 +357,9 @@ FIVE = [(0, 0), (1, 1), (3, 2), (4, 3), (5, 3)]
 
 
 @pytest.mark.parametrize("ranges", ["narrower", pytest.param("boundary", marks=pytest.mark.slow)])
-def test_who_was_left_out_by_lot_is_not_known_and_nothing_is_learnt_of_the_others(ranges: Any) -> None:
+def test_who_was_left_out_by_lot_is_not_known_and_nothing_is_learnt_of_the_others(
+    ranges: Any,
+) -> None:
     method = Coincident((DistinctDiversity("ill", 2),), size=2, ranges=ranges)
     shown = method.release(owned(FIVE, "xxyxy"), Seeded(2)).table
     assert len(shown) == 4
@@ -310,13 +372,17 @@ def test_someone_who_fits_no_group_was_left_out() -> None:
     rows = [(0, 0), (1, 0), (7, 3)]
     method = Coincident((DistinctDiversity("ill", 2),), size=2, ranges="hierarchy")
     made = (method.release(owned(rows, "xyz"), Seeded(seed)).table for seed in range(50))
-    found = expose(method, known(rows), next(one for one in made if set(one["a"]) == {"0-1"}), "ill")
+    found = expose(
+        method, known(rows), next(one for one in made if set(one["a"]) == {"0-1"}), "ill"
+    )
     assert (found.unknown, found.changed) == (1, 0)
     with pytest.raises(ParameterError, match="nothing is said of row 2"):
         found.of(2)
 
 
-def test_a_coincident_twin_that_leaves_out_records_by_their_values_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_coincident_twin_that_leaves_out_records_by_their_values_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The first of five people is left out if they have x, else the last: if it is the last, the first does not have x."""
     release = Coincident.release
 
@@ -324,7 +390,9 @@ def test_a_coincident_twin_that_leaves_out_records_by_their_values_is_caught(mon
         rows = range(1, 5) if people.frame["ill"][0] == "x" else range(4)
         others = [name for name, role in people.roles.items() if role == "insensitive"]
         frame = people.frame[list(rows), :].to_native()
-        some = shoal.table(frame, quasi=["a", "b"], sensitive=["ill"], insensitive=others, hierarchies=TREES)
+        some = shoal.table(
+            frame, quasi=["a", "b"], sensitive=["ill"], insensitive=others, hierarchies=TREES
+        )
         return release(self, some, chance, **more)
 
     monkeypatch.setattr(Coincident, "release", twin)
@@ -372,13 +440,23 @@ def test_samples_bound_what_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
     for row in range(6):
         bounds = found.of(row).bounds
         assert bounds is not None
-        assert all(low <= exact.of(row).inherent.get(value, 0) <= high for value, (low, high) in bounds.items())
+        assert all(
+            low <= exact.of(row).inherent.get(value, 0) <= high
+            for value, (low, high) in bounds.items()
+        )
 
 
 def test_too_few_samples_say_nothing() -> None:
     rows = [(6, 3), (5, 2), (3, 1), (2, 1), (2, 1), (1, 3), (2, 3), (2, 2)]
     method = Mondrian((DistinctDiversity("ill", 2),))
-    found = expose(method, known(rows), method.release(owned(rows, "zzzzyzxx")).table, "ill", how="sampling", tries=20)
+    found = expose(
+        method,
+        known(rows),
+        method.release(owned(rows, "zzzzyzxx")).table,
+        "ill",
+        how="sampling",
+        tries=20,
+    )
     assert (found.beliefs, found.unknown, found.changed) == ((), 8, 0)
     with pytest.raises(ParameterError, match="nothing is said"):
         found.of(0)
@@ -426,13 +504,34 @@ def test_intervals_are_those_of_clopper_and_pearson(hits: int, tries: int) -> No
 @pytest.mark.slow
 def test_mondrian_betrays_people_of_adult(shared_data: Path) -> None:
     quasi = ["age", "education", "workclass"]
-    frame = pl.read_csv(shared_data / "adult" / "adult.csv", separator=";").select(*quasi, "occupation")
+    frame = pl.read_csv(shared_data / "adult" / "adult.csv", separator=";").select(
+        *quasi, "occupation"
+    )
     folder = shared_data / "adult" / "hierarchies"
-    trees = {name: shoal.hierarchy.read(folder / f"{name}.csv", kind="integer" if name == "age" else "text") for name in quasi}
+    trees = {
+        name: shoal.hierarchy.read(
+            folder / f"{name}.csv", kind="integer" if name == "age" else "text"
+        )
+        for name in quasi
+    }
     method = Mondrian((DistinctDiversity("occupation", 2),))
-    released = method.release(shoal.table(frame, quasi=quasi, sensitive=["occupation"], hierarchies=trees)).table
-    found = expose(method, shoal.table(frame.select(quasi), quasi=quasi, hierarchies=trees), released, "occupation")
-    assert (found.people, found.changed, found.surer, found.broken, found.certain, found.unknown) == (
+    released = method.release(
+        shoal.table(frame, quasi=quasi, sensitive=["occupation"], hierarchies=trees)
+    ).table
+    found = expose(
+        method,
+        shoal.table(frame.select(quasi), quasi=quasi, hierarchies=trees),
+        released,
+        "occupation",
+    )
+    assert (
+        found.people,
+        found.changed,
+        found.surer,
+        found.broken,
+        found.certain,
+        found.unknown,
+    ) == (
         30162,
         738,
         347,
@@ -441,8 +540,15 @@ def test_mondrian_betrays_people_of_adult(shared_data: Path) -> None:
         0,
     )
     truth = frame["occupation"].to_list()
-    certain = [(row, max(one.inherent, key=one.inherent.__getitem__)) for one in found.beliefs if one.broken for row in one.rows]
-    assert all(truth[row] == value for row, value in certain)  # the attacker, who never saw the column, is right about all
+    certain = [
+        (row, max(one.inherent, key=one.inherent.__getitem__))
+        for one in found.beliefs
+        if one.broken
+        for row in one.rows
+    ]
+    assert all(
+        truth[row] == value for row, value in certain
+    )  # the attacker, who never saw the column, is right about all
 
 
 RECIPE = """
@@ -466,7 +572,9 @@ models = ["2-diversity of ill"]
 """
 
 
-def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(tmp_path: Path) -> None:
+def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(
+    tmp_path: Path,
+) -> None:
     rows = [(5, 2), (0, 3), (4, 0), (3, 2), (4, 1), (6, 1), (2, 2), (3, 3)]
     people = pl.DataFrame(rows, schema=["a", "b"], orient="row").with_columns(
         name=pl.Series([f"p{i}" for i in range(8)]), ill=pl.Series(list("zzzxzzzx"))
@@ -483,11 +591,17 @@ def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(tm
         return done.output
 
     run("release", recipe, "--out", made)
-    people.with_columns(ill=pl.lit("secret"), name=pl.lit("nobody")).write_csv(tmp_path / "people.csv")
+    people.with_columns(ill=pl.lit("secret"), name=pl.lit("nobody")).write_csv(
+        tmp_path / "people.csv"
+    )
     told = json.loads(run("attack", made, "--recipe", recipe, "--json"))
     method = Mondrian((DistinctDiversity("ill", 2),))
     found = expose(method, known(rows), method.release(owned(rows, "zzzxzzzx")).table, "ill")
-    assert (told["changed"], told["surer"], told["broken"]) == (found.changed, found.surer, found.broken) == (8, 4, 1)
+    assert (
+        (told["changed"], told["surer"], told["broken"])
+        == (found.changed, found.surer, found.broken)
+        == (8, 4, 1)
+    )
     assert told["largest_gain"] == pytest.approx(float(found.gain))
     row = told["exposed"][0]["row"] - 1
     assert row in found.most_exposed()[0].rows
@@ -521,28 +635,45 @@ def test_attacks_that_cannot_work_are_refused() -> None:
         expose(Mondrian((DistinctDiversity("ill", 2), KAnonymity(6))), known(rows), released, "ill")
     with pytest.raises(ParameterError, match="cannot be counted"):
         expose(Mondrian(method.models, relaxed=True), known(rows), released, "ill", how="counting")
-    counts = shoal.counts.Counts(("a",), (np.zeros(1, dtype=np.uint8),), (1,), np.ones(1, dtype=np.int64))
+    counts = shoal.counts.Counts(
+        ("a",), (np.zeros(1, dtype=np.uint8),), (1,), np.ones(1, dtype=np.int64)
+    )
     with pytest.raises(ParameterError, match="attack another column"):
-        Judge([DeltaPresence(0, 1, counts)], "ill", np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), 1)
+        Judge(
+            [DeltaPresence(0, 1, counts)],
+            "ill",
+            np.ones(1, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+            1,
+        )
 
 
 def test_samples_of_a_method_with_coins_are_the_same_for_the_same_seed() -> None:
     frame = pl.DataFrame({"a": list(range(6))})
     given = shoal.table(
-        frame.with_columns(ill=pl.Series(list("xxxyxz"))), quasi=["a"], sensitive=["ill"], hierarchies={"a": TREES["a"]}
+        frame.with_columns(ill=pl.Series(list("xxxyxz"))),
+        quasi=["a"],
+        sensitive=["ill"],
+        hierarchies={"a": TREES["a"]},
     )
     public = shoal.table(frame, quasi=["a"], hierarchies={"a": TREES["a"]})
     method = Coincident(("2-diversity of ill",), 2, depth=1)  # type: ignore[arg-type]
     tried = (method.release(given, Seeded(seed)).table for seed in range(99))
     released = next(one for one in tried if _Seen(method, public, one, "ill").group_of is not None)
-    kept = {expose(method, public, released, "ill", how="sampling", tries=25, seed=1).accepted for _ in range(3)}
+    kept = {
+        expose(method, public, released, "ill", how="sampling", tries=25, seed=1).accepted
+        for _ in range(3)
+    }
     assert len(kept) == 1
 
 
 def test_what_cannot_be_sampled_points_to_the_proof() -> None:
     frame = pl.DataFrame({"a": [0, 1] * 20})
     given = shoal.table(
-        frame.with_columns(ill=pl.Series(list("wxyz") * 10)), quasi=["a"], sensitive=["ill"], hierarchies={"a": TREES["a"]}
+        frame.with_columns(ill=pl.Series(list("wxyz") * 10)),
+        quasi=["a"],
+        sensitive=["ill"],
+        hierarchies={"a": TREES["a"]},
     )
     public = shoal.table(frame, quasi=["a"], hierarchies={"a": TREES["a"]})
     for size, why in ((4, "fit several"), (6, "left out by lot")):
@@ -552,4 +683,6 @@ def test_what_cannot_be_sampled_points_to_the_proof() -> None:
 
 
 def test_beliefs_weigh_inputs() -> None:
-    assert beliefs({("x",): Fraction(1), ("y",): Fraction(3)}) == [{"x": Fraction(1, 4), "y": Fraction(3, 4)}]
+    assert beliefs({("x",): Fraction(1), ("y",): Fraction(3)}) == [
+        {"x": Fraction(1, 4), "y": Fraction(3, 4)}
+    ]

@@ -52,7 +52,9 @@ Row = tuple[int, ...]
 
 def flat(values: int) -> Hierarchy:
     """A hierarchy whose only level has the values themselves."""
-    return Hierarchy((tuple(map(str, range(values))),), (np.arange(values, dtype=smallest(values)),))
+    return Hierarchy(
+        (tuple(map(str, range(values))),), (np.arange(values, dtype=smallest(values)),)
+    )
 
 
 def counted(rows: Iterable[Iterable[int]]) -> Counts:
@@ -76,7 +78,11 @@ TREE = Hierarchy.from_lines([["0", "low", "*"], ["1", "low", "*"], ["2", "high",
 def shares(row: Row, rows: list[Row]) -> list[tuple[Fraction, Fraction]]:
     """Every value's share in the group and in the whole table, for the values that occur."""
     total = [sum(column) for column in zip(*rows, strict=True)]
-    return [(Fraction(n, sum(row)), Fraction(t, sum(total))) for n, t in zip(row, total, strict=True) if t]
+    return [
+        (Fraction(n, sum(row)), Fraction(t, sum(total)))
+        for n, t in zip(row, total, strict=True)
+        if t
+    ]
 
 
 def distance(row: Row, rows: list[Row], which: str) -> Fraction:
@@ -86,7 +92,9 @@ def distance(row: Row, rows: list[Row], which: str) -> Fraction:
         gaps = list(itertools.accumulate(q - p for q, p in shares(row, rows)))
         return sum(map(abs, gaps), Fraction(0)) / max(len(gaps) - 1, 1)
     total = [sum(column) for column in zip(*rows, strict=True)]
-    extra = [Fraction(t, sum(total)) - Fraction(n, sum(row)) for n, t in zip(row, total, strict=True)]
+    extra = [
+        Fraction(t, sum(total)) - Fraction(n, sum(row)) for n, t in zip(row, total, strict=True)
+    ]
     return cost(TREE, TREE.height, list(range(len(extra))), extra)
 
 
@@ -152,7 +160,9 @@ def alike(model: BetaLikeness, row: Row, rows: list[Row]) -> bool:
 def undisclosed(model: DeltaDisclosure, row: Row, rows: list[Row]) -> bool:
     if model.every_value and any(q == 0 for q, _ in shares(row, rows)):
         return False
-    return all(abs(natural_log(q / p)) < decimal(Fraction(model.delta)) for q, p in shares(row, rows) if q)
+    return all(
+        abs(natural_log(q / p)) < decimal(Fraction(model.delta)) for q, p in shares(row, rows) if q
+    )
 
 
 ORACLES: dict[type[Any], Callable[[Any, Row, list[Row]], bool]] = {
@@ -220,12 +230,21 @@ def test_models_agree_with_their_definitions_on_all_small_tables() -> None:
 
 
 def tables(most: int, fewest: int = 0, groups: int = 5) -> st.SearchStrategy[list[Row]]:
-    row = st.tuples(*[st.integers(fewest, 3) | st.integers(fewest, most) if fewest < 3 else st.integers(fewest, most)] * 3)
+    row = st.tuples(
+        *[
+            st.integers(fewest, 3) | st.integers(fewest, most)
+            if fewest < 3
+            else st.integers(fewest, most)
+        ]
+        * 3
+    )
     return st.lists(row.filter(any), min_size=1, max_size=groups)
 
 
 @given(tables(40), st.data())
-def test_models_agree_with_their_definitions_at_their_borders(rows: list[Row], data: st.DataObject) -> None:
+def test_models_agree_with_their_definitions_at_their_borders(
+    rows: list[Row], data: st.DataObject
+) -> None:
     groups = groups_of(*rows)
     row = data.draw(st.sampled_from(rows))
     for model in borderline(row, rows):
@@ -261,10 +280,30 @@ def gains_only(self: DeltaDisclosure, groups: Groups) -> npt.NDArray[np.float64]
 
 
 TWINS: dict[str, tuple[type[Any], object, str, Callable[[Any], Any]]] = {
-    "k one too small": (KAnonymity, KAnonymity, "holds", lambda right: lambda self, groups: groups.sizes >= self.k - 1),
-    "k one too large": (KAnonymity, KAnonymity, "holds", lambda right: lambda self, groups: groups.sizes > self.k),
-    "l one too small": (DistinctDiversity, m, "_distinct", lambda right: lambda found: right(found) + 1),
-    "l one too large": (DistinctDiversity, m, "_distinct", lambda right: lambda found: right(found) - 1),
+    "k one too small": (
+        KAnonymity,
+        KAnonymity,
+        "holds",
+        lambda right: lambda self, groups: groups.sizes >= self.k - 1,
+    ),
+    "k one too large": (
+        KAnonymity,
+        KAnonymity,
+        "holds",
+        lambda right: lambda self, groups: groups.sizes > self.k,
+    ),
+    "l one too small": (
+        DistinctDiversity,
+        m,
+        "_distinct",
+        lambda right: lambda found: right(found) + 1,
+    ),
+    "l one too large": (
+        DistinctDiversity,
+        m,
+        "_distinct",
+        lambda right: lambda found: right(found) - 1,
+    ),
     "p one too small": (PSensitive, m, "_distinct", lambda right: lambda found: right(found) + 1),
     "k of p-sensitivity forgotten": (
         PSensitive,
@@ -273,8 +312,18 @@ TWINS: dict[str, tuple[type[Any], object, str, Callable[[Any], Any]]] = {
         lambda right: lambda self, groups: right(replace(self, k=1), groups),
     ),
     "even values at the border fail": (EntropyDiversity, m, "_compare", loosely),
-    "uneven values at the border fail": (EntropyDiversity, m, "_diverse", lambda right: lambda *given: False),
-    "uneven values at the border pass": (EntropyDiversity, m, "_diverse", lambda right: lambda *given: True),
+    "uneven values at the border fail": (
+        EntropyDiversity,
+        m,
+        "_diverse",
+        lambda right: lambda *given: False,
+    ),
+    "uneven values at the border pass": (
+        EntropyDiversity,
+        m,
+        "_diverse",
+        lambda right: lambda *given: True,
+    ),
     "at most c times": (RecursiveDiversity, m, "_compare", loosely),
     "rarest first": (
         RecursiveDiversity,
@@ -308,7 +357,9 @@ TWINS: dict[str, tuple[type[Any], object, str, Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("twin", TWINS)
-def test_a_broken_twin_is_told_from_the_right_model(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_twin_is_told_from_the_right_model(
+    twin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kind, place, name, breaking = TWINS[twin]
     monkeypatch.setattr(place, name, breaking(getattr(place, name)))
     for rows in small_tables():
@@ -320,7 +371,9 @@ def test_a_broken_twin_is_told_from_the_right_model(twin: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("breaking", [strictly, loosely])
-def test_a_broken_twin_of_presence_is_noticed(breaking: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_twin_of_presence_is_noticed(
+    breaking: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(m, "_compare", breaking(m._compare))
     with pytest.raises(AssertionError):
         test_presence_is_the_share_of_the_population()
@@ -331,10 +384,24 @@ def test_a_broken_twin_of_presence_is_noticed(breaking: Callable[[Any], Any], mo
 
 def test_t_closeness_is_that_of_the_paper_for_salaries() -> None:
     """Li et al. 2007, section 4: nine salaries 3k to 11k; the distances are 0.375 and 0.167."""
-    groups = groups_of([1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0, 1], [0, 0, 0, 0, 1, 0, 1, 1, 0])
-    assert TCloseness("value", Fraction(375, 1000), "ordered").holds(groups).tolist() == [True, True, True]
-    assert TCloseness("value", "0.3749999999999999999", "ordered").holds(groups).tolist() == [False, True, True]
-    assert TCloseness("value", Fraction(1, 6), "ordered").holds(groups).tolist() == [False, True, False]
+    groups = groups_of(
+        [1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0, 1], [0, 0, 0, 0, 1, 0, 1, 1, 0]
+    )
+    assert TCloseness("value", Fraction(375, 1000), "ordered").holds(groups).tolist() == [
+        True,
+        True,
+        True,
+    ]
+    assert TCloseness("value", "0.3749999999999999999", "ordered").holds(groups).tolist() == [
+        False,
+        True,
+        True,
+    ]
+    assert TCloseness("value", Fraction(1, 6), "ordered").holds(groups).tolist() == [
+        False,
+        True,
+        False,
+    ]
     assert TCloseness("value", 1, "ordered").achieved(groups) == 0.375
     assert TCloseness("value", 1).achieved(groups) == 2 / 3
 
@@ -382,9 +449,13 @@ def test_diversity_of_a_group_with_4_2_1_1_values() -> None:
 
 def test_uneven_counts_may_have_the_entropy_of_even_ones() -> None:
     """Shares ½ and four times ⅛ have 2 bits, as four equal values have."""
-    groups = groups_of([4, 1, 1, 1, 1], [4 * 10**9, 10**9, 10**9, 10**9, 10**9], [4000, 1000, 1000, 1000, 1001])
+    groups = groups_of(
+        [4, 1, 1, 1, 1], [4 * 10**9, 10**9, 10**9, 10**9, 10**9], [4000, 1000, 1000, 1000, 1001]
+    )
     assert EntropyDiversity("value", 4).holds(groups).tolist() == [True, True, True]
-    groups = groups_of([4, 1, 1, 1, 1], [4 * 10**9, 10**9, 10**9, 10**9, 10**9], [4001, 1000, 1000, 1000, 1000])
+    groups = groups_of(
+        [4, 1, 1, 1, 1], [4 * 10**9, 10**9, 10**9, 10**9, 10**9], [4001, 1000, 1000, 1000, 1000]
+    )
     assert EntropyDiversity("value", 4).holds(groups).tolist() == [True, True, False]
 
 
@@ -433,16 +504,27 @@ def test_presence_is_the_share_of_the_population() -> None:
         DeltaPresence(0, 1, fewer).holds(groups)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), min_size=1, max_size=30), st.integers(0, 4))
-def test_presence_agrees_with_counting_one_by_one(people: list[tuple[int, int, bool]], tenths: int) -> None:
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), min_size=1, max_size=30
+    ),
+    st.integers(0, 4),
+)
+def test_presence_agrees_with_counting_one_by_one(
+    people: list[tuple[int, int, bool]], tenths: int
+) -> None:
     assume(any(person[2] for person in people))
-    tree = Hierarchy.from_lines([["a", "ab", "*"], ["b", "ab", "*"], ["c", "cd", "*"], ["d", "cd", "*"]])
+    tree = Hierarchy.from_lines(
+        [["a", "ab", "*"], ["b", "ab", "*"], ["c", "cd", "*"], ["d", "cd", "*"]]
+    )
 
     def count(chosen: list[tuple[int, int, bool]]) -> Counts:
         codes = [np.array([person[j] for person in chosen], dtype=np.uint8) for j in range(2)]
         return group(("one", "two"), codes, [4, 3])
 
-    lattice = Lattice(count([person for person in people if person[2]]), {"one": tree, "two": flat(3)})
+    lattice = Lattice(
+        count([person for person in people if person[2]]), {"one": tree, "two": flat(3)}
+    )
     for level in range(3):
         groups = lattice.groups((level, 0))
         model = DeltaPresence(Fraction(tenths, 10), Fraction(1, 2), count(people))
@@ -473,7 +555,11 @@ def test_every_subgroup_of_a_group_that_fails_a_hereditary_model_fails(
 ) -> None:
     part = [tuple(data.draw(st.integers(0, n)) for n in row) for row in rows]
     assume(all(any(row) for row in part))
-    for model in (KAnonymity(k), DistinctDiversity("value", values), PSensitive("value", values, k)):
+    for model in (
+        KAnonymity(k),
+        DistinctDiversity("value", values),
+        PSensitive("value", values, k),
+    ):
         assert cast(Model, model).hereditary
         assert not (~model.holds(groups_of(*rows)) & model.holds(groups_of(*part))).any()
 
@@ -490,16 +576,32 @@ class Counterexample:
 COUNTEREXAMPLES = [
     Counterexample(EntropyDiversity("value", 2), [(3, 1, 0)], [(1, 1, 0), (2, 0, 0)]),
     Counterexample(RecursiveDiversity("value", 2, 2), [(3, 1, 0)], [(1, 1, 0), (2, 0, 0)]),
-    Counterexample(TCloseness("value", "0.1"), [(3, 1, 0), (1, 3, 0)], [(1, 1, 0), (2, 0, 0), (1, 3, 0)]),
-    Counterexample(TCloseness("value", "0.1", "ordered"), [(3, 1, 0), (1, 3, 0)], [(1, 1, 0), (2, 0, 0), (1, 3, 0)]),
-    Counterexample(TCloseness("value", "0.1", "hierarchical", TREE), [(3, 1, 0), (1, 3, 0)], [(1, 1, 0), (2, 0, 0), (1, 3, 0)]),
-    Counterexample(BetaLikeness("value", "0.1"), [(3, 1, 0), (1, 3, 0)], [(1, 1, 0), (2, 0, 0), (1, 3, 0)]),
-    Counterexample(DeltaDisclosure("value", "0.1"), [(3, 1, 0), (1, 3, 0)], [(1, 1, 0), (2, 0, 0), (1, 3, 0)]),
+    Counterexample(
+        TCloseness("value", "0.1"), [(3, 1, 0), (1, 3, 0)], [(1, 1, 0), (2, 0, 0), (1, 3, 0)]
+    ),
+    Counterexample(
+        TCloseness("value", "0.1", "ordered"),
+        [(3, 1, 0), (1, 3, 0)],
+        [(1, 1, 0), (2, 0, 0), (1, 3, 0)],
+    ),
+    Counterexample(
+        TCloseness("value", "0.1", "hierarchical", TREE),
+        [(3, 1, 0), (1, 3, 0)],
+        [(1, 1, 0), (2, 0, 0), (1, 3, 0)],
+    ),
+    Counterexample(
+        BetaLikeness("value", "0.1"), [(3, 1, 0), (1, 3, 0)], [(1, 1, 0), (2, 0, 0), (1, 3, 0)]
+    ),
+    Counterexample(
+        DeltaDisclosure("value", "0.1"), [(3, 1, 0), (1, 3, 0)], [(1, 1, 0), (2, 0, 0), (1, 3, 0)]
+    ),
 ]
 
 
 @pytest.mark.parametrize("example", COUNTEREXAMPLES, ids=lambda example: str(example.model))
-def test_a_model_that_is_not_hereditary_has_a_failing_group_with_a_passing_part(example: Counterexample) -> None:
+def test_a_model_that_is_not_hereditary_has_a_failing_group_with_a_passing_part(
+    example: Counterexample,
+) -> None:
     assert not example.model.hereditary
     assert not example.model.holds(groups_of(*example.whole))[0]
     assert example.model.holds(groups_of(*example.parts))[0]
@@ -586,7 +688,10 @@ def test_an_empty_table_has_no_group_that_fails(model: Model) -> None:
     if isinstance(model, TCloseness) and model.distance == "hierarchical":
         model = replace(model, hierarchy=TREE)
     nothing = np.zeros(0, dtype=np.uint8)
-    lattice = Lattice(Counts(("place", "value"), (nothing, nothing), (1, 3), np.zeros(0, dtype=np.int64)), {"place": flat(1)})
+    lattice = Lattice(
+        Counts(("place", "value"), (nothing, nothing), (1, 3), np.zeros(0, dtype=np.int64)),
+        {"place": flat(1)},
+    )
     groups = lattice.groups((0,))
     assert model.holds(groups).tolist() == []
     assert model.achieved(groups) == 0
@@ -623,19 +728,43 @@ def test_a_meaning_is_one_line(model: Model) -> None:
         ({"model": "k-anonymity", "k": 0}, "k=0 is out of range; it takes a whole number from 1"),
         ({"model": "k-anonymity", "k": 5.0}, "k=5.0 is no whole number"),
         ({"model": "k-anonymity", "k": True}, "k=True is no whole number"),
-        ({"model": "t-closeness", "column": "x", "t": float("nan")}, "t=nan is no finite number; it takes a number from 0 to 1"),
+        (
+            {"model": "t-closeness", "column": "x", "t": float("nan")},
+            "t=nan is no finite number; it takes a number from 0 to 1",
+        ),
         ({"model": "t-closeness", "column": "x", "t": float("inf")}, "t=inf is no finite number"),
-        ({"model": "t-closeness", "column": "x", "t": 1.1}, "t=1.1 is out of range; it takes a number from 0 to 1"),
+        (
+            {"model": "t-closeness", "column": "x", "t": 1.1},
+            "t=1.1 is out of range; it takes a number from 0 to 1",
+        ),
         ({"model": "t-closeness", "column": "x", "t": -1}, "t=-1 is out of range"),
         ({"model": "t-closeness", "column": "x", "t": "1/0"}, "t='1/0' is no finite number"),
-        ({"model": "t-closeness", "column": "x", "t": "1e999999999"}, "t='1e999999999' is no finite number"),
+        (
+            {"model": "t-closeness", "column": "x", "t": "1e999999999"},
+            "t='1e999999999' is no finite number",
+        ),
         ({"model": "t-closeness", "column": "x", "t": True}, "t=True is no finite number"),
         ({"model": "t-closeness", "column": "x", "t": None}, "t=None is no finite number"),
-        ({"model": "t-closeness", "column": "x", "t": 0, "distance": "far"}, "it takes 'equal', 'ordered', 'hierarchical'"),
-        ({"model": "recursive-diversity", "column": "x", "c": 0, "l": 2}, "c=0 is out of range; it takes a number above 0"),
-        ({"model": "entropy-diversity", "column": "x", "l": 0.5}, "l=0.5 is out of range; it takes a number from 1"),
-        ({"model": "beta-likeness", "column": "x", "beta": 0}, "beta=0 is out of range; it takes a number above 0"),
-        ({"model": "delta-disclosure", "column": "x", "delta": Fraction(-1, 3)}, "delta=-1/3 is out of range"),
+        (
+            {"model": "t-closeness", "column": "x", "t": 0, "distance": "far"},
+            "it takes 'equal', 'ordered', 'hierarchical'",
+        ),
+        (
+            {"model": "recursive-diversity", "column": "x", "c": 0, "l": 2},
+            "c=0 is out of range; it takes a number above 0",
+        ),
+        (
+            {"model": "entropy-diversity", "column": "x", "l": 0.5},
+            "l=0.5 is out of range; it takes a number from 1",
+        ),
+        (
+            {"model": "beta-likeness", "column": "x", "beta": 0},
+            "beta=0 is out of range; it takes a number above 0",
+        ),
+        (
+            {"model": "delta-disclosure", "column": "x", "delta": Fraction(-1, 3)},
+            "delta=-1/3 is out of range",
+        ),
     ],
 )
 def test_a_wrong_parameter_is_named_with_its_range(given: dict[str, Any], says: str) -> None:
@@ -649,7 +778,10 @@ def test_presence_with_its_ends_swapped_is_refused() -> None:
         DeltaPresence(0.5, 0.1, counted([[1]]))
 
 
-@pytest.mark.parametrize("text", ["anonymity", "5-diversity", "x-closeness of y", "(0, 1)-presence", "0.2.3-closeness of x"])
+@pytest.mark.parametrize(
+    "text",
+    ["anonymity", "5-diversity", "x-closeness of y", "(0, 1)-presence", "0.2.3-closeness of x"],
+)
 def test_a_short_name_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ParameterError):
         parse_model(text)
@@ -680,7 +812,9 @@ class Handmade:
 
     def __init__(self, found: Histogram) -> None:
         self.found = found
-        self.sizes = np.array([found.count[found.group == g].sum() for g in range(found.groups)], dtype=np.int64)
+        self.sizes = np.array(
+            [found.count[found.group == g].sum() for g in range(found.groups)], dtype=np.int64
+        )
 
     def histogram(self, name: str) -> Histogram:
         return self.found
@@ -703,10 +837,15 @@ def test_hundreds_of_thousands_of_groups_are_checked_within_bounded_memory() -> 
 
     chance = np.random.default_rng(7)
     place, value = chance.integers(0, 800_000, 2_000_000), chance.integers(0, 50, 2_000_000)
-    counts = group(("place", "value"), [place.astype(np.uint32), value.astype(np.uint32)], [800_000, 50])
+    counts = group(
+        ("place", "value"), [place.astype(np.uint32), value.astype(np.uint32)], [800_000, 50]
+    )
     groups = Lattice(counts, {"place": flat(800_000)}).groups((0,))
     tree = Hierarchy.from_lines([[str(value), str(value // 10), "*"] for value in range(50)])
-    everything = [replace(model, hierarchy=tree) if isinstance(model, TCloseness) else model for model in EVERY]
+    everything = [
+        replace(model, hierarchy=tree) if isinstance(model, TCloseness) else model
+        for model in EVERY
+    ]
     tracemalloc.start()
     for model in everything:
         model.holds(groups)
@@ -730,7 +869,10 @@ def numbers_table(hierarchy: Hierarchy | None) -> shoal.Table:
 
 
 def test_ordered_distance_follows_the_numbers_and_not_the_tree() -> None:
-    tree = Hierarchy.from_lines([["10", "even", "*"], ["2", "even", "*"], ["9", "odd", "*"], ["7", "odd", "*"]], Kind.INTEGER)
+    tree = Hierarchy.from_lines(
+        [["10", "even", "*"], ["2", "even", "*"], ["9", "odd", "*"], ["7", "odd", "*"]],
+        Kind.INTEGER,
+    )
     reached = []
     for table in (numbers_table(None), numbers_table(tree)):
         counts = Embedded().count(table, ["place", "value"])
@@ -742,9 +884,13 @@ def test_ordered_distance_follows_the_numbers_and_not_the_tree() -> None:
 
 
 def test_hierarchical_distance_takes_the_hierarchy_of_the_table() -> None:
-    tree = Hierarchy.from_lines([["10", "even", "*"], ["2", "even", "*"], ["9", "odd", "*"]], Kind.INTEGER)
+    tree = Hierarchy.from_lines(
+        [["10", "even", "*"], ["2", "even", "*"], ["9", "odd", "*"]], Kind.INTEGER
+    )
     table = numbers_table(tree)
-    lattice = Lattice(Embedded().count(table, ["place", "value"]), {"place": table.hierarchy("place")})
+    lattice = Lattice(
+        Embedded().count(table, ["place", "value"]), {"place": table.hierarchy("place")}
+    )
     model = TCloseness("value", 1, "hierarchical")
     with pytest.raises(ParameterError, match="needs a hierarchy of column 'value'"):
         model.holds(lattice.groups((0,)))
@@ -779,10 +925,15 @@ ADULT = {
 def adult(folder: Path, quasi: tuple[str, ...], sensitive: str) -> Groups:
     table = shoal.table(pl.read_csv(folder / "adult" / "adult.csv", separator=";"))
     counts = Embedded().count(table, [*quasi, sensitive], leaves=False)
-    return Lattice(counts, {name: flat(card) for name, card in zip(quasi, counts.cards, strict=False)}).groups((0,) * len(quasi))
+    return Lattice(
+        counts, {name: flat(card) for name, card in zip(quasi, counts.cards, strict=False)}
+    ).groups((0,) * len(quasi))
 
 
-@pytest.mark.parametrize(("quasi", "sensitive"), [(quasi, column) for quasi, answers in ADULT.items() for column in answers])
+@pytest.mark.parametrize(
+    ("quasi", "sensitive"),
+    [(quasi, column) for quasi, answers in ADULT.items() for column in answers],
+)
 def test_adult_has_the_answers_of_pycanon_where_definitions_agree(
     shared_data: Path, quasi: tuple[str, ...], sensitive: str
 ) -> None:
@@ -820,18 +971,27 @@ def test_a_float_is_the_decimal_it_prints_as(number: float) -> None:
 
 
 def test_numbers_of_numpy_and_decimal_are_taken() -> None:
-    assert fraction(np.float32(0.2), "x") == fraction(np.float64(0.2), "x") == fraction(Decimal("0.2"), "x") == Fraction(1, 5)  # type: ignore[arg-type]
+    assert (
+        fraction(np.float32(0.2), "x")  # type: ignore[arg-type]
+        == fraction(np.float64(0.2), "x")
+        == fraction(Decimal("0.2"), "x")
+        == Fraction(1, 5)
+    )
     assert whole(np.int64(5), "k") == 5
 
 
-@pytest.mark.parametrize("promise", [Syntactic(("5-anonymity", "3-diversity of job")), Sampled("0.1"), Sampled("1/3")])
+@pytest.mark.parametrize(
+    "promise", [Syntactic(("5-anonymity", "3-diversity of job")), Sampled("0.1"), Sampled("1/3")]
+)
 def test_a_promise_is_one_line_and_plain_values(promise: Promise) -> None:
     assert "\n" not in promise.statement
     assert json.loads(json.dumps(promise.to_dict())) == promise.to_dict()
 
 
 def test_a_syntactic_promise_says_what_it_does_not_promise() -> None:
-    assert Syntactic(("5-anonymity",)).statement.endswith("syntactic; an attacker who knows the algorithm may infer more")
+    assert Syntactic(("5-anonymity",)).statement.endswith(
+        "syntactic; an attacker who knows the algorithm may infer more"
+    )
 
 
 @pytest.mark.parametrize("models", [(), "5-anonymity", (5,)])

@@ -41,33 +41,66 @@ from shoal.privacy.models import (
 from shoal.tables import Table
 from shoal.verification import unchecked, verify
 
-AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
-LANDS = Hierarchy.from_lines(
-    [["de", "EU", "*"], ["fr", "EU", "*"], ["it", "EU", "*"], ["us", "America", "*"], ["br", "America", "*"]]
+AGES = Hierarchy.from_lines(
+    [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER
 )
-ILLS = Hierarchy.from_lines([["flu", "lung", "*"], ["cold", "lung", "*"], ["ulcer", "stomach", "*"]])
+LANDS = Hierarchy.from_lines(
+    [
+        ["de", "EU", "*"],
+        ["fr", "EU", "*"],
+        ["it", "EU", "*"],
+        ["us", "America", "*"],
+        ["br", "America", "*"],
+    ]
+)
+ILLS = Hierarchy.from_lines(
+    [["flu", "lung", "*"], ["cold", "lung", "*"], ["ulcer", "stomach", "*"]]
+)
 
 
-def people(ages: list[int | None], lands: list[str | None], ills: list[str], **options: Any) -> Table:
-    frame = pl.DataFrame({"age": ages, "land": lands, "ill": ills}, schema={"age": pl.Int64, "land": pl.String, "ill": pl.String})
-    given: dict[str, Any] = {"quasi": ["age", "land"], "sensitive": ["ill"], "hierarchies": {"age": AGES, "land": LANDS}}
+def people(
+    ages: list[int | None], lands: list[str | None], ills: list[str], **options: Any
+) -> Table:
+    frame = pl.DataFrame(
+        {"age": ages, "land": lands, "ill": ills},
+        schema={"age": pl.Int64, "land": pl.String, "ill": pl.String},
+    )
+    given: dict[str, Any] = {
+        "quasi": ["age", "land"],
+        "sensitive": ["ill"],
+        "hierarchies": {"age": AGES, "land": LANDS},
+    }
     return shoal.table(frame, **{**given, **options})
 
 
-def only_ages(ages: list[int | None], ills: list[str] | None = None, hierarchy: Hierarchy | None = AGES) -> Table:
-    frame = pl.DataFrame({"age": ages, "ill": ills or ["flu"] * len(ages)}, schema={"age": pl.Int64, "ill": pl.String})
-    return shoal.table(frame, quasi=["age"], sensitive=["ill"], hierarchies={"age": hierarchy} if hierarchy else {})
+def only_ages(
+    ages: list[int | None], ills: list[str] | None = None, hierarchy: Hierarchy | None = AGES
+) -> Table:
+    frame = pl.DataFrame(
+        {"age": ages, "ill": ills or ["flu"] * len(ages)},
+        schema={"age": pl.Int64, "ill": pl.String},
+    )
+    return shoal.table(
+        frame, quasi=["age"], sensitive=["ill"], hierarchies={"age": hierarchy} if hierarchy else {}
+    )
 
 
 def column(method: Mondrian, table: Table, name: str = "age") -> list[str | None]:
-    values: list[str | None] = nw.from_native(method.release(table).table, eager_only=True)[name].to_list()
+    values: list[str | None] = nw.from_native(method.release(table).table, eager_only=True)[
+        name
+    ].to_list()
     return values
 
 
 def test_strict_cuts_at_the_median_of_the_widest_column() -> None:
     table = people([10, 20, 30, 80], ["de", "de", "de", "de"], ["flu"] * 4)
     assert column(Mondrian((KAnonymity(2),)), table) == ["0-20", "0-20", "21-99", "21-99"]
-    assert column(Mondrian((KAnonymity(2),), ranges="observed"), table) == ["10-20", "10-20", "30-80", "30-80"]
+    assert column(Mondrian((KAnonymity(2),), ranges="observed"), table) == [
+        "10-20",
+        "10-20",
+        "30-80",
+        "30-80",
+    ]
 
 
 def test_strict_keeps_equal_values_together_and_relaxed_may_part_them() -> None:
@@ -95,19 +128,34 @@ def test_text_is_called_by_the_fewest_values_of_its_hierarchy() -> None:
     assert Counter(column(Mondrian((KAnonymity(4),)), table, "land")) == {"EU": 6, "America": 4}
     assert set(column(Mondrian((KAnonymity(2),)), table, "land")) == {"de", "fr", "it", "us", "br"}
     unequal = people([5] * 5, ["de", "fr", "fr", "us", "br"], ["flu"] * 5)
-    assert Counter(column(Mondrian((KAnonymity(2),)), unequal, "land")) == {"{de, fr}": 3, "{it, America}": 2}
+    assert Counter(column(Mondrian((KAnonymity(2),)), unequal, "land")) == {
+        "{de, fr}": 3,
+        "{it, America}": 2,
+    }
 
 
 def test_missing_values_come_last_and_are_named() -> None:
     table = only_ages([10, 20, 30, None])
-    assert column(Mondrian((KAnonymity(2),)), table) == ["0-20", "0-20", "21-99 or missing", "21-99 or missing"]
+    assert column(Mondrian((KAnonymity(2),)), table) == [
+        "0-20",
+        "0-20",
+        "21-99 or missing",
+        "21-99 or missing",
+    ]
     assert column(Mondrian((KAnonymity(1),)), table) == ["0-10", "11-20", "21-99", None]
     assert column(Mondrian((KAnonymity(4),)), table) == ["*"] * 4
 
 
 def test_leaves_that_are_not_in_the_order_of_their_values_are_put_in_it() -> None:
-    odd = Hierarchy.from_lines([["7", "odd", "*"], ["1", "odd", "*"], ["2", "even", "*"], ["4", "even", "*"]], Kind.INTEGER)
-    assert column(Mondrian((KAnonymity(2),)), only_ages([1, 2, 4, 7], hierarchy=odd)) == ["1-2", "1-2", "4-7", "4-7"]
+    odd = Hierarchy.from_lines(
+        [["7", "odd", "*"], ["1", "odd", "*"], ["2", "even", "*"], ["4", "even", "*"]], Kind.INTEGER
+    )
+    assert column(Mondrian((KAnonymity(2),)), only_ages([1, 2, 4, 7], hierarchy=odd)) == [
+        "1-2",
+        "1-2",
+        "4-7",
+        "4-7",
+    ]
 
 
 def test_dates_and_floats_give_ranges() -> None:
@@ -118,32 +166,49 @@ def test_dates_and_floats_give_ranges() -> None:
     table = shoal.table(frame, quasi=["day", "weight"], hierarchies={"day": tree, "weight": halves})
     method = Mondrian((KAnonymity(2),))
     assert column(method, table, "day")[0] == "[2020-01-01, 2020-01-02]"
-    alone = shoal.table(frame, quasi=["weight"], insensitive=["day"], hierarchies={"weight": halves})
+    alone = shoal.table(
+        frame, quasi=["weight"], insensitive=["day"], hierarchies={"weight": halves}
+    )
     assert column(method, alone, "weight") == ["[0.0, 2.5]"] * 2 + ["[3.0, 9.5]"] * 2
 
 
 def test_intervals_of_a_continuous_domain_are_joined() -> None:
-    tree = Hierarchy.from_lines([["[0, 5)", "*"], ["[5, 10)", "*"], ["[10, 15)", "*"], ["[15, 20]", "*"]], Kind.FLOAT)
+    tree = Hierarchy.from_lines(
+        [["[0, 5)", "*"], ["[5, 10)", "*"], ["[10, 15)", "*"], ["[15, 20]", "*"]], Kind.FLOAT
+    )
     frame = pl.DataFrame({"x": [1.0, 6.0, 11.0, 16.0]})
     table = shoal.table(frame, quasi=["x"], hierarchies={"x": tree})
     assert column(Mondrian((KAnonymity(2),)), table, "x") == ["[0, 10)"] * 2 + ["[10, 20]"] * 2
 
 
 def test_intervals_of_integers_are_joined() -> None:
-    tree = Hierarchy.from_lines([["<10", "*"], ["10-19", "*"], ["20-29", "*"], ["30-39", "*"], ["40+", "*"]], Kind.INTEGER)
+    tree = Hierarchy.from_lines(
+        [["<10", "*"], ["10-19", "*"], ["20-29", "*"], ["30-39", "*"], ["40+", "*"]], Kind.INTEGER
+    )
     table = only_ages([1, 2, 12, 22, 31, 33, 45, 50], hierarchy=tree)
-    assert column(Mondrian((KAnonymity(2),)), table) == ["<10"] * 2 + ["10-29"] * 2 + ["30-39"] * 2 + ["40+"] * 2
+    assert (
+        column(Mondrian((KAnonymity(2),)), table)
+        == ["<10"] * 2 + ["10-29"] * 2 + ["30-39"] * 2 + ["40+"] * 2
+    )
     assert column(Mondrian((KAnonymity(4),)), table) == ["<30"] * 4 + ["30+"] * 4
 
 
 def test_observed_ranges_need_no_hierarchy_and_boundaries_do() -> None:
     table = only_ages([1, 2, 3, 4], hierarchy=None)
-    assert column(Mondrian((KAnonymity(2),), ranges="observed"), table) == ["1-2", "1-2", "3-4", "3-4"]
+    assert column(Mondrian((KAnonymity(2),), ranges="observed"), table) == [
+        "1-2",
+        "1-2",
+        "3-4",
+        "3-4",
+    ]
     with pytest.raises(HierarchyError, match="'age'"):
         Mondrian((KAnonymity(2),)).release(table)
     frame = pl.DataFrame({"town": ["a", "b", "c", "d"]})
     towns = shoal.table(frame, quasi=["town"])
-    assert column(Mondrian((KAnonymity(2),), ranges="observed"), towns, "town") == ["{a, b}"] * 2 + ["{c, d}"] * 2
+    assert (
+        column(Mondrian((KAnonymity(2),), ranges="observed"), towns, "town")
+        == ["{a, b}"] * 2 + ["{c, d}"] * 2
+    )
 
 
 def test_what_even_the_whole_table_does_not_satisfy_is_infeasible() -> None:
@@ -189,7 +254,10 @@ records = st.lists(
 @given(records, st.sampled_from(MODELS), st.booleans(), st.sampled_from(["boundary", "observed"]))
 @settings(max_examples=150, deadline=None)
 def test_every_group_of_a_release_satisfies_the_models(
-    rows: list[tuple[int | None, str | None, str]], models: tuple[Model, ...], relaxed: bool, ranges: Any
+    rows: list[tuple[int | None, str | None, str]],
+    models: tuple[Model, ...],
+    relaxed: bool,
+    ranges: Any,
 ) -> None:
     ages, lands, ills = (list(values) for values in zip(*rows, strict=True))
     table = people(ages, lands, ills, hierarchies={"age": AGES, "land": LANDS, "ill": ILLS})
@@ -201,32 +269,46 @@ def test_every_group_of_a_release_satisfies_the_models(
     # The released table is checked as a table of its own, whose values are their own leaves.
     flat = {
         name: Hierarchy.from_lines(
-            [[text, "*"] for text in sorted({"" if text is None else str(text) for text in released[name]})]
+            [
+                [text, "*"]
+                for text in sorted({"" if text is None else str(text) for text in released[name]})
+            ]
         )
         for name in ("age", "land")
     }
     texts = released.with_columns(pl.col("age", "land").cast(pl.String).fill_null(""))
-    again = shoal.table(texts, quasi=["age", "land"], sensitive=["ill"], hierarchies={**flat, "ill": ILLS})
+    again = shoal.table(
+        texts, quasi=["age", "land"], sensitive=["ill"], hierarchies={**flat, "ill": ILLS}
+    )
     counts = Embedded().count(again, ["age", "land", "ill"])
-    groups = Lattice(counts, {name: again.hierarchy(name) for name in ("age", "land")}).groups((0, 0))
+    groups = Lattice(counts, {name: again.hierarchy(name) for name in ("age", "land")}).groups(
+        (0, 0)
+    )
     for model in models:
         assert bound(model, again).holds(groups).all()
 
 
 @given(records, st.integers(1, 5))
 @settings(max_examples=60, deadline=None)
-def test_a_strict_cut_stops_only_where_no_median_cut_is_allowed(rows: list[tuple[int | None, str | None, str]], k: int) -> None:
+def test_a_strict_cut_stops_only_where_no_median_cut_is_allowed(
+    rows: list[tuple[int | None, str | None, str]], k: int
+) -> None:
     """The same cuts, one part after the other, as the paper has it."""
     if len(rows) < k:
         return
     ages, lands, ills = (list(values) for values in zip(*rows, strict=True))
     table = people(ages, lands, ills)
     released = Mondrian((KAnonymity(k),), ranges="observed").release(table)
-    places = [(100 if age is None else age, 5 if land is None else LANDS.labels[0].index(land)) for age, land, _ in rows]
+    places = [
+        (100 if age is None else age, 5 if land is None else LANDS.labels[0].index(land))
+        for age, land, _ in rows
+    ]
     sizes = [101 if None in ages else 100, 6 if None in lands else 5]
 
     def parts(part: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-        spans = [(max(p[j] for p in part) - min(p[j] for p in part)) / (sizes[j] - 1) for j in (0, 1)]
+        spans = [
+            (max(p[j] for p in part) - min(p[j] for p in part)) / (sizes[j] - 1) for j in (0, 1)
+        ]
         for j in sorted((0, 1), key=lambda j: -spans[j]):
             if not spans[j]:
                 continue
@@ -240,7 +322,11 @@ def test_a_strict_cut_stops_only_where_no_median_cut_is_allowed(rows: list[tuple
 
     expected = parts(places)
     assert released.facts["groups"] == len(expected)
-    text = released.table.select(pl.col("age", "land").cast(pl.String).fill_null("")).group_by("age", "land").len()
+    text = (
+        released.table.select(pl.col("age", "land").cast(pl.String).fill_null(""))
+        .group_by("age", "land")
+        .len()
+    )
     assert sorted(text["len"].to_list()) == sorted(len(part) for part in expected)
 
 
@@ -282,7 +368,11 @@ MIDDLE = Mondrian((KAnonymity(2),), splits="middle")
 
 def quasi_only(ages: list[int | None], lands: list[str | None], **options: Any) -> Table:
     frame = pl.DataFrame({"age": ages, "land": lands}, schema={"age": pl.Int64, "land": pl.String})
-    given: dict[str, Any] = {"quasi": ["age", "land"], "hierarchies": {"age": AGES, "land": LANDS}, "missing": "refuse"}
+    given: dict[str, Any] = {
+        "quasi": ["age", "land"],
+        "hierarchies": {"age": AGES, "land": LANDS},
+        "missing": "refuse",
+    }
     return shoal.table(frame, **{**given, **options})
 
 
@@ -290,24 +380,44 @@ def test_splits_in_the_middle_halve_the_declared_domain_whatever_the_values() ->
     ages: list[int | None] = [1, 2, 3, 4, 60, 80, 81, 82]
     table = quasi_only(ages, ["de"] * 8)
     assert Counter(column(MIDDLE, table)) == {"0-49": 4, "50-99": 4}
-    assert set(column(MIDDLE, table, "land")) == {"*"}  # its turn came after the first split, and one half was empty
+    assert set(column(MIDDLE, table, "land")) == {
+        "*"
+    }  # its turn came after the first split, and one half was empty
     apart = quasi_only([1, 2, 3, 4], ["de", "fr", "us", "br"])
-    assert column(MIDDLE, apart) == ["*"] * 4  # nobody is above 49, and no other column is tried instead
+    assert (
+        column(MIDDLE, apart) == ["*"] * 4
+    )  # nobody is above 49, and no other column is tried instead
 
 
 def test_the_widest_column_comes_first_and_of_equal_ones_the_first() -> None:
     table = quasi_only([1, 2, 60, 61] * 2, ["de", "de", "de", "br", "br", "br", "us", "us"])
     frame = table.frame.to_native()
-    assert Counter(MIDDLE.release(table).table.rows()) == {("0-49", "EU"): 2, ("0-49", "America"): 2, ("50-99", "*"): 4}
+    assert Counter(MIDDLE.release(table).table.rows()) == {
+        ("0-49", "EU"): 2,
+        ("0-49", "America"): 2,
+        ("50-99", "*"): 4,
+    }
     frame = frame.select("land", "age")
-    swapped = shoal.table(frame, quasi=["land", "age"], hierarchies={"age": AGES, "land": LANDS}, missing="refuse")
-    assert Counter(MIDDLE.release(swapped).table.rows()) == {("EU", "*"): 3, ("America", "0-49"): 2, ("America", "50-99"): 3}
+    swapped = shoal.table(
+        frame, quasi=["land", "age"], hierarchies={"age": AGES, "land": LANDS}, missing="refuse"
+    )
+    assert Counter(MIDDLE.release(swapped).table.rows()) == {
+        ("EU", "*"): 3,
+        ("America", "0-49"): 2,
+        ("America", "50-99"): 3,
+    }
 
 
 def test_a_missing_value_has_no_part_in_the_middle_and_always_a_place() -> None:
     ages: list[int | None] = [1, 2, 60, 80]
-    assert column(MIDDLE, quasi_only(ages, ["de"] * 4, missing="category")) == ["0-49"] * 2 + ["50-99 or missing"] * 2
-    assert column(MIDDLE, quasi_only([1, 2, 60, None], ["de"] * 4, missing="category")) == ["0-49"] * 2 + ["50-99 or missing"] * 2
+    assert (
+        column(MIDDLE, quasi_only(ages, ["de"] * 4, missing="category"))
+        == ["0-49"] * 2 + ["50-99 or missing"] * 2
+    )
+    assert (
+        column(MIDDLE, quasi_only([1, 2, 60, None], ["de"] * 4, missing="category"))
+        == ["0-49"] * 2 + ["50-99 or missing"] * 2
+    )
 
 
 def test_fewer_than_k_records_are_not_released_nor_their_number() -> None:
@@ -321,11 +431,20 @@ def test_fewer_than_k_records_are_not_released_nor_their_number() -> None:
 def test_fixed_splits_promise_semantic_anonymity_and_verify_agrees(tmp_path: Path) -> None:
     table = quasi_only([1, 2, 60, 61], ["de"] * 4)
     release = MIDDLE.release(table)
-    assert release.certificate.promise == MIDDLE.promise(Schema.of(table)).to_dict() == {"promise": "semantic anonymity", "k": 2}
+    assert (
+        release.certificate.promise
+        == MIDDLE.promise(Schema.of(table)).to_dict()
+        == {"promise": "semantic anonymity", "k": 2}
+    )
     path = release.write(tmp_path)
     assert verify(tmp_path / "certificate.json", path) == []
     assert "middle" in unchecked(tmp_path / "certificate.json")[0]
-    assert verify(tmp_path / "certificate.json", MIDDLE.release(quasi_only([3], ["de"])).write(tmp_path)) == []
+    assert (
+        verify(
+            tmp_path / "certificate.json", MIDDLE.release(quasi_only([3], ["de"])).write(tmp_path)
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -334,12 +453,17 @@ def test_fixed_splits_promise_semantic_anonymity_and_verify_agrees(tmp_path: Pat
         ({"parameters": {"splits": "median"}}, "depend on the rows"),
         ({"parameters": {"ranges": "observed"}}, "depend on the rows"),
         ({"parameters": {"models": [{"is": "k-anonymity", "k": 1}]}}, "the k of the promise"),
-        ({"parameters": {"models": [{"is": "distinct-diversity", "column": "age", "l": 2}]}}, "other models"),
+        (
+            {"parameters": {"models": [{"is": "distinct-diversity", "column": "age", "l": 2}]}},
+            "other models",
+        ),
         ({"columns": "sensitive"}, "released as they are"),
         ({"whole": True}, "no record was left out"),
     ],
 )
-def test_a_certificate_that_promises_it_of_anything_else_is_found_out(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_certificate_that_promises_it_of_anything_else_is_found_out(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     release = MIDDLE.release(quasi_only([1, 2, 60, 61], ["de"] * 4))
     paper = release.certificate
     made = {
@@ -396,7 +520,11 @@ splits = "middle"
 """
     )
     assert shoal.Recipe.load(tmp_path / "recipe.toml").method() == MIDDLE
-    done = CliRunner().invoke(app, ["release", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(
+        app, ["release", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "out")]
+    )
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "out" / "release.csv").read_text() == "age\n0-49\n0-49\n50-99 or missing\n50-99 or missing\n"
+    assert (
+        tmp_path / "out" / "release.csv"
+    ).read_text() == "age\n0-49\n0-49\n50-99 or missing\n50-99 or missing\n"
     assert verify(tmp_path / "out" / "certificate.json", tmp_path / "out" / "release.csv") == []

@@ -32,7 +32,11 @@ def powers(epsilon: str) -> tuple[Decimal, Decimal]:
     """e^ε and e^(ε/2) to the digits of the context."""
     exact = Epsilon.of(epsilon)
     factor = Decimal(exact.factor.numerator) / Decimal(exact.factor.denominator)
-    value = factor if exact.base is None else factor * (Decimal(exact.base.numerator) / Decimal(exact.base.denominator)).ln()
+    value = (
+        factor
+        if exact.base is None
+        else factor * (Decimal(exact.base.numerator) / Decimal(exact.base.denominator)).ln()
+    )
     return value.exp(), (value / 2).exp()
 
 
@@ -51,7 +55,11 @@ def errata(epsilon: str, delta: str, k: int, last: int) -> list[Decimal]:
     small = Decimal(delta)
     chances = [Decimal(0)] * k
     while len(chances) <= last:
-        chances.append(min(half * chances[-1] + small / half, 1 - (1 - chances[-1] - small) / whole, Decimal(1)))
+        chances.append(
+            min(
+                half * chances[-1] + small / half, 1 - (1 - chances[-1] - small) / whole, Decimal(1)
+            )
+        )
     return chances
 
 
@@ -65,22 +73,32 @@ def test_chances_are_those_of_the_paper_to_twelve_digits(epsilon: str, k: int, d
         for i, chance in enumerate(expected):
             exact = Fraction(chance)
             assert found.chance(i) <= exact + Fraction(1, 10**55)
-            assert exact - found.chance(i) <= Fraction(1, 10**12) * min(exact, 1 - exact + Fraction(1, 10**20))
+            assert exact - found.chance(i) <= Fraction(1, 10**12) * min(
+                exact, 1 - exact + Fraction(1, 10**20)
+            )
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("delta", ["1e-3", "1e-7"])
-def test_the_standard_definition_releases_more_than_the_errata_and_the_paper_ask(epsilon: str, delta: str) -> None:
+def test_the_standard_definition_releases_more_than_the_errata_and_the_paper_ask(
+    epsilon: str, delta: str
+) -> None:
     with localcontext(prec=60):
         least, most = printed(epsilon, delta, 10, 400), errata(epsilon, delta, 10, 400)
     found = noisy_count_parameters(epsilon, delta, 10, "standard")
-    assert all(found.chance(i) >= Fraction(chance) - Fraction(1, 10**30) for i, chance in enumerate(most))
-    assert all(found.chance(i) >= Fraction(chance) - Fraction(1, 10**30) for i, chance in enumerate(least))
+    assert all(
+        found.chance(i) >= Fraction(chance) - Fraction(1, 10**30) for i, chance in enumerate(most)
+    )
+    assert all(
+        found.chance(i) >= Fraction(chance) - Fraction(1, 10**30) for i, chance in enumerate(least)
+    )
     assert found.half <= next(i for i, chance in enumerate(most) if chance >= Decimal("0.5"))
 
 
 def test_rows_are_released_from_as_many_records_on_as_the_errata_say() -> None:
-    assert [noisy_count_parameters("ln(5)", delta, 10).half for delta in ("1e-3", "1e-5", "1e-7")] == [18, 24, 30]
+    assert [
+        noisy_count_parameters("ln(5)", delta, 10).half for delta in ("1e-3", "1e-5", "1e-7")
+    ] == [18, 24, 30]
     assert [noisy_count_parameters("ln(5)", "1e-5", k).half for k in (3, 20)] == [17, 34]
     assert noisy_count_parameters(1, "1e-5", 10).half == 32
     found = noisy_count_parameters(1, "1e-5", 10)
@@ -116,15 +134,24 @@ def breach(found: NoisyCountParameters, rows: int = 60) -> str | None:
             assert abs(sum(here, Decimal(0)) - 1) < slack
             if found.definition == "standard":
                 for more, less in ((here, there), (there, here)):
-                    lost = sum((max(a - factor * b, Decimal(0)) for a, b in zip(more, less, strict=True)), Decimal(0))
+                    lost = sum(
+                        (max(a - factor * b, Decimal(0)) for a, b in zip(more, less, strict=True)),
+                        Decimal(0),
+                    )
                     if lost > delta + slack:
                         return f"{i}: {float(lost):.3g}"
                 continue
-            if i == found.k:  # what k records show and k − 1 cannot has a probability of at most δ; the rest obeys the bound
-                if sum(here[1:], Decimal(0)) > delta + slack or there[0] > factor * here[0] * (1 + slack):
+            if (
+                i == found.k
+            ):  # what k records show and k − 1 cannot has a probability of at most δ; the rest obeys the bound
+                if sum(here[1:], Decimal(0)) > delta + slack or there[0] > factor * here[0] * (
+                    1 + slack
+                ):
                     return f"{i}: at k"
                 continue
-            for a, b in zip(here, there, strict=True):  # for all other counts the bound holds without exception
+            for a, b in zip(
+                here, there, strict=True
+            ):  # for all other counts the bound holds without exception
                 if a > factor * b * (1 + slack) or b > factor * a * (1 + slack):
                     return f"{i}: a ratio"
     return None
@@ -132,7 +159,9 @@ def breach(found: NoisyCountParameters, rows: int = 60) -> str | None:
 
 @pytest.mark.parametrize("definition", ["probabilistic", "standard"])
 @pytest.mark.parametrize(("epsilon", "delta", "k"), CASES)
-def test_neighbouring_counts_obey_the_definition(definition: Definition, epsilon: Any, delta: str, k: int) -> None:
+def test_neighbouring_counts_obey_the_definition(
+    definition: Definition, epsilon: Any, delta: str, k: int
+) -> None:
     assert breach(noisy_count_parameters(epsilon, delta, k, definition)) is None
 
 
@@ -180,7 +209,9 @@ def test_no_chance_of_the_standard_definition_could_be_larger() -> None:
         rests = list(found.withheld)
         rests[i] -= ONE // 10**5  # a hundredth of δ, and more than rounding the noise gives away
         twin = altered("withheld", partial(_instead, tuple(rests)))
-        assert breach(twin(found.epsilon, found.delta, found.definition, found.k), i + 1) is not None
+        assert (
+            breach(twin(found.epsilon, found.delta, found.definition, found.k), i + 1) is not None
+        )
 
 
 @pytest.mark.parametrize("definition", ["probabilistic", "standard"])
@@ -191,7 +222,9 @@ def test_a_delta_too_small_for_any_row_to_be_released_is_refused(definition: Def
 
 
 def test_an_epsilon_too_small_for_noise_to_be_drawn_is_refused_by_the_promise() -> None:
-    table = shoal.table(pl.DataFrame({"a": ["x"]}), quasi=["a"], hierarchies={"a": suppress(["x", "y"])})
+    table = shoal.table(
+        pl.DataFrame({"a": ["x"]}), quasi=["a"], hierarchies={"a": suppress(["x", "y"])}
+    )
     with pytest.raises(ParameterError, match="nothing but noise"):
         NoisyCounts("1e-15", 0).promise(Schema.of(table))
 
@@ -202,8 +235,15 @@ def test_a_k_that_would_fill_the_memory_is_refused() -> None:
         noisy_count_parameters(1, "1e-5", 10**10)
 
 
-@given(st.fractions("1/100", 3), st.integers(1, 8), st.integers(1, 30), st.sampled_from(["probabilistic", "standard"]))
-def test_chances_never_fall_and_are_0_below_k(epsilon: Fraction, digits: int, k: int, definition: Definition) -> None:
+@given(
+    st.fractions("1/100", 3),
+    st.integers(1, 8),
+    st.integers(1, 30),
+    st.sampled_from(["probabilistic", "standard"]),
+)
+def test_chances_never_fall_and_are_0_below_k(
+    epsilon: Fraction, digits: int, k: int, definition: Definition
+) -> None:
     found = noisy_count_parameters(epsilon, Fraction(1, 10**digits), k, definition)
     chances = [found.chance(i) for i in range(len(found.withheld) + 3)]
     assert chances[:k] == [0] * k
@@ -213,8 +253,12 @@ def test_chances_never_fall_and_are_0_below_k(epsilon: Fraction, digits: int, k:
     assert found.scale >= 2 / epsilon
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": "1e-5"}, {"delta": 0}, {"delta": 1}, {"k": 0}, {"k": 2.0}])
-def test_parameters_that_promise_nothing_or_leave_nothing_are_refused(wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "wrong", [{"epsilon": 0}, {"epsilon": "1e-5"}, {"delta": 0}, {"delta": 1}, {"k": 0}, {"k": 2.0}]
+)
+def test_parameters_that_promise_nothing_or_leave_nothing_are_refused(
+    wrong: dict[str, Any],
+) -> None:
     with pytest.raises(ParameterError):
         noisy_count_parameters(**{"epsilon": 1, "delta": "1e-5", "k": 10, **wrong})
 
@@ -235,7 +279,10 @@ def lost(epsilon: float, number: int, total: float) -> float:
     p = exp(epsilon) / (1 + exp(epsilon))
     found = 0.0
     for heads in range(number + 1):
-        here, there = p**heads * (1 - p) ** (number - heads), (1 - p) ** heads * p ** (number - heads)
+        here, there = (
+            p**heads * (1 - p) ** (number - heads),
+            (1 - p) ** heads * p ** (number - heads),
+        )
         found += comb(number, heads) * max(here - exp(total) * there, 0.0)
     return found
 
@@ -247,7 +294,9 @@ def test_columns_together_keep_what_is_promised(number: int, epsilon: Any, delta
     total = float(Epsilon.of(epsilon))
     whole = 1 - (1 - float(found.delta)) ** number * (1 - lost(float(found.epsilon), number, total))
     assert whole <= float(Fraction(delta)) * (1 + 1e-9)
-    plain = noisy_count_parameters(Epsilon.of(epsilon) * Fraction(1, number), Fraction(delta) / number, 10, "standard")
+    plain = noisy_count_parameters(
+        Epsilon.of(epsilon) * Fraction(1, number), Fraction(delta) / number, 10, "standard"
+    )
     assert found.half <= plain.half
     assert found.definition == "standard"
     if number <= 8:
@@ -255,7 +304,9 @@ def test_columns_together_keep_what_is_promised(number: int, epsilon: Any, delta
 
 
 def test_optimal_composition_pays_for_many_columns() -> None:
-    gains = [float(column_parameters(1, "1e-5", number, 10).epsilon) * number for number in (16, 36, 65)]
+    gains = [
+        float(column_parameters(1, "1e-5", number, 10).epsilon) * number for number in (16, 36, 65)
+    ]
     assert gains == pytest.approx([1.143, 1.5, 2.097], abs=1e-3)
 
 

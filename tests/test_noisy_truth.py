@@ -43,7 +43,9 @@ def lost(method: NoisyCounts, world: World, records: int) -> Interval:
     found = laws(method, world, records)
     least = standard if method.definition == "standard" else probabilistic
     pairs = world.neighbours(list(found))
-    return most(least(found[one], found[other], growth(Epsilon.of(method.epsilon))) for one, other in pairs)
+    return most(
+        least(found[one], found[other], growth(Epsilon.of(method.epsilon))) for one, other in pairs
+    )
 
 
 METHODS = {
@@ -71,7 +73,9 @@ def test_columns_without_a_hierarchy_count_too() -> None:
 
 
 def test_with_a_delta_of_0_every_row_of_the_domain_gets_a_count_and_nothing_is_lost() -> None:
-    method = NoisyCounts("ln(4)", 0, definition="standard", counts=True)  # both definitions are one here
+    method = NoisyCounts(
+        "ln(4)", 0, definition="standard", counts=True
+    )  # both definitions are one here
     assert lost(method, ONE_PAIR, 2).high <= SLACK
     frame = pl.DataFrame({"x": ["0"] * 50}, schema={"x": pl.String})
     seen = {row for _ in range(60) for row in method.release(_table(frame)).table["x"].to_list()}
@@ -120,18 +124,26 @@ TWINS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("twin", TWINS.values(), ids=TWINS)
-@pytest.mark.parametrize("method", [METHODS["probabilistic"], METHODS["standard"]], ids=["probabilistic", "standard"])
-def test_broken_twins_are_caught(twin: Callable[..., Any], method: NoisyCounts, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "method", [METHODS["probabilistic"], METHODS["standard"]], ids=["probabilistic", "standard"]
+)
+def test_broken_twins_are_caught(
+    twin: Callable[..., Any], method: NoisyCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(noisy_counts, "noisy", twin)
     assert lost(method, CHAIN, 3).low > Fraction(method.delta) + SLACK
 
 
-def test_a_count_of_all_records_on_the_certificate_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_of_all_records_on_the_certificate_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shipped = NoisyCounts.release
 
     def telling(self: NoisyCounts, table: shoal.Table, chance: Chance) -> Release:
         release = shipped(self, table, chance)
-        return replace(release, certificate=replace(release.certificate, derived={"records": table.rows}))
+        return replace(
+            release, certificate=replace(release.certificate, derived={"records": table.rows})
+        )
 
     monkeypatch.setattr(NoisyCounts, "release", telling)
     assert lost(METHODS["standard"], CHAIN, 3).low > Fraction(1, 2)
@@ -150,7 +162,9 @@ def semantic(method: Any, k: int, records: int = 3) -> Any:
     return breach(run, list("abc"), records, k)
 
 
-@pytest.mark.parametrize("method", [METHODS["probabilistic"], METHODS["levels"], KDGS(2), KDGS(2, levels={"x": 1})])
+@pytest.mark.parametrize(
+    "method", [METHODS["probabilistic"], METHODS["levels"], KDGS(2), KDGS(2, levels={"x": 1})]
+)
 def test_semantic_k_anonymity_holds(method: Any) -> None:
     assert semantic(method, 2) is None
 

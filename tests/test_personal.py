@@ -36,21 +36,27 @@ def some_people(seed: int, rows: int | None = None) -> Table:
     draw = random.Random(seed)
     number = draw.randint(1, 12) if rows is None else rows
     columns = {
-        "town": [draw.choice(["a", "b", "c", "d", None] if seed % 3 else "abcd") for _ in range(number)],
+        "town": [
+            draw.choice(["a", "b", "c", "d", None] if seed % 3 else "abcd") for _ in range(number)
+        ],
         "age": [str(draw.randrange(8)) for _ in range(number)],
         "ill": [draw.choice("uv") for _ in range(number)],
         "choice": [draw.choice(["strict", "normal", "open", None]) for _ in range(number)],
     }
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-    return shoal.table(frame, quasi=["town", "age"], sensitive=["ill"], identifying=["choice"], hierarchies=TREES)
+    return shoal.table(
+        frame, quasi=["town", "age"], sensitive=["ill"], identifying=["choice"], hierarchies=TREES
+    )
 
 
 def some_method(seed: int, **options: Any) -> Personal:
     draw = random.Random(seed)
     model: Any = draw.choice(["fixed", "uniform", "harmonic"])
-    weights: Any = {"fixed": {"town": draw.randint(0, 4)}, "harmonic": {"town": {"a": 3, "c": "1/2"}, "age": 2}, "uniform": {}}[
-        model
-    ]
+    weights: Any = {
+        "fixed": {"town": draw.randint(0, 4)},
+        "harmonic": {"town": {"a": 3, "c": "1/2"}, "age": 2},
+        "uniform": {},
+    }[model]
     return Personal(
         Fraction(draw.randint(0, 20), 20),
         measure=draw.choice(["leaves", "log", "depth"]),
@@ -70,11 +76,17 @@ def brute_force(people: People, row: int) -> dict[tuple[int, ...], tuple[Fractio
     leaves = [int(codes[row]) for codes in people.rows.codes[: len(trees)]]
     found = {}
     for node in product(*(range(tree.height + 1) for tree in trees)):
-        codes = [int(tree.maps[level][leaf]) for tree, level, leaf in zip(trees, node, leaves, strict=True)]
+        codes = [
+            int(tree.maps[level][leaf])
+            for tree, level, leaf in zip(trees, node, leaves, strict=True)
+        ]
         fits = [
             int(number)
             for number, *those in zip(everyone.count, *everyone.codes, strict=True)
-            if all(tree.maps[at][leaf] == code for tree, at, leaf, code in zip(trees, node, those, codes, strict=True))
+            if all(
+                tree.maps[at][leaf] == code
+                for tree, at, leaf, code in zip(trees, node, those, codes, strict=True)
+            )
         ]
         worth = people.utility.of(codes, node)
         if worth * people.utility.unit >= want.floor:
@@ -92,7 +104,11 @@ def test_exact_is_what_brute_force_finds_and_no_level_could_be_finer(seed: int) 
         mine = tuple(levels[row].tolist())
         least = min(risk for risk, _ in allowed.values())
         assert allowed[mine][0] == least
-        finer = [node for node in allowed if node != mine and all(a <= b for a, b in zip(node, mine, strict=True))]
+        finer = [
+            node
+            for node in allowed
+            if node != mine and all(a <= b for a, b in zip(node, mine, strict=True))
+        ]
         assert all(allowed[node][0] > least for node in finer)
 
 
@@ -107,11 +123,17 @@ def is_caught() -> bool:
 
 def test_a_twin_that_looks_at_every_second_node_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     offer = Best.offer
-    monkeypatch.setattr(Best, "offer", lambda self, node, among=None: 0 if sum(node) % 2 else offer(self, node, among))
+    monkeypatch.setattr(
+        Best,
+        "offer",
+        lambda self, node, among=None: 0 if sum(node) % 2 else offer(self, node, among),
+    )
     assert is_caught()
 
 
-def test_a_twin_that_refines_by_what_the_record_alone_allows_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_twin_that_refines_by_what_the_record_alone_allows_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     members = Crowds.members
 
     def alone(self: Crowds, node: Any, rows: Any) -> Any:
@@ -129,7 +151,9 @@ def test_every_sum_falls_as_values_are_generalised(seed: int) -> None:
     for total in (utility, *(sensitivity for sensitivity, _ in wishes.values())):
         for parts, tree in zip(total.parts, TREES.values(), strict=True):
             for level in range(tree.height):
-                assert (parts[level][tree.maps[level]] >= parts[level + 1][tree.maps[level + 1]]).all()
+                assert (
+                    parts[level][tree.maps[level]] >= parts[level + 1][tree.maps[level + 1]]
+                ).all()
                 assert (parts[level] >= 0).all()
 
 
@@ -145,45 +169,74 @@ def test_sums_are_exact_where_a_denominator_is_small_and_else_rounded_to_the_saf
 
 def test_the_harmonic_weight_of_a_parent_is_that_of_the_paper() -> None:
     total = Risk("harmonic", {"town": {"a": 2, "b": 6, "c": 3, "d": 3}}).sum({"town": TOWNS})
-    assert [total.of([code], [1]) for code in (0, 1)] == [1 / (Fraction(1, 2) + Fraction(1, 6)), Fraction(3, 2)]
+    assert [total.of([code], [1]) for code in (0, 1)] == [
+        1 / (Fraction(1, 2) + Fraction(1, 6)),
+        Fraction(3, 2),
+    ]
     assert total.of([0], [2]) == 0
 
 
 def test_a_register_counts_for_the_crowd_and_is_completed_where_it_lacks_people() -> None:
     frame = pl.DataFrame({"town": ["a", "a", "c"], "age": ["1", "1", "2"]})
     table = shoal.table(frame, quasi=["town", "age"], hierarchies=TREES)
-    register = shoal.table(pl.DataFrame({"town": ["a", "b", "b", "b"], "age": ["1", "1", "1", "7"]}))  # of (a, 1) only one
+    register = shoal.table(
+        pl.DataFrame({"town": ["a", "b", "b", "b"], "age": ["1", "1", "1", "7"]})
+    )  # of (a, 1) only one
     crowds = People.of(Personal("0.5", register=register), table).crowds
-    assert sorted(crowds.everyone.count.tolist()) == [1, 1, 2, 2]  # a second (a, 1), and (c, 2), whom the register lacks
+    assert sorted(crowds.everyone.count.tolist()) == [
+        1,
+        1,
+        2,
+        2,
+    ]  # a second (a, 1), and (c, 2), whom the register lacks
     assert crowds.sizes((1, 0)).max() == 4
 
 
 def test_strict_people_risk_no_more_and_open_people_keep_no_less() -> None:
     frame = pl.DataFrame(
-        {"town": list("abcd") * 9, "age": [str(i % 8) for i in range(36)], "choice": ["strict", "normal", "open"] * 12}
+        {
+            "town": list("abcd") * 9,
+            "age": [str(i % 8) for i in range(36)],
+            "choice": ["strict", "normal", "open"] * 12,
+        }
     )
     table = shoal.table(frame, quasi=["town", "age"], insensitive=["choice"], hierarchies=TREES)
     people = People.of(Personal("0.6", choice="choice"), table)
-    assert [float(Fraction(want.floor) / people.utility.most) for want in people.wanted] == pytest.approx(
-        [0.625, 0.3125, 0.625, 0.8125]
-    )
+    assert [
+        float(Fraction(want.floor) / people.utility.most) for want in people.wanted
+    ] == pytest.approx([0.625, 0.3125, 0.625, 0.8125])
     one = shoal.table(
-        frame.with_columns(town=pl.lit("a"), age=pl.lit("1")), quasi=["town", "age"], insensitive=["choice"], hierarchies=TREES
+        frame.with_columns(town=pl.lit("a"), age=pl.lit("1")),
+        quasi=["town", "age"],
+        insensitive=["choice"],
+        hierarchies=TREES,
     )
     assert People.of(Personal("0.6", choice="choice"), one).rows.distinct == 3
 
 
 def test_wishes_have_weights_of_their_own() -> None:
-    frame = pl.DataFrame({"town": list("aabbccdd"), "age": [str(i) for i in range(8)], "choice": ["home", "years"] * 4})
+    frame = pl.DataFrame(
+        {
+            "town": list("aabbccdd"),
+            "age": [str(i) for i in range(8)],
+            "choice": ["home", "years"] * 4,
+        }
+    )
     table = shoal.table(frame, quasi=["town", "age"], insensitive=["choice"], hierarchies=TREES)
     wishes = {"home": Wish(weights={"town": 100}), "years": Wish(weights={"age": 100})}
-    made = Personal("0.4", choice="choice", wishes=wishes, measure="depth").release(table, Seeded(1)).table
+    made = (
+        Personal("0.4", choice="choice", wishes=wishes, measure="depth")
+        .release(table, Seeded(1))
+        .table
+    )
     assert set(made.filter(pl.col("choice") == "home")["town"]) == {"*"}
     assert set(made.filter(pl.col("choice") == "years")["age"]) == {"*"}
 
 
 def test_choices_that_nobody_declared_are_refused_without_showing_them() -> None:
-    frame = pl.DataFrame({"town": ["a", "b"], "age": ["1", "2"], "choice": ["strict", "secret whim"]})
+    frame = pl.DataFrame(
+        {"town": ["a", "b"], "age": ["1", "2"], "choice": ["strict", "secret whim"]}
+    )
     table = shoal.table(frame, quasi=["town", "age"], identifying=["choice"], hierarchies=TREES)
     with pytest.raises(ColumnError, match="1 choices that are none of") as caught:
         Personal("0.5", choice="choice").release(table)
@@ -232,7 +285,9 @@ def test_what_the_table_has_not_is_refused_before_any_data_is_seen(options: dict
         Personal("0.5", **options).promise(Schema.of(some_people(1)))
 
 
-def test_a_lattice_too_large_to_search_is_refused_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lattice_too_large_to_search_is_refused_with_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(exact, "LARGEST", 11)
     with pytest.raises(TooLargeError, match=r"12 nodes .*genetic"):
         Personal("0.5").release(some_people(1))
@@ -240,7 +295,9 @@ def test_a_lattice_too_large_to_search_is_refused_with_its_size(monkeypatch: pyt
 
 def test_the_search_says_how_far_it_is_and_stops_when_asked() -> None:
     seen: list[tuple[int, int]] = []
-    Personal("0.5").release(some_people(1), progress=lambda done, total, what: seen.append((done, total)))
+    Personal("0.5").release(
+        some_people(1), progress=lambda done, total, what: seen.append((done, total))
+    )
     assert seen
     assert all(done <= total for done, total in seen)
 
@@ -269,14 +326,19 @@ def test_of_the_crowd_that_was_counted_those_are_left_who_would_be_released_alik
         assert ((found.left <= found.fitting) & (found.left >= 1)).all()
         made = method.release(table, Seeded(1)).table.select("town", "age")
         alike = made.group_by("town", "age").len()["len"]
-        assert found.mean(found.left) == pytest.approx(len(alike) / 30)  # who is released alike cannot be told apart further
+        assert found.mean(found.left) == pytest.approx(
+            len(alike) / 30
+        )  # who is released alike cannot be told apart further
         assert found.alone(found.left) == pytest.approx((alike == 1).sum() / 30)
 
 
 def test_wishes_that_the_attacker_does_not_know_leave_more_people() -> None:
     for seed in range(10):
         table = some_people(3 * seed, 30)
-        both = recognised(Personal("0.5", choice="choice"), table), recognised(Personal("0.5"), table)
+        both = (
+            recognised(Personal("0.5", choice="choice"), table),
+            recognised(Personal("0.5"), table),
+        )
         assert (both[0].left >= 1).all()
         assert both[0].people.sum() == both[1].people.sum() == 30
 
@@ -288,7 +350,9 @@ def forged(release: Any, folder: Path, **changes: Any) -> list[str]:
     return shoal.verify(folder / "certificate.json", folder / "release.csv", hierarchies=TREES)
 
 
-def test_verify_finds_records_that_keep_too_little_and_promises_that_are_not_those_of_the_parameters(tmp_path: Path) -> None:
+def test_verify_finds_records_that_keep_too_little_and_promises_that_are_not_those_of_the_parameters(
+    tmp_path: Path,
+) -> None:
     release = Personal("0.5", measure="log").release(some_people(1, 40), Seeded(1))
     paper = release.certificate
     assert forged(release, tmp_path / "fine") == []
@@ -334,7 +398,9 @@ def test_a_recipe_has_weights_wishes_and_a_register(tmp_path: Path) -> None:
     assert method.weights == {"age": 3, "town": {"a": Fraction(7, 2)}}
     assert method.wishes["strict"] == Wish("1/5", {"age": Fraction(9)})
     assert loaded.run().certificate.promise["counted_in"] == "register"
-    (tmp_path / "recipe.toml").write_text(recipe.replace('utility = "1/5"', "utility = 5").replace("town = { a", "ton = { a"))
+    (tmp_path / "recipe.toml").write_text(
+        recipe.replace('utility = "1/5"', "utility = 5").replace("town = { a", "ton = { a")
+    )
     with pytest.raises(shoal.ShoalError, match="ton"):
         shoal.Recipe.load(tmp_path / "recipe.toml").method()
     (tmp_path / "recipe.toml").write_text(recipe.replace('utility = "1/5"', "utility = 5"))
@@ -346,7 +412,9 @@ def test_a_recipe_has_weights_wishes_and_a_register(tmp_path: Path) -> None:
 def test_heuristics_tell_the_owner_how_far_they_are_from_the_lowest_risk(solver: Any) -> None:
     table = some_people(3, 40)
     facts = Personal("0.5", solver, effort=30).release(table, Seeded(1)).facts
-    assert facts["lowest_risk"] == pytest.approx(Personal("0.5").release(table, Seeded(1)).facts["risk"])
+    assert facts["lowest_risk"] == pytest.approx(
+        Personal("0.5").release(table, Seeded(1)).facts["risk"]
+    )
     assert facts["risk"] >= facts["lowest_risk"] * (1 - 1e-12)
 
 

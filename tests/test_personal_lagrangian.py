@@ -19,12 +19,22 @@ from shoal.chance import Seeded
 from shoal.errors import ParameterError, Stopped
 from shoal.hierarchy import Hierarchy
 from shoal.methods.personal import People, Personal, Wish, lagrangian
-from shoal.methods.personal.lagrangian import Chains, Largest, Record, climbing, largest, least_norm, search
+from shoal.methods.personal.lagrangian import (
+    Chains,
+    Largest,
+    Record,
+    climbing,
+    largest,
+    least_norm,
+    search,
+)
 from shoal.tables import Table
 
 Node = tuple[int, ...]
 TREES = {
-    "a": Hierarchy.from_lines([[str(i), str(i // 2 * 10), str(i // 4 * 100), "*"] for i in range(8)]),
+    "a": Hierarchy.from_lines(
+        [[str(i), str(i // 2 * 10), str(i // 4 * 100), "*"] for i in range(8)]
+    ),
     "b": Hierarchy.from_lines([["p", "x", "*"], ["q", "x", "*"], ["r", "y", "*"], ["s", "y", "*"]]),
     "c": Hierarchy.from_lines([["u", "*"], ["v", "*"], ["w", "*"]]),
 }
@@ -32,9 +42,10 @@ TREES = {
 
 def some_table(seed: int, rows: int = 14) -> Table:
     draw = random.Random(seed)
-    columns = {name: [draw.choice(tree.labels[0][: draw.randint(2, 9)]) for _ in range(rows)] for name, tree in TREES.items()} | {
-        "wish": [draw.choice(["strict", "normal", None]) for _ in range(rows)]
-    }
+    columns = {
+        name: [draw.choice(tree.labels[0][: draw.randint(2, 9)]) for _ in range(rows)]
+        for name, tree in TREES.items()
+    } | {"wish": [draw.choice(["strict", "normal", None]) for _ in range(rows)]}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     return shoal.table(frame, quasi=[*TREES], identifying=["wish"], hierarchies=TREES)
 
@@ -61,17 +72,41 @@ def some_record(seed: int) -> Record:
     draw = random.Random(seed)
     if seed % 2:
         people = some_people(seed)
-        best = Largest(people.crowds, people.utility, people.wanted, Fraction(people.method.pull), people.method.power)
+        best = Largest(
+            people.crowds,
+            people.utility,
+            people.wanted,
+            Fraction(people.method.pull),
+            people.method.power,
+        )
         number = next(number for number, want in enumerate(best.wanted) if len(want.rows))
         return best.record(number, draw.randrange(len(best.wanted[number].rows)))[0]
     heights = [draw.randint(0, 3) for _ in range(draw.randint(1, 4))]
-    reach = [np.array([0, *(draw.randint(0, height) for _ in range(12))], dtype=np.uint8) for height in heights]
-    falling = [[sorted((draw.randint(0, 8) for _ in range(h + 1)), reverse=True) for h in heights] for _ in range(2)]
+    reach = [
+        np.array([0, *(draw.randint(0, height) for _ in range(12))], dtype=np.uint8)
+        for height in heights
+    ]
+    falling = [
+        [sorted((draw.randint(0, 8) for _ in range(h + 1)), reverse=True) for h in heights]
+        for _ in range(2)
+    ]
     if draw.random() < 0.5:
         falling[0] = [[*levels[:-1], 0] for levels in falling[0]]
     falling[0][0][0] += 1  # so that the record itself shows something
-    count, pull = np.array([draw.randint(1, 3) for _ in range(13)]), Fraction(draw.randint(1, 9), draw.randint(1, 9))
-    return Record(reach, count, falling[0], falling[1], pull, Fraction(3), draw.randint(0, 3), draw.randint(0, 8))
+    count, pull = (
+        np.array([draw.randint(1, 3) for _ in range(13)]),
+        Fraction(draw.randint(1, 9), draw.randint(1, 9)),
+    )
+    return Record(
+        reach,
+        count,
+        falling[0],
+        falling[1],
+        pull,
+        Fraction(3),
+        draw.randint(0, 3),
+        draw.randint(0, 8),
+    )
 
 
 def nodes(record: Record) -> list[Node]:
@@ -81,7 +116,8 @@ def nodes(record: Record) -> list[Node]:
 def supermodular(record: Record, function: Callable[[Node], Fraction | int]) -> bool:
     values = {node: function(node) for node in nodes(record)}
     return all(
-        values[tuple(map(min, one, two))] + values[tuple(map(max, one, two))] >= values[one] + values[two]
+        values[tuple(map(min, one, two))] + values[tuple(map(max, one, two))]
+        >= values[one] + values[two]
         for one in values
         for two in values
     )
@@ -92,7 +128,9 @@ def product_of(record: Record) -> Callable[[Node], Fraction]:
 
 
 def g(record: Record, alpha: Fraction, node: Node) -> Fraction:
-    return record.pull * record.people(node) + record.shown(node) * ((record.kept(node) / record.unit) ** record.power - alpha)
+    return record.pull * record.people(node) + record.shown(node) * (
+        (record.kept(node) / record.unit) ** record.power - alpha
+    )
 
 
 # What is relied on
@@ -115,10 +153,20 @@ def test_a_sensitivity_that_grows_with_the_level_would_not_be_supermodular() -> 
     assert wrong > 10
 
 
-@pytest.mark.parametrize(("sensitivity", "worth"), [([[1, 2]], [[1, 0]]), ([[1, 0]], [[0, 1]]), ([[1, -1]], [[1, 0]])])
-def test_a_record_whose_parts_grow_or_are_negative_is_refused(sensitivity: list[list[int]], worth: list[list[int]]) -> None:
+@pytest.mark.parametrize(
+    ("sensitivity", "worth"), [([[1, 2]], [[1, 0]]), ([[1, 0]], [[0, 1]]), ([[1, -1]], [[1, 0]])]
+)
+def test_a_record_whose_parts_grow_or_are_negative_is_refused(
+    sensitivity: list[list[int]], worth: list[list[int]]
+) -> None:
     with pytest.raises(ParameterError, match=r"sensitivity|worth"):
-        Record([np.zeros(1, dtype=np.uint8)], np.ones(1, dtype=np.int64), sensitivity, worth, Fraction(1))
+        Record(
+            [np.zeros(1, dtype=np.uint8)],
+            np.ones(1, dtype=np.int64),
+            sensitivity,
+            worth,
+            Fraction(1),
+        )
 
 
 def sets(chains: Chains) -> npt.NDArray[np.bool_]:
@@ -133,7 +181,8 @@ def on_sets(chains: Chains, alpha: Fraction, price: npt.NDArray[np.float64]) -> 
         for column, level in zip(chains.column[chosen], chains.level[chosen], strict=True):
             node[column] = max(node[column], int(level))
         lacking = [
-            not has and level <= node[column] for has, column, level in zip(chosen, chains.column, chains.level, strict=True)
+            not has and level <= node[column]
+            for has, column, level in zip(chosen, chains.column, chains.level, strict=True)
         ]
         found.append(float(g(chains.record, alpha, tuple(node))) - float(price[lacking].sum()))
     return found
@@ -143,11 +192,16 @@ def in_base_polytope(chains: Chains, values: list[float], vertex: npt.NDArray[np
     """Whether for every set the vertex has at most −g, and for the whole set just that; from where the empty set has 0."""
     sums = sets(chains) @ vertex
     slack = 1e-9 * (1 + np.abs(values).max())
-    return bool(np.all(sums <= values[0] - np.array(values) + slack)) and abs(sums[-1] - values[0] + values[-1]) <= slack
+    return (
+        bool(np.all(sums <= values[0] - np.array(values) + slack))
+        and abs(sums[-1] - values[0] + values[-1]) <= slack
+    )
 
 
 @pytest.mark.parametrize("price", ["shipped", "none"])
-def test_vertices_are_of_the_base_polytope_and_without_a_price_for_what_a_set_lacks_they_are_not(price: str) -> None:
+def test_vertices_are_of_the_base_polytope_and_without_a_price_for_what_a_set_lacks_they_are_not(
+    price: str,
+) -> None:
     fine, all_of_them, draw = 0, 0, random.Random(3)
     for seed in range(80):
         record = some_record(seed)
@@ -162,7 +216,9 @@ def test_vertices_are_of_the_base_polytope_and_without_a_price_for_what_a_set_la
         values = on_sets(chains, alpha, chains.price)
         vertex = chains.vertex(np.array([draw.gauss(0, 1) for _ in range(chains.length)]))
         all_of_them += 1
-        fine += in_base_polytope(chains, values, vertex) and max(values) <= chains.bound(vertex) + 1e-6 * (1 + abs(max(values)))
+        fine += in_base_polytope(chains, values, vertex) and max(values) <= chains.bound(
+            vertex
+        ) + 1e-6 * (1 + abs(max(values)))
     assert all_of_them > 20
     assert fine == all_of_them if price == "shipped" else fine < all_of_them
 
@@ -188,10 +244,14 @@ def test_the_point_of_least_norm_finds_the_largest_of_hundreds_of_functions() ->
 
 
 @given(st.integers(0, 10**6))
-def test_the_point_of_least_norm_of_any_polytope_has_its_nearest_vertex_no_nearer(seed: int) -> None:
+def test_the_point_of_least_norm_of_any_polytope_has_its_nearest_vertex_no_nearer(
+    seed: int,
+) -> None:
     draw = np.random.default_rng(seed)
     corners = draw.normal(size=(draw.integers(1, 12), draw.integers(1, 6))) + draw.normal()
-    point = least_norm(lambda at: corners[np.argmin(corners @ at)], corners.shape[1], lambda _: False, 1000)
+    point = least_norm(
+        lambda at: corners[np.argmin(corners @ at)], corners.shape[1], lambda _: False, 1000
+    )
     assert (corners @ point).min() >= point @ point - 1e-6
 
 
@@ -211,7 +271,11 @@ def test_below_a_last_node_all_keep_the_floor_and_the_largest_value_is_found(see
     top = record.last(random.Random(seed).sample(range(len(record.worth)), len(record.worth)))
     if record.kept((0,) * len(top)) < record.floor or not any(top) or not record.shown(top):
         return
-    below = [node for node in nodes(record) if all(level <= high for level, high in zip(node, top, strict=True))]
+    below = [
+        node
+        for node in nodes(record)
+        if all(level <= high for level, high in zip(node, top, strict=True))
+    ]
     assert all(record.kept(node) >= record.floor for node in below)
     last = [*climbing(record, below[0], top, 10_000)][-1]
     assert last.value == max(record.value(node) for node in below)
@@ -224,7 +288,9 @@ def test_a_gap_says_how_much_a_search_cut_short_may_miss() -> None:
         if any(record.heights) and record.shown(record.heights):
             best = max(record.value(node) for node in nodes(record))
             for found in climbing(record, (0,) * len(record.worth), record.heights, 1):
-                assert best <= found.value + Fraction(found.gap) * (1 + Fraction(1, 10**6)) + Fraction(1, 10**6)
+                assert best <= found.value + Fraction(found.gap) * (
+                    1 + Fraction(1, 10**6)
+                ) + Fraction(1, 10**6)
                 cut += found.gap > 1e-3
     assert cut > 10
 
@@ -232,8 +298,16 @@ def test_a_gap_says_how_much_a_search_cut_short_may_miss() -> None:
 # The solver of a table
 
 
-def value_of(people: People, number: int, place: int) -> tuple[Record, Callable[[Node], Fraction | None]]:
-    best = Largest(people.crowds, people.utility, people.wanted, Fraction(people.method.pull), people.method.power)
+def value_of(
+    people: People, number: int, place: int
+) -> tuple[Record, Callable[[Node], Fraction | None]]:
+    best = Largest(
+        people.crowds,
+        people.utility,
+        people.wanted,
+        Fraction(people.method.pull),
+        people.method.power,
+    )
     record, _ = best.record(number, place)
     return record, lambda node: record.value(node) if record.shown(node) else None
 
@@ -244,22 +318,32 @@ def silent(done: int, total: int) -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6))
-def test_a_small_lattice_gives_every_row_the_largest_value_that_keeps_its_utility(seed: int) -> None:
+def test_a_small_lattice_gives_every_row_the_largest_value_that_keeps_its_utility(
+    seed: int,
+) -> None:
     people = some_people(seed)
     for number, chosen in enumerate(search(people, Seeded(1), silent)):
         for place, levels in enumerate(chosen.levels.tolist()):
             record, value = value_of(people, number, place)
-            allowed = [got for node in nodes(record) if record.kept(node) >= record.floor and (got := value(node)) is not None]
+            allowed = [
+                got
+                for node in nodes(record)
+                if record.kept(node) >= record.floor and (got := value(node)) is not None
+            ]
             found = value(tuple(levels))
             assert record.kept(tuple(levels)) == chosen.worth[place] >= record.floor
             if allowed:
                 assert found is not None
-                assert abs(found - max(allowed)) <= Fraction(1, 10**12) * max(allowed)  # values are compared as floats
+                assert abs(found - max(allowed)) <= Fraction(1, 10**12) * max(
+                    allowed
+                )  # values are compared as floats
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 60))
-def test_in_a_large_lattice_the_floor_is_kept_and_no_row_has_less_than_as_it_is(seed: int, effort: int) -> None:
+def test_in_a_large_lattice_the_floor_is_kept_and_no_row_has_less_than_as_it_is(
+    seed: int, effort: int
+) -> None:
     people = some_people(seed, effort=effort)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lagrangian, "SMALL", 0)
@@ -270,20 +354,32 @@ def test_in_a_large_lattice_the_floor_is_kept_and_no_row_has_less_than_as_it_is(
             record, value = value_of(people, number, place)
             assert record.kept(tuple(levels)) == chosen.worth[place] >= record.floor
             as_it_is, got = value((0,) * len(levels)), value(tuple(levels))
-            assert as_it_is is None or (got is not None and got >= as_it_is * (1 - Fraction(1, 10**12)))
+            assert as_it_is is None or (
+                got is not None and got >= as_it_is * (1 - Fraction(1, 10**12))
+            )
 
 
-def test_a_large_lattice_brings_most_of_what_enumeration_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_lattice_brings_most_of_what_enumeration_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     kept, best = 0.0, 0.0
     for seed in range(12):
         people = some_people(seed, effort=300)
-        objective = Largest(people.crowds, people.utility, people.wanted, Fraction(people.method.pull), people.method.power)
+        objective = Largest(
+            people.crowds,
+            people.utility,
+            people.wanted,
+            Fraction(people.method.pull),
+            people.method.power,
+        )
         every = search(people, Seeded(1), silent)
         with monkeypatch.context() as patch:
             patch.setattr(lagrangian, "SMALL", 0)
             some = search(people, Seeded(1), silent)
         for number, (one, other) in enumerate(zip(every, some, strict=True)):
-            full, found = (objective.value(number, chosen.risk, chosen.worth) for chosen in (one, other))
+            full, found = (
+                objective.value(number, chosen.risk, chosen.worth) for chosen in (one, other)
+            )
             shows = np.isfinite(full) & (full > 0)
             kept, best = kept + float((found[shows] / full[shows]).sum()), best + float(shows.sum())
     assert kept / best > 0.95
@@ -302,13 +398,17 @@ def test_more_effort_is_more_passes_and_no_more_than_said(monkeypatch: pytest.Mo
     for effort in (1, 50, 400):
         walks.clear()
         search(some_people(7, effort=effort), Seeded(1), silent)
-        assert len(walks) <= effort + 2 * 10 * lagrangian.ROUND  # the last record is searched to its end
+        assert (
+            len(walks) <= effort + 2 * 10 * lagrangian.ROUND
+        )  # the last record is searched to its end
 
 
 def test_the_solver_makes_a_release_and_can_be_stopped() -> None:
     table = some_table(5, 40)
     wishes = {"strict": Wish("0.2"), "normal": Wish()}
-    release = Personal("0.4", solver="lagrangian", choice="wish", wishes=wishes).release(table, Seeded(1))
+    release = Personal("0.4", solver="lagrangian", choice="wish", wishes=wishes).release(
+        table, Seeded(1)
+    )
     assert len(release.table) == 40
 
     def stop(done: int, total: int, doing: str) -> None:
@@ -326,13 +426,20 @@ def test_values_beyond_all_numbers_are_refused(option: dict[str, int]) -> None:
 
 
 def test_weights_of_0_leave_every_record_as_it_is() -> None:
-    people = People.of(Personal("0.1", solver="lagrangian", weights=dict.fromkeys(TREES, 0)), some_table(1))
+    people = People.of(
+        Personal("0.1", solver="lagrangian", weights=dict.fromkeys(TREES, 0)), some_table(1)
+    )
     assert not search(people, Seeded(1), silent)[0].levels.any()
 
 
-def test_on_adult_the_largest_value_is_that_of_the_record_itself_or_of_next_to_nothing(shared_data: Path) -> None:
+def test_on_adult_the_largest_value_is_that_of_the_record_itself_or_of_next_to_nothing(
+    shared_data: Path,
+) -> None:
     folder = shared_data / "adult"
-    trees = {path.stem: shoal.hierarchy.read(path, root="*") for path in (folder / "hierarchies").glob("*.csv")}
+    trees = {
+        path.stem: shoal.hierarchy.read(path, root="*")
+        for path in (folder / "hierarchies").glob("*.csv")
+    }
     table = shoal.read(folder / "adult.csv", hierarchies=trees)
     people = People.of(Personal(0), table.with_roles(quasi=table.names))
     for pull, kind in ((Fraction(1, 10_000), 0), (Fraction(1), 1)):
@@ -340,6 +447,8 @@ def test_on_adult_the_largest_value_is_that_of_the_record_itself_or_of_next_to_n
         for place in (5, 5000, 15_000):
             record, _ = best.record(0, place)
             node = largest(record).node
-            columns = sum(level < height for level, height in zip(node, record.heights, strict=True))
+            columns = sum(
+                level < height for level, height in zip(node, record.heights, strict=True)
+            )
             assert columns == (1 if kind else len(node)), "one column is shown, or all as they are"
             assert any(node) == bool(kind)

@@ -27,7 +27,11 @@ AGE = Hierarchy.from_lines([[str(i), str(i // 2), f"{i // 4}.", "*"] for i in ra
 SEX = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
 Records = list[tuple[str, str, str]]
 
-records = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 7).map(str), st.sampled_from("fm")), min_size=1, max_size=30)
+records = st.lists(
+    st.tuples(st.sampled_from("abcd"), st.integers(0, 7).map(str), st.sampled_from("fm")),
+    min_size=1,
+    max_size=30,
+)
 shares = st.sampled_from(["0", "1/5", "1/3", "1/2", "7/10", "9/10", "1"])
 measures = st.sampled_from(["leaves", "log", "depth"])
 models = st.sampled_from(["fixed", "uniform", "harmonic"])
@@ -66,7 +70,9 @@ def with_a_variable_for_everyone(problem: Relaxation, bound: float) -> float:
             for steps in signs
         )
     met = [node for node, many in kinds.items() if many]
-    steps = [(column, level) for column, height in enumerate(heights) for level in range(1, height + 1)]
+    steps = [
+        (column, level) for column, height in enumerate(heights) for level in range(1, height + 1)
+    ]
     wide = len(steps) + len(met)
     rows, limits = [], []
     for place, node in enumerate(met):
@@ -83,9 +89,14 @@ def with_a_variable_for_everyone(problem: Relaxation, bound: float) -> float:
             row[place], row[steps.index((column, level - 1))] = 1, -1
             rows.append(row)
             limits.append(0.0)
-    for parts, sign, limit in ((problem.worths, 1, problem.worths[:, 0].sum() - problem.floor), (problem.shown, -1, None)):
+    for parts, sign, limit in (
+        (problem.worths, 1, problem.worths[:, 0].sum() - problem.floor),
+        (problem.shown, -1, None),
+    ):
         row = np.zeros(wide)
-        row[: len(steps)] = [sign * (parts[column, level - 1] - parts[column, level]) for column, level in steps]
+        row[: len(steps)] = [
+            sign * (parts[column, level - 1] - parts[column, level]) for column, level in steps
+        ]
         rows.append(row / parts[:, 0].sum())
         limits.append((bound - 1) if limit is None else limit / parts[:, 0].sum())
     gain = np.zeros(wide)
@@ -95,7 +106,9 @@ def with_a_variable_for_everyone(problem: Relaxation, bound: float) -> float:
 
 @settings(max_examples=30)
 @given(records, shares, measures, models)
-def test_programs_are_never_below_the_truth(rows: Records, share: str, measure: Utility, model: Sensitivity) -> None:
+def test_programs_are_never_below_the_truth(
+    rows: Records, share: str, measure: Utility, model: Sensitivity
+) -> None:
     people = People.of(Personal(share, measure=measure, model=model), table_of(rows))
     for problem in problems(people):
         nodes = lattice(problem)
@@ -109,7 +122,9 @@ def test_programs_are_never_below_the_truth(rows: Records, share: str, measure: 
                 assert solved is not None
                 assert solved[0] >= sizes[there].max() * (1 - 1e-6)
         lowest = problem.bounds()[0]
-        assert (shown[kept & (shown > 0)] >= lowest * (1 - 1e-6)).all()  # no node is below all bounds
+        assert (
+            shown[kept & (shown > 0)] >= lowest * (1 - 1e-6)
+        ).all()  # no node is below all bounds
 
 
 @settings(max_examples=20)
@@ -122,7 +137,9 @@ def test_planes_come_to_the_program_with_a_variable_for_everyone(
         bound = 1.0 if share == "1" else problem.bounds()[-2:][0] * 1.01
         solved = problem.solve(min(bound, 1.0), 500)
         assert solved is not None
-        assert solved[0] == pytest.approx(with_a_variable_for_everyone(problem, min(bound, 1.0)), rel=1e-4)
+        assert solved[0] == pytest.approx(
+            with_a_variable_for_everyone(problem, min(bound, 1.0)), rel=1e-4
+        )
         assert problem.programs < 500
 
 
@@ -140,7 +157,9 @@ def test_what_is_rounded_is_repaired_and_can_be_no_coarser(
                 assert worth >= problem.floor
                 for column in range(3):
                     if node[column] < problem.heights[column]:
-                        coarser = tuple(level + (other == column) for other, level in enumerate(node))
+                        coarser = tuple(
+                            level + (other == column) for other, level in enumerate(node)
+                        )
                         assert summed(problem.worths, [coarser])[0] < problem.floor
 
 
@@ -150,7 +169,11 @@ def test_the_factor_that_the_paper_claims_is_not_kept() -> None:
     assert (1 - theta) / (1 - theta * least_kept) + 1 / most_shown < 1  # what the theorem asks for
     crowd: dict[Node, int] = {(0,): 1, (1,): 10, (2,): 1000}
     problem = Relaxation(
-        (2,), np.array([[10, 9, 0]]), np.array([[1, 1, 1]]), 9, lambda nodes: np.array([crowd[node] for node in nodes])
+        (2,),
+        np.array([[10, 9, 0]]),
+        np.array([[1, 1, 1]]),
+        9,
+        lambda nodes: np.array([crowd[node] for node in nodes]),
     )
     assert problem.bounds() == [1.0]
     solved = problem.solve(1.0)
@@ -158,7 +181,11 @@ def test_the_factor_that_the_paper_claims_is_not_kept() -> None:
     value, x = solved
     assert value == pytest.approx(100.9)  # far above the 10 that are possible
     assert x == pytest.approx([0.1, 0.1])
-    accepted = [node for node in problem.rounded(x) if summed(problem.worths, [node])[0] >= least_kept * problem.floor]
+    accepted = [
+        node
+        for node in problem.rounded(x)
+        if summed(problem.worths, [node])[0] >= least_kept * problem.floor
+    ]
     assert accepted == [(0,)]  # whatever is drawn, the record as it is comes out: 1 / risk is 1
     claimed = crowd[1,] / (most_shown * (1 + epsilon))
     assert claimed > 6.9 > 1
@@ -169,7 +196,9 @@ def risks(people: People, seed: int = 1) -> Floats:
     found = people.solve(Seeded(seed), lambda done, total, what: None)
     for want, chosen in zip(people.wanted, found, strict=True):
         assert (chosen.worth >= want.floor).all()
-        assert (people.crowds.sum_of(people.utility, want.rows, chosen.levels) == chosen.worth).all()
+        assert (
+            people.crowds.sum_of(people.utility, want.rows, chosen.levels) == chosen.worth
+        ).all()
     return np.concatenate([chosen.risk for chosen in found])
 
 
@@ -187,18 +216,25 @@ def test_every_record_keeps_its_utility_and_no_risk_is_below_the_lowest(
 
 def test_it_is_near_the_lowest_risks_of_a_small_table() -> None:
     rng = np.random.default_rng(3)
-    rows = [(str(rng.choice([*"abcd"])), str(rng.integers(8)), str(rng.choice([*"fm"]))) for _ in range(60)]
+    rows = [
+        (str(rng.choice([*"abcd"])), str(rng.integers(8)), str(rng.choice([*"fm"])))
+        for _ in range(60)
+    ]
     for share in ("1/3", "1/2", "4/5"):
         lowest = risks(People.of(Personal(share), table_of(rows)))
         found, as_they_are = (
-            risks(People.of(Personal(share, solver="relaxed", effort=effort), table_of(rows))) for effort in (300, 1)
+            risks(People.of(Personal(share, solver="relaxed", effort=effort), table_of(rows)))
+            for effort in (300, 1)
         )
         assert found.mean() < 1.1 * lowest.mean() < as_they_are.mean()
 
 
 def test_it_ends_after_its_effort_and_can_be_stopped() -> None:
     rng = np.random.default_rng(3)
-    rows = [(str(rng.choice([*"abcd"])), str(rng.integers(8)), str(rng.choice([*"fm"]))) for _ in range(40)]
+    rows = [
+        (str(rng.choice([*"abcd"])), str(rng.integers(8)), str(rng.choice([*"fm"])))
+        for _ in range(40)
+    ]
     for effort in (1, 2, 20):
         told: list[tuple[int, int]] = []
         people = People.of(Personal("1/2", solver="relaxed", effort=effort), table_of(rows))

@@ -12,15 +12,32 @@ import pytest
 import shoal
 from tests.conftest import ROOT
 
-HEAVY = {"polars", "pandas", "pyarrow", "scipy", "sklearn", "duckdb", "rich", "typer", "pydantic", "numpy", "narwhals", "altair"}
+HEAVY = {
+    "polars",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "duckdb",
+    "rich",
+    "typer",
+    "pydantic",
+    "numpy",
+    "narwhals",
+    "altair",
+}
 
-REGISTRY = re.compile(r"pypi[.]org|python[h]osted|://[^\s/]*(?:pypi|simple/)|--(?:extra-)?index-url", re.IGNORECASE)
+REGISTRY = re.compile(
+    r"pypi[.]org|python[h]osted|://[^\s/]*(?:pypi|simple/)|--(?:extra-)?index-url", re.IGNORECASE
+)
 MACHINE = re.compile(r"(?<![\w.~$}])/(?:home|root|Users|work|opt|tmp)/\w+")
 
 
 def tracked() -> list[Path]:
     try:
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("not a git checkout")
     return [path for name in listed.split("\0") if name and (path := ROOT / name).is_file()]
@@ -28,7 +45,9 @@ def tracked() -> list[Path]:
 
 def test_importing_shoal_loads_no_library() -> None:
     code = "import shoal, sys; print(*{name.partition('.')[0] for name in sys.modules})"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert not HEAVY & set(loaded.split())
 
 
@@ -66,14 +85,18 @@ def test_the_licence_is_apache() -> None:
     assert "Apache-2.0" in metadata.metadata("shoal")["License-Expression"]
 
 
-@pytest.mark.parametrize("script", ["demo", "test", "scripts/setup", "scripts/check", "scripts/docs", ".ci/run"])
+@pytest.mark.parametrize(
+    "script", ["demo", "test", "scripts/setup", "scripts/check", "scripts/docs", ".ci/run"]
+)
 def test_scripts_can_be_run(script: str) -> None:
     path = ROOT / script
     assert path.stat().st_mode & 0o111
     assert subprocess.run(["sh", "-n", path], capture_output=True).returncode == 0
 
 
-def test_the_first_screen_of_the_readme_has_one_command_for_the_main_job_and_one_for_the_tests() -> None:
+def test_the_first_screen_of_the_readme_has_one_command_for_the_main_job_and_one_for_the_tests() -> (
+    None
+):
     first = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:24]
     for script in ("./demo", "./test"):
         assert [line for line in first if line.startswith(script)]
@@ -83,6 +106,9 @@ def test_the_first_screen_of_the_readme_has_one_command_for_the_main_job_and_one
 def test_every_dependency_is_explained() -> None:
     page = (ROOT / "docs" / "dependencies.md").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *(name for extra in project["optional-dependencies"].values() for name in extra)]
+    wanted = [
+        *project["dependencies"],
+        *(name for extra in project["optional-dependencies"].values() for name in extra),
+    ]
     names = {re.split(r"[\[<>=~! ]", name)[0] for name in wanted} - {"shoal"}
     assert not {name for name in names if f"`{name}`" not in page}

@@ -62,10 +62,16 @@ def test_shuffled_values_predict_worse(planted: tuple[Ratings, Ratings]) -> None
     assert error(asked.value, wrong) > 1.5 * error(asked.value, right)
 
 
-def test_habits_alone_are_better_than_means_and_worse_than_factors(planted: tuple[Ratings, Ratings]) -> None:
+def test_habits_alone_are_better_than_means_and_worse_than_factors(
+    planted: tuple[Ratings, Ratings],
+) -> None:
     known, asked = planted
     none, some = (
-        error(asked.value, train(known, 40, factors=f, rounds=15).predict(known, asked.record, asked.item)) for f in (0, 2)
+        error(
+            asked.value,
+            train(known, 40, factors=f, rounds=15).predict(known, asked.record, asked.item),
+        )
+        for f in (0, 2)
     )
     assert some < none < error(asked.value, item_means(known, 40)[asked.item])
 
@@ -74,7 +80,12 @@ def test_a_weight_is_as_good_as_repeated_records() -> None:
     rng = np.random.default_rng(5)
     record = np.sort(rng.integers(60, size=200))
     times = rng.integers(1, 5, 60)
-    once = Ratings(record, rng.integers(12, size=200), rng.integers(1, 6, 200).astype(float), times[record].astype(float))
+    once = Ratings(
+        record,
+        rng.integers(12, size=200),
+        rng.integers(1, 6, 200).astype(float),
+        times[record].astype(float),
+    )
     repeated = np.concatenate([np.flatnonzero(times[record] > turn) for turn in range(4)])
     turns = np.concatenate([np.full(int((times[record] > turn).sum()), turn) for turn in range(4)])
     often = Ratings(record[repeated] + 60 * turns, once.item[repeated], once.value[repeated])
@@ -86,14 +97,18 @@ def test_a_weight_is_as_good_as_repeated_records() -> None:
     np.testing.assert_allclose(item_means(once, 12), item_means(often, 12))
 
 
-def test_chunks_change_nothing(planted: tuple[Ratings, Ratings], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_change_nothing(
+    planted: tuple[Ratings, Ratings], monkeypatch: pytest.MonkeyPatch
+) -> None:
     known, _ = planted
     whole = train(known, 40, rounds=3)
     monkeypatch.setattr(measured, "CHUNK", 7)  # less than many records have
     parts = train(known.only(known.record < 300), 40, rounds=3)
     monkeypatch.setattr(measured, "CHUNK", 1000)
     np.testing.assert_allclose(train(known, 40, rounds=3).factors, whole.factors)
-    np.testing.assert_allclose(parts.factors, train(known.only(known.record < 300), 40, rounds=3).factors)
+    np.testing.assert_allclose(
+        parts.factors, train(known.only(known.record < 300), 40, rounds=3).factors
+    )
 
 
 def test_items_that_no_chain_of_records_joins_are_predicted_by_habit_alone() -> None:
@@ -102,21 +117,32 @@ def test_items_that_no_chain_of_records_joins_are_predicted_by_habit_alone() -> 
     side = record % 2
     item = np.stack([2 * side[::2], 2 * side[::2] + 1], axis=1).ravel()
     taste = rng.normal(size=400)[record]
-    ratings = Ratings(record, item, 3 + np.where(item % 2, -taste, taste) + 0.1 * rng.normal(size=800))
+    ratings = Ratings(
+        record, item, 3 + np.where(item % 2, -taste, taste) + 0.1 * rng.normal(size=800)
+    )
     model = train(ratings, 5)
     assert model.block[0] == model.block[1] != model.block[2] == model.block[3] != model.block[4]
     known = Ratings(np.array([0, 0]), np.array([0, 1]), np.array([5.0, 1.0]))
     asked = model.predict(known, np.zeros(5, dtype=np.int64), np.arange(5))
     assert asked[0] > 4
     assert asked[1] < 2
-    assert asked[2:] == pytest.approx([3, 3, 3], abs=0.3)  # neither a good nor a bad mood, and no taste known there
+    assert asked[2:] == pytest.approx(
+        [3, 3, 3], abs=0.3
+    )  # neither a good nor a bad mood, and no taste known there
 
 
 def test_the_fold_in_is_the_ridge_that_it_stands_for() -> None:
     rng = np.random.default_rng(2)
     ratings = Ratings(np.repeat(np.arange(50), 3), rng.integers(4, size=150), rng.normal(3, 1, 150))
-    rest = Ratings(50 + np.repeat(np.arange(50), 3), 4 + rng.integers(3, size=150), rng.normal(3, 1, 150))
-    both = Ratings(*(np.concatenate([getattr(one, name) for one in (ratings, rest)]) for name in ("record", "item", "value")))
+    rest = Ratings(
+        50 + np.repeat(np.arange(50), 3), 4 + rng.integers(3, size=150), rng.normal(3, 1, 150)
+    )
+    both = Ratings(
+        *(
+            np.concatenate([getattr(one, name) for one in (ratings, rest)])
+            for name in ("record", "item", "value")
+        )
+    )
     model = train(both, 7, factors=2, rounds=5)
     model = replace(model, low=-np.inf, high=np.inf)
     assert sorted(set(model.block.tolist())) == [0, 1]
@@ -127,7 +153,9 @@ def test_the_fold_in_is_the_ridge_that_it_stands_for() -> None:
         design[i, 1 + 2 * model.block[i] : 3 + 2 * model.block[i]] = model.factors[i]
     prior = np.diag([1 / model.habit, 1, 1, 1, 1])
     known = design[item]
-    person = np.linalg.solve(known.T @ known / model.noise + prior, known.T @ (value - model.mean[item]) / model.noise)
+    person = np.linalg.solve(
+        known.T @ known / model.noise + prior, known.T @ (value - model.mean[item]) / model.noise
+    )
     found = model.predict(Ratings(np.full(5, 9), item, value), np.full(7, 9), np.arange(7))
     np.testing.assert_allclose(found, model.mean + design @ person)
 
@@ -135,13 +163,20 @@ def test_the_fold_in_is_the_ridge_that_it_stands_for() -> None:
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from([-1e6, 0.0, 1.0, 1.0, 2.0, 5.0]), st.integers(1, 9)),
+        st.tuples(
+            st.integers(0, 4),
+            st.integers(0, 4),
+            st.sampled_from([-1e6, 0.0, 1.0, 1.0, 2.0, 5.0]),
+            st.integers(1, 9),
+        ),
         min_size=1,
         max_size=12,
     ),
     st.integers(0, 3),
 )
-def test_predictions_are_numbers_within_the_values_seen(rows: list[tuple[int, int, float, int]], factors: int) -> None:
+def test_predictions_are_numbers_within_the_values_seen(
+    rows: list[tuple[int, int, float, int]], factors: int
+) -> None:
     record, item, value, weight = (np.array(column) for column in zip(*rows, strict=True))
     ratings = Ratings(record, item, value.astype(float), weight.astype(float))
     model = train(ratings, 6, factors=factors, rounds=8)
@@ -154,7 +189,10 @@ def test_predictions_are_numbers_within_the_values_seen(rows: list[tuple[int, in
 
 def test_constant_ratings_are_predicted_exactly() -> None:
     ratings = Ratings(np.arange(6) // 2, np.arange(6) % 3, np.full(6, 4.0))
-    assert train(ratings, 4).predict(ratings, np.zeros(4, dtype=np.int64), np.arange(4)).tolist() == [4.0] * 4
+    assert (
+        train(ratings, 4).predict(ratings, np.zeros(4, dtype=np.int64), np.arange(4)).tolist()
+        == [4.0] * 4
+    )
 
 
 def test_nothing_is_learnt_from_nothing() -> None:
@@ -177,21 +215,38 @@ def released(known: pl.DataFrame) -> pl.DataFrame:
     return known.rename({"person": "record"})
 
 
-def test_a_release_of_everything_is_as_good_as_the_input(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_a_release_of_everything_is_as_good_as_the_input(
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+) -> None:
     known, asked = frames
-    found = rmse(shoal.table(known), released(known), **NAMES, held_out=shoal.table(asked), rounds=10)
-    assert (found.asked, found.known, found.records) == (1500, len(known), known["person"].n_unique())
+    found = rmse(
+        shoal.table(known), released(known), **NAMES, held_out=shoal.table(asked), rounds=10
+    )
+    assert (found.asked, found.known, found.records) == (
+        1500,
+        len(known),
+        known["person"].n_unique(),
+    )
     assert found.released == pytest.approx(found.original)
     assert found.original is not None
     assert found.item_means is not None
     assert found.original < 0.97 * found.item_means
 
 
-def test_counts_stand_for_repeated_records_and_shuffled_values_are_worse(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_counts_stand_for_repeated_records_and_shuffled_values_are_worse(
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+) -> None:
     known, asked = frames
-    single = known.group_by("item", "rating").len("count").sort("item", "rating").with_row_index("record")
+    single = (
+        known.group_by("item", "rating")
+        .len("count")
+        .sort("item", "rating")
+        .with_row_index("record")
+    )
     again = (
-        single.select(pl.all().repeat_by("count").explode()).with_columns(pl.int_range(pl.len()).alias("record")).drop("count")
+        single.select(pl.all().repeat_by("count").explode())
+        .with_columns(pl.int_range(pl.len()).alias("record"))
+        .drop("count")
     )
     mixed = single.with_columns(pl.col("rating").shuffle(seed=1))
     one, other, worse = (
@@ -205,30 +260,57 @@ def test_counts_stand_for_repeated_records_and_shuffled_values_are_worse(frames:
     assert one.released + 0.03 < worse.released
 
 
-def test_ratings_are_held_out_by_a_seed_where_none_are_given(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_ratings_are_held_out_by_a_seed_where_none_are_given(
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+) -> None:
     table = shoal.table(frames[0])
-    one, same, other = (rmse(table, released(frames[0]), **NAMES, seed=seed, rounds=2) for seed in (1, 1, 2))
+    one, same, other = (
+        rmse(table, released(frames[0]), **NAMES, seed=seed, rounds=2) for seed in (1, 1, 2)
+    )
     assert one == same != other
     assert one.asked + one.known == len(frames[0])
     assert 0.07 < one.asked / len(frames[0]) < 0.13
 
 
-def test_texts_of_a_file_and_numbers_of_a_frame_are_the_same_ratings(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_texts_of_a_file_and_numbers_of_a_frame_are_the_same_ratings(
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+) -> None:
     known, asked = (frame[:400] for frame in frames)
-    numbers = rmse(shoal.table(known), released(known), **NAMES, held_out=shoal.table(asked), rounds=3)
+    numbers = rmse(
+        shoal.table(known), released(known), **NAMES, held_out=shoal.table(asked), rounds=3
+    )
     texts = rmse(
-        shoal.table(known.cast(pl.String)), released(known).cast(pl.String), **NAMES, held_out=shoal.table(asked), rounds=3
+        shoal.table(known.cast(pl.String)),
+        released(known).cast(pl.String),
+        **NAMES,
+        held_out=shoal.table(asked),
+        rounds=3,
     )
     for name in ("original", "released", "item_means"):
         assert getattr(texts, name) == pytest.approx(getattr(numbers, name), rel=1e-3)
-    assert (texts.asked, texts.known, texts.records) == (numbers.asked, numbers.known, numbers.records)
+    assert (texts.asked, texts.known, texts.records) == (
+        numbers.asked,
+        numbers.known,
+        numbers.records,
+    )
 
 
-def test_frames_will_do_and_values_called_count_are_no_weights(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_frames_will_do_and_values_called_count_are_no_weights(
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+) -> None:
     known, asked = (frame[:400] for frame in frames)
-    tables = rmse(shoal.table(known), shoal.table(released(known)), **NAMES, held_out=shoal.table(asked), rounds=3)
+    tables = rmse(
+        shoal.table(known),
+        shoal.table(released(known)),
+        **NAMES,
+        held_out=shoal.table(asked),
+        rounds=3,
+    )
     known, asked = (frame.rename({NAMES["value"]: "count"}) for frame in (known, asked))
-    assert rmse(known, released(known), **NAMES | {"value": "count"}, held_out=asked, rounds=3) == tables
+    assert (
+        rmse(known, released(known), **NAMES | {"value": "count"}, held_out=asked, rounds=3)
+        == tables
+    )
 
 
 def test_an_empty_release_predicts_nothing(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
@@ -238,10 +320,17 @@ def test_an_empty_release_predicts_nothing(frames: tuple[pl.DataFrame, pl.DataFr
     assert found.original is not None
 
 
-def test_nothing_asked_and_nothing_known_are_no_errors(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_nothing_asked_and_nothing_known_are_no_errors(
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+) -> None:
     some = frames[0][:5]
     nothing = rmse(shoal.table(some), released(some), **NAMES, share=0)
-    assert (nothing.asked, nothing.item_means, nothing.original, nothing.released) == (0, None, None, None)
+    assert (nothing.asked, nothing.item_means, nothing.original, nothing.released) == (
+        0,
+        None,
+        None,
+        None,
+    )
     unknown = rmse(shoal.table(some), released(some), **NAMES, share=1)
     assert unknown.known == 0
     assert unknown.item_means is None
@@ -251,7 +340,9 @@ def test_nothing_asked_and_nothing_known_are_no_errors(frames: tuple[pl.DataFram
 
 def test_one_person_and_unknown_items_and_people_are_predicted() -> None:
     one = pl.DataFrame({"person": ["ann"] * 3, "item": ["a", "b", "c"], "rating": [5, 4, 5]})
-    asked = pl.DataFrame({"person": ["ann", "bob", "ann"], "item": ["z", "a", None], "rating": [5, 1, 1]})
+    asked = pl.DataFrame(
+        {"person": ["ann", "bob", "ann"], "item": ["z", "a", None], "rating": [5, 1, 1]}
+    )
     found = rmse(shoal.table(one), released(one), **NAMES, held_out=shoal.table(asked))
     assert found.asked == 2  # one row says of no item
     assert found.released is not None

@@ -109,7 +109,9 @@ def test_running_a_recipe_gives_a_release(write: Write) -> None:
     assert release.table.group_by("age", "sex").len()["len"].min() >= 2
 
 
-def test_the_source_and_hierarchy_files_lie_beside_the_recipe(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_source_and_hierarchy_files_lie_beside_the_recipe(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write(('build = "suppress"\nvalues = ["f", "m"]', 'file = "sex.csv"'))
     (path.parent / "sex.csv").write_text("f;*\nm;*\n")
     (path.parent / "elsewhere").mkdir()
@@ -120,7 +122,12 @@ def test_the_source_and_hierarchy_files_lie_beside_the_recipe(write: Write, monk
 
 
 def test_a_hierarchy_file_takes_the_declared_type_of_its_column(write: Write) -> None:
-    path = write(('build = "intervals"\nlow = 0\nhigh = 99\nwidths = [10, 50]', 'file = "age.csv"\nadd_root = "any"'))
+    path = write(
+        (
+            'build = "intervals"\nlow = 0\nhigh = 99\nwidths = [10, 50]',
+            'file = "age.csv"\nadd_root = "any"',
+        )
+    )
     (path.parent / "age.csv").write_text("".join(f"{age:03};{age // 10}x\n" for age in range(100)))
     table = Recipe.load(path).table()
     assert table.hierarchy("age").labels[-1] == ("any",)
@@ -134,36 +141,114 @@ def test_a_hierarchy_file_takes_the_declared_type_of_its_column(write: Write) ->
         ("k = 2", 'k = "two"', "method.models[0].k should be a valid integer, not 'two'"),
         ("k = 2", "k = 2.5", "method.models[0].k should be a valid integer, not 2.5"),
         ("k = 2", "", "method.models[0].k: missing; add it"),
-        ('"k-anonymity"', '"k-anonimity"', "method.models[0].model is 'k-anonimity'; did you mean 'k-anonymity'?"),
-        ('model = "k-anonymity"\n', "", "method.models[0].model: missing; it takes 'k-anonymity', 'distinct-diversity'"),
-        ('name = "optimal"', 'name = "optimum"', "method.name is 'optimum'; did you mean 'optimal'?"),
+        (
+            '"k-anonymity"',
+            '"k-anonimity"',
+            "method.models[0].model is 'k-anonimity'; did you mean 'k-anonymity'?",
+        ),
+        (
+            'model = "k-anonymity"\n',
+            "",
+            "method.models[0].model: missing; it takes 'k-anonymity', 'distinct-diversity'",
+        ),
+        (
+            'name = "optimal"',
+            'name = "optimum"',
+            "method.name is 'optimum'; did you mean 'optimal'?",
+        ),
         ('name = "optimal"', 'nmae = "optimal"', "method.nmae: unknown key; did you mean 'name'?"),
-        ('build = "intervals"', 'buidl = "intervals"', "hierarchies.age.buidl: unknown key; did you mean 'build'?"),
-        ('model = "k-anonymity"', 'modle = "k-anonymity"', "method.models[0].modle: unknown key; did you mean 'model'?"),
+        (
+            'build = "intervals"',
+            'buidl = "intervals"',
+            "hierarchies.age.buidl: unknown key; did you mean 'build'?",
+        ),
+        (
+            'model = "k-anonymity"',
+            'modle = "k-anonymity"',
+            "method.models[0].modle: unknown key; did you mean 'model'?",
+        ),
         ('name = "optimal"', "", "method.name: missing; it takes 'safepub', 'noisy-counts'"),
-        ('name = "optimal"', 'name = "x"', "method.name is 'x'; it takes 'safepub', 'noisy-counts', 'columns'"),
-        ("suppression = 0.5", "supression = 0.5", "method.supression: unknown key; did you mean 'suppression'?"),
-        ("suppression = 0.5", "suppression = true", "method.suppression should be a number such as 0.05"),
-        ("suppression = 0.5", 'loss = "granular"', "method.loss is 'granular'; did you mean 'granularity'?"),
-        ("suppression = 0.5", "floor = { agee = 1 }", "method.floor.agee: no quasi-identifying column; did you mean 'age'?"),
-        ('separator = ";"', 'seperator = ";"', "source.seperator: unknown key; did you mean 'separator'?"),
+        (
+            'name = "optimal"',
+            'name = "x"',
+            "method.name is 'x'; it takes 'safepub', 'noisy-counts', 'columns'",
+        ),
+        (
+            "suppression = 0.5",
+            "supression = 0.5",
+            "method.supression: unknown key; did you mean 'suppression'?",
+        ),
+        (
+            "suppression = 0.5",
+            "suppression = true",
+            "method.suppression should be a number such as 0.05",
+        ),
+        (
+            "suppression = 0.5",
+            'loss = "granular"',
+            "method.loss is 'granular'; did you mean 'granularity'?",
+        ),
+        (
+            "suppression = 0.5",
+            "floor = { agee = 1 }",
+            "method.floor.agee: no quasi-identifying column; did you mean 'age'?",
+        ),
+        (
+            'separator = ";"',
+            'seperator = ";"',
+            "source.seperator: unknown key; did you mean 'separator'?",
+        ),
         ('path = "people.csv"\n', "", "source.path: missing; add it"),
         ('"integer"', '"int"', "source.types.age is 'int'; did you mean 'integer'?"),
-        ("types = { age", "types = { aged", "source.types.aged: no such column in [roles]; did you mean 'age'?"),
+        (
+            "types = { age",
+            "types = { aged",
+            "source.types.aged: no such column in [roles]; did you mean 'age'?",
+        ),
         ('age = "quasi"', 'age = "quazi"', "roles.age is 'quazi'; did you mean 'quasi'?"),
-        ('build = "intervals"', 'build = "interval"', "hierarchies.age.build is 'interval'; did you mean 'intervals'?"),
+        (
+            'build = "intervals"',
+            'build = "interval"',
+            "hierarchies.age.build is 'interval'; did you mean 'intervals'?",
+        ),
         ("widths", "width", "hierarchies.age.width: unknown key; did you mean 'widths'?"),
         ("low = 0", "low = true", "hierarchies.age.low should be a number"),
-        ('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', "", "hierarchies.sex: missing"),
-        ("[hierarchies.sex]", "[hierarchies.sexx]", "hierarchies.sexx: no such column in [roles]; did you mean 'sex'?"),
-        ('missing = "category"', 'missing = "drop"', "missing is 'drop'; it takes 'category', 'refuse'"),
+        (
+            '[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]',
+            "",
+            "hierarchies.sex: missing",
+        ),
+        (
+            "[hierarchies.sex]",
+            "[hierarchies.sexx]",
+            "hierarchies.sexx: no such column in [roles]; did you mean 'sex'?",
+        ),
+        (
+            'missing = "category"',
+            'missing = "drop"',
+            "missing is 'drop'; it takes 'category', 'refuse'",
+        ),
         ('missing = "category"', "budget = 1", "budget: unknown key; it takes 'source', 'roles'"),
-        ('format = "csv"', 'format = "xlsx"', "output.format is 'xlsx'; it takes 'csv', 'parquet', 'arrow'"),
-        ('model = "k-anonymity"\nk', 'model = "distinct-diversity"\ncolumn = "age"\nl', "'age' is no sensitive column"),
-        ("[[method.models]]", "[[method.modles]]", "method.modles: unknown key; did you mean 'models'?"),
+        (
+            'format = "csv"',
+            'format = "xlsx"',
+            "output.format is 'xlsx'; it takes 'csv', 'parquet', 'arrow'",
+        ),
+        (
+            'model = "k-anonymity"\nk',
+            'model = "distinct-diversity"\ncolumn = "age"\nl',
+            "'age' is no sensitive column",
+        ),
+        (
+            "[[method.models]]",
+            "[[method.modles]]",
+            "method.modles: unknown key; did you mean 'models'?",
+        ),
     ],
 )
-def test_a_mistake_is_named_by_its_key_and_its_fix(write: Write, old: str, new: str, said: str) -> None:
+def test_a_mistake_is_named_by_its_key_and_its_fix(
+    write: Write, old: str, new: str, said: str
+) -> None:
     with pytest.raises(RecipeError, match=re.escape(said)):
         Recipe.load(write((old, new)))
 
@@ -173,7 +258,11 @@ def test_all_mistakes_are_listed_a_line_each(write: Write) -> None:
         Recipe.load(write(("k = 2", "kk = 2"), ('format = "csv"', 'formt = "csv"')))
     first, *lines = str(caught.value).splitlines()
     assert first.endswith("recipe.toml has 3 mistakes")
-    assert sorted(line.split(":")[0].strip() for line in lines) == ["method.models[0].k", "method.models[0].kk", "output.formt"]
+    assert sorted(line.split(":")[0].strip() for line in lines) == [
+        "method.models[0].k",
+        "method.models[0].kk",
+        "output.formt",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +274,9 @@ def test_all_mistakes_are_listed_a_line_each(write: Write) -> None:
         ("suppression = 0.5", 'suppression = "a third"', "method: suppression"),
     ],
 )
-def test_a_value_out_of_range_is_named_by_its_key(write: Write, old: str, new: str, said: str) -> None:
+def test_a_value_out_of_range_is_named_by_its_key(
+    write: Write, old: str, new: str, said: str
+) -> None:
     with pytest.raises(RecipeError, match=re.escape(said)):
         Recipe.load(write((old, new))).method()
 
@@ -197,14 +288,19 @@ def test_a_hierarchy_that_cannot_be_built_is_named_by_its_key(write: Write) -> N
 
 
 def test_placeholders_that_are_left_are_listed(write: Write) -> None:
-    with pytest.raises(RecipeError, match=re.escape("'?' at roles.sex, method.models[0].k; replace")):
+    with pytest.raises(
+        RecipeError, match=re.escape("'?' at roles.sex, method.models[0].k; replace")
+    ):
         Recipe.load(write(('sex = "quasi"', 'sex = "?"'), ("k = 2", 'k = "?"')))
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(b"a = [", "is not TOML"), (b"\xff\xfe\x00", "is not UTF-8"), (None, "cannot read")]
+    ("content", "said"),
+    [(b"a = [", "is not TOML"), (b"\xff\xfe\x00", "is not UTF-8"), (None, "cannot read")],
 )
-def test_a_file_that_is_no_recipe_is_refused(tmp_path: Path, content: bytes | None, said: str) -> None:
+def test_a_file_that_is_no_recipe_is_refused(
+    tmp_path: Path, content: bytes | None, said: str
+) -> None:
     path = tmp_path / "recipe.toml"
     if content is not None:
         path.write_bytes(content)
@@ -215,7 +311,9 @@ def test_a_file_that_is_no_recipe_is_refused(tmp_path: Path, content: bytes | No
 @pytest.mark.parametrize("name", ["people.csv", "People.CSV", "people.tsv", "people.parquet"])
 def test_a_table_in_place_of_a_recipe_is_recognised(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("secret = 1\nsecret = 2\n")
-    with pytest.raises(RecipeError, match=r"Is it a table\? Then draft a recipe with: shoal recipe new .*eople") as caught:
+    with pytest.raises(
+        RecipeError, match=r"Is it a table\? Then draft a recipe with: shoal recipe new .*eople"
+    ) as caught:
         Recipe.load(tmp_path / name)
     assert "secret" not in str(caught.value)
 
@@ -227,11 +325,18 @@ def test_an_empty_recipe_says_what_it_lacks(tmp_path: Path) -> None:
 
 
 def test_the_other_methods_are_there(write: Write) -> None:
-    mondrian = Recipe.load(write(('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"\nrelaxed = true')))
+    mondrian = Recipe.load(
+        write(('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"\nrelaxed = true'))
+    )
     assert mondrian.method() == Mondrian((KAnonymity(2),), relaxed=True)
     assert mondrian.nodes() is None
     models = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
-    sampling = Recipe.load(write(('name = "optimal"\nsuppression = 0.5', 'name = "sampling"\nprobability = "1/3"'), (models, "")))
+    sampling = Recipe.load(
+        write(
+            ('name = "optimal"\nsuppression = 0.5', 'name = "sampling"\nprobability = "1/3"'),
+            (models, ""),
+        )
+    )
     assert sampling.method() == RandomSample("1/3")
 
 
@@ -255,9 +360,15 @@ def test_models_may_be_given_by_their_short_names(write: Write) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("5 anonymity", "method.models[0]: model '5 anonymity' is not understood; write it as '5-anonymity'"),
+        (
+            "5 anonymity",
+            "method.models[0]: model '5 anonymity' is not understood; write it as '5-anonymity'",
+        ),
         ("0-anonymity", "method.models[0]: k=0 is out of range"),
-        ("2-diversity of diagnosys", "method.models[0]: 'diagnosys' is no sensitive column; did you mean 'diagnosis'?"),
+        (
+            "2-diversity of diagnosys",
+            "method.models[0]: 'diagnosys' is no sensitive column; did you mean 'diagnosis'?",
+        ),
     ],
 )
 def test_a_short_name_that_is_wrong_is_named_by_its_key(write: Write, name: str, said: str) -> None:
@@ -268,37 +379,55 @@ def test_a_short_name_that_is_wrong_is_named_by_its_key(write: Write, name: str,
 
 
 @pytest.mark.parametrize("written", ['"0.3-closeness (hierarchical) of diagnosis"', "THE_TABLE"])
-def test_hierarchical_closeness_takes_the_hierarchy_of_its_column(write: Write, written: str) -> None:
+def test_hierarchical_closeness_takes_the_hierarchy_of_its_column(
+    write: Write, written: str
+) -> None:
     section = '[[method.models]]\nmodel = "k-anonymity"\nk = 2\n'
     table = '{ model = "t-closeness", column = "diagnosis", t = 0.3, distance = "hierarchical" }'
     tree = '[hierarchies.diagnosis]\nbuild = "group"\ntree = { lungs = ["flu", "cold"], heart = ["stroke"] }\n\n[method]'
     models = f"models = [{written.replace('THE_TABLE', table)}]"
     path = write((section, ""), ("suppression = 0.5", models), ("[method]", tree))
-    people = PEOPLE.replace("cold", "stroke", 1)  # Ann and Bea, in their thirties, have a stroke and a flu
+    people = PEOPLE.replace(
+        "cold", "stroke", 1
+    )  # Ann and Bea, in their thirties, have a stroke and a flu
     path.with_name("people.csv").write_text(people)
     recipe = Recipe.load(path)
     release = recipe.run()
     (model,) = release.certificate.parameters["models"]
     assert (model["distance"], model["t"]) == ("hierarchical", "3/10")
-    found = Optimal((TCloseness("diagnosis", "0.3", "hierarchical", recipe.table().hierarchy("diagnosis")),))
+    found = Optimal(
+        (TCloseness("diagnosis", "0.3", "hierarchical", recipe.table().hierarchy("diagnosis")),)
+    )
     assert release.certificate.levels == found.release(recipe.table()).certificate.levels
     flat = Optimal((TCloseness("diagnosis", "0.3"),)).release(recipe.table())
-    assert flat.certificate.levels != release.certificate.levels  # where a flu is as far from a cold as from a stroke
     assert (
-        shoal.verify(release.write(path.parent / "out").with_name("certificate.json"), path.parent / "out" / "release.csv") == []
+        flat.certificate.levels != release.certificate.levels
+    )  # where a flu is as far from a cold as from a stroke
+    assert (
+        shoal.verify(
+            release.write(path.parent / "out").with_name("certificate.json"),
+            path.parent / "out" / "release.csv",
+        )
+        == []
     )
 
 
 def test_numbers_are_exact(write: Write) -> None:
-    path = write(('model = "k-anonymity"\nk = 2', 'model = "t-closeness"\ncolumn = "diagnosis"\nt = 0.1'))
+    path = write(
+        ('model = "k-anonymity"\nk = 2', 'model = "t-closeness"\ncolumn = "diagnosis"\nt = 0.1')
+    )
     (model,) = Recipe.load(path).method().models  # type: ignore[attr-defined]
     assert model == TCloseness("diagnosis", "1/10")
 
 
 @pytest.mark.parametrize(
-    ("choices", "key"), [(METHODS, "name"), (MODELS, "model"), (BUILDERS, "build")], ids=["methods", "models", "builders"]
+    ("choices", "key"),
+    [(METHODS, "name"), (MODELS, "model"), (BUILDERS, "build")],
+    ids=["methods", "models", "builders"],
 )
-def test_every_choice_and_each_of_its_options_is_documented(choices: dict[str, str], key: str) -> None:
+def test_every_choice_and_each_of_its_options_is_documented(
+    choices: dict[str, str], key: str
+) -> None:
     page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
     for name, place in choices.items():
         assert f'{key} = "{name}"' in page or f'"{name}"' in page, name
@@ -346,7 +475,9 @@ def test_a_draft_decides_nothing_silently(people: pl.DataFrame, tmp_path: Path) 
         assert key in str(caught.value)
 
 
-def test_a_draft_guesses_only_in_comments_and_holds_no_value(people: pl.DataFrame, tmp_path: Path) -> None:
+def test_a_draft_guesses_only_in_comments_and_holds_no_value(
+    people: pl.DataFrame, tmp_path: Path
+) -> None:
     text = draft(table(people), tmp_path / "people.csv", folder=tmp_path)
     assert "secret" not in text
     assert "flu" not in text
@@ -354,7 +485,9 @@ def test_a_draft_guesses_only_in_comments_and_holds_no_value(people: pl.DataFram
     assert guesses["age"] == "quasi"
     assert guesses["diagnosis"] == "sensitive"
     assert guesses["note"] == "identifying"
-    assert guesses["ward"] == guesses["insurance"] == guesses['"hospital name"'] == ""  # so named, and only a few values
+    assert (
+        guesses["ward"] == guesses["insurance"] == guesses['"hospital name"'] == ""
+    )  # so named, and only a few values
     assert guesses['"patient id"'] == guesses['"account number"'] == "identifying"
     assert guesses["admitted"] == "quasi"
     assert "2024" not in text
@@ -362,11 +495,19 @@ def test_a_draft_guesses_only_in_comments_and_holds_no_value(people: pl.DataFram
 
 
 def test_a_draft_fits_80_columns(people: pl.DataFrame, tmp_path: Path) -> None:
-    assert max(map(len, draft(table(people), tmp_path / "people.csv", folder=tmp_path).splitlines())) <= 80
+    assert (
+        max(map(len, draft(table(people), tmp_path / "people.csv", folder=tmp_path).splitlines()))
+        <= 80
+    )
 
 
 def test_a_draft_takes_for_text_what_would_lose_a_zero(tmp_path: Path) -> None:
-    texts = {"float": ["25.0", "7.5"], "integer": ["25", "-7"], "text": ["25.00", "7.5"], "date": ["2024-01-01", "2024-02-01"]}
+    texts = {
+        "float": ["25.0", "7.5"],
+        "integer": ["25", "-7"],
+        "text": ["25.00", "7.5"],
+        "date": ["2024-01-01", "2024-02-01"],
+    }
     drafted = draft(table(pl.DataFrame(texts)), tmp_path / "people.csv", folder=tmp_path)
     for name in texts:
         assert re.search(rf'^{name} *= "{name}"$', drafted, re.MULTILINE)
@@ -380,25 +521,39 @@ def _filled(people: pl.DataFrame, folder: Path) -> str:
     text = re.sub(r'^(diagnosis +)= "\?"', r'\1= "sensitive"', text, flags=re.MULTILINE)
     text = text.replace('epsilon = "?"', "epsilon = 2").replace('delta = "?"', "delta = 0.5")
     text = re.sub(r'^([^#\n]*)= "\?"', r'\1= "identifying"', text, flags=re.MULTILINE)
-    first, ages, rest = re.split(r"^(# \[hierarchies\.age\]\n(?:# .*\n)+)", text, flags=re.MULTILINE)
-    ages = re.sub(r"^# ", "", ages, flags=re.MULTILINE).replace('low = "?"', "low = 0").replace('high = "?"', "high = 99")
+    first, ages, rest = re.split(
+        r"^(# \[hierarchies\.age\]\n(?:# .*\n)+)", text, flags=re.MULTILINE
+    )
+    ages = (
+        re.sub(r"^# ", "", ages, flags=re.MULTILINE)
+        .replace('low = "?"', "low = 0")
+        .replace('high = "?"', "high = 99")
+    )
     return first + ages + rest
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "safepub"])
-def test_every_other_method_of_a_draft_can_take_the_place_of_the_first(people: pl.DataFrame, tmp_path: Path, name: str) -> None:
+def test_every_other_method_of_a_draft_can_take_the_place_of_the_first(
+    people: pl.DataFrame, tmp_path: Path, name: str
+) -> None:
     head, _, rest = _filled(people, tmp_path).partition("[method]\n")
-    (section,) = [part for part in rest.split("# [method]\n")[1:] if part.startswith(f'# name = "{name}"')]
+    (section,) = [
+        part for part in rest.split("# [method]\n")[1:] if part.startswith(f'# name = "{name}"')
+    ]
     lines = [line.removeprefix("# ") for line in section.splitlines() if line.startswith("# ")]
     lines = [line.replace('column = "?"', 'column = "diagnosis"') for line in lines]
-    chosen = "\n".join(["[method]", *lines]).replace('["?"]', '["2-anonymity"]').replace('"?"', "0.5")
+    chosen = (
+        "\n".join(["[method]", *lines]).replace('["?"]', '["2-anonymity"]').replace('"?"', "0.5")
+    )
     (tmp_path / "recipe.toml").write_text(head + chosen)
     recipe = Recipe.load(tmp_path / "recipe.toml")
     assert recipe.method().name == name
     assert recipe.run().certificate.method == name
 
 
-def test_a_filled_draft_is_a_recipe_with_differential_privacy(people: pl.DataFrame, tmp_path: Path) -> None:
+def test_a_filled_draft_is_a_recipe_with_differential_privacy(
+    people: pl.DataFrame, tmp_path: Path
+) -> None:
     (tmp_path / "recipe.toml").write_text(_filled(people, tmp_path))
     recipe = Recipe.load(tmp_path / "recipe.toml")
     assert recipe.method() == shoal.SafePub(epsilon=2, delta="0.5")
@@ -409,9 +564,15 @@ def test_what_a_draft_offers_besides_is_understood(people: pl.DataFrame, tmp_pat
     text = _filled(people, tmp_path)
     for line in ("importance", "ceiling", "unit"):
         text = re.sub(rf"^# ({line} = .*)$", r"\1", text, flags=re.MULTILINE)
-    text = text.replace('unit = "NAME"', 'unit = "patient id"').replace("NAME", "age").replace('"probabilistic"', '"standard"')
+    text = (
+        text.replace('unit = "NAME"', 'unit = "patient id"')
+        .replace("NAME", "age")
+        .replace('"probabilistic"', '"standard"')
+    )
     (tmp_path / "recipe.toml").write_text(text)
-    wanted = shoal.SafePub(2, "0.5", "standard", importance={"age": 3}, ceiling={"age": 2}, unit="patient id")
+    wanted = shoal.SafePub(
+        2, "0.5", "standard", importance={"age": 3}, ceiling={"age": 2}, unit="patient id"
+    )
     recipe = Recipe.load(tmp_path / "recipe.toml")
     assert recipe.method() == wanted
     assert recipe.run().certificate.promise["unit"] == "patient id"
@@ -482,14 +643,24 @@ def test_every_option_of_safepub_reaches_it(safe: Callable[..., Path]) -> None:
         assert one.run().certificate.parameters["delta"] == "1/1000000"
 
 
-def test_the_lattice_of_safepub_has_every_released_column_with_a_hierarchy(safe: Callable[..., Path]) -> None:
-    tree = ("[output]", '[hierarchies.diagnosis]\nbuild = "suppress"\nvalues = ["flu", "cold"]\n[output]')
+def test_the_lattice_of_safepub_has_every_released_column_with_a_hierarchy(
+    safe: Callable[..., Path],
+) -> None:
+    tree = (
+        "[output]",
+        '[hierarchies.diagnosis]\nbuild = "suppress"\nvalues = ["flu", "cold"]\n[output]',
+    )
     assert Recipe.load(safe()).nodes() == 4 * 2
     assert Recipe.load(safe(edit=tree)).nodes() == 4 * 2 * 2
-    assert Recipe.load(safe("floor = { age = 1 }", "ceiling = { diagnosis = 0 }", edit=tree)).nodes() == 3 * 2
+    assert (
+        Recipe.load(safe("floor = { age = 1 }", "ceiling = { diagnosis = 0 }", edit=tree)).nodes()
+        == 3 * 2
+    )
     predicted = safe('score = "classification"', 'classes = ["diagnosis"]', edit=tree)
     assert Recipe.load(predicted).nodes() == 4 * 2
-    assert Recipe.load(safe("levels = { age = 1, sex = 0, diagnosis = 1 }", edit=tree)).nodes() is None
+    assert (
+        Recipe.load(safe("levels = { age = 1, sex = 0, diagnosis = 1 }", edit=tree)).nodes() is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -499,14 +670,26 @@ def test_the_lattice_of_safepub_has_every_released_column_with_a_hierarchy(safe:
         ("split = true", "method.split should be a number"),
         ('definition = "standart"', "method.definition is 'standart'; did you mean 'standard'?"),
         ('search = "wlak"', "method.search is 'wlak'; did you mean 'walk'?"),
-        ("importance = { agee = 2 }", "method.importance.agee: no released column with a hierarchy; did you mean 'age'?"),
+        (
+            "importance = { agee = 2 }",
+            "method.importance.agee: no released column with a hierarchy; did you mean 'age'?",
+        ),
         ("importance = { age = true }", "method.importance.age should be a number"),
-        ("floor = { name = 1 }", "method.floor.name: no released column with a hierarchy; it takes 'age', 'sex'"),
+        (
+            "floor = { name = 1 }",
+            "method.floor.name: no released column with a hierarchy; it takes 'age', 'sex'",
+        ),
         ("ceiling = { visits = 1 }", "method.ceiling.visits: no released column with a hierarchy"),
         ("levels = { age = 1.5 }", "method.levels.age should be a valid integer, not 1.5"),
-        ("levels = { aeg = 1 }", "method.levels.aeg: no released column with a hierarchy; did you mean 'age'?"),
+        (
+            "levels = { aeg = 1 }",
+            "method.levels.aeg: no released column with a hierarchy; did you mean 'age'?",
+        ),
         ('classes = "diagnosis"', "method.classes should be a valid list"),
-        ('classes = ["diagnoses"]', "method.classes[0]: 'diagnoses' is no released column; did you mean 'diagnosis'?"),
+        (
+            'classes = ["diagnoses"]',
+            "method.classes[0]: 'diagnoses' is no released column; did you mean 'diagnosis'?",
+        ),
         ('classes = ["name"]', "method.classes[0]: 'name' is no released column"),
         ('unit = "age"', "method.unit: 'age' is no identifying column; give it that role"),
         ('unit = "nam"', "method.unit: 'nam' is no identifying column; did you mean 'name'?"),
@@ -516,12 +699,17 @@ def test_the_lattice_of_safepub_has_every_released_column_with_a_hierarchy(safe:
         ('score = "classification"', "method.classes names the columns to be predicted"),
         ("split = 1", "method: a `split` of 1 leaves nothing for a search"),
         ("split = 0", "method: split=0 is out of range"),
-        ('unit = "name"', "method: the probabilistic definition is not kept where people have several rows"),
+        (
+            'unit = "name"',
+            "method: the probabilistic definition is not kept where people have several rows",
+        ),
         ("rows = 2", "method.rows bounds how many rows each person gives; say with `unit`"),
         ("steps = 0", "method: steps=0 is out of range"),
     ],
 )
-def test_nonsense_is_named_by_its_key_and_its_fix(safe: Callable[..., Path], option: str, said: str) -> None:
+def test_nonsense_is_named_by_its_key_and_its_fix(
+    safe: Callable[..., Path], option: str, said: str
+) -> None:
     with pytest.raises(RecipeError, match=re.escape(said)):
         Recipe.load(safe(option)).method()
 
@@ -529,16 +717,27 @@ def test_nonsense_is_named_by_its_key_and_its_fix(safe: Callable[..., Path], opt
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (('epsilon = "ln(2)"', "epsilon = 0"), "method: epsilon=0 is out of range; it takes a number above 0"),
+        (
+            ('epsilon = "ln(2)"', "epsilon = 0"),
+            "method: epsilon=0 is out of range; it takes a number above 0",
+        ),
         (('epsilon = "ln(2)"', "epsilon = nan"), "method: epsilon=nan is no finite number"),
-        (('epsilon = "ln(2)"', "epsilon = true"), 'method.epsilon should be a number such as 0.5, or a text such as "ln(2)"'),
+        (
+            ('epsilon = "ln(2)"', "epsilon = true"),
+            'method.epsilon should be a number such as 0.5, or a text such as "ln(2)"',
+        ),
         (('epsilon = "ln(2)"', ""), "method.epsilon: missing; add it"),
         (("delta = 1e-6", "delta = 1"), "method: delta=1"),
         (("delta = 1e-6", ""), "method.delta: missing; add it"),
-        (('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', ""), "hierarchies.sex: missing, and the column is quasi"),
+        (
+            ('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', ""),
+            "hierarchies.sex: missing, and the column is quasi",
+        ),
     ],
 )
-def test_a_promise_that_makes_no_sense_is_refused(safe: Callable[..., Path], edit: tuple[str, str], said: str) -> None:
+def test_a_promise_that_makes_no_sense_is_refused(
+    safe: Callable[..., Path], edit: tuple[str, str], said: str
+) -> None:
     with pytest.raises(RecipeError, match=re.escape(said)):
         Recipe.load(safe(edit=edit)).method()
 
@@ -546,12 +745,23 @@ def test_a_promise_that_makes_no_sense_is_refused(safe: Callable[..., Path], edi
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("ceiling = { age = 9 }", "method: column 'age' can have levels 0 to 3; `floor` and `ceiling` ask for 0 to 9"),
-        ("levels = { age = 1 }", "method.levels is to name every column that has a hierarchy; missing are 'sex'"),
-        ("importance = { age = 0, sex = 0 }", "method.importance takes numbers of at least 0, and one above 0"),
+        (
+            "ceiling = { age = 9 }",
+            "method: column 'age' can have levels 0 to 3; `floor` and `ceiling` ask for 0 to 9",
+        ),
+        (
+            "levels = { age = 1 }",
+            "method.levels is to name every column that has a hierarchy; missing are 'sex'",
+        ),
+        (
+            "importance = { age = 0, sex = 0 }",
+            "method.importance takes numbers of at least 0, and one above 0",
+        ),
     ],
 )
-def test_what_the_schema_forbids_is_found_before_anything_is_spent(safe: Callable[..., Path], option: str, said: str) -> None:
+def test_what_the_schema_forbids_is_found_before_anything_is_spent(
+    safe: Callable[..., Path], option: str, said: str
+) -> None:
     path = safe(option)
     ledger = shoal.Ledger.create(path.with_name("book.ledger"))
     recipe = Recipe.load(path)
@@ -559,7 +769,10 @@ def test_what_the_schema_forbids_is_found_before_anything_is_spent(safe: Callabl
         with pytest.raises(RecipeError, match=re.escape(said)):
             attempt(recipe.table())
     assert len(ledger.entries()) == 1
-    for command in (["recipe", "check", str(path)], ["release", str(path), "--out", str(path.with_name("out"))]):
+    for command in (
+        ["recipe", "check", str(path)],
+        ["release", str(path), "--out", str(path.with_name("out"))],
+    ):
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 2
         assert said in result.stderr
@@ -572,26 +785,37 @@ def test_a_check_names_columns_that_leave_as_they_are(safe: Callable[..., Path])
 
 def test_a_table_without_anything_to_generalise_is_refused(safe: Callable[..., Path]) -> None:
     path = safe()
-    text = re.sub(r"\[hierarchies(.|\n)*?\[method\]", "[method]", path.read_text()).replace('"quasi"', '"insensitive"')
+    text = re.sub(r"\[hierarchies(.|\n)*?\[method\]", "[method]", path.read_text()).replace(
+        '"quasi"', '"insensitive"'
+    )
     path.write_text(text)
     with pytest.raises(RecipeError, match="no released column has one to be generalised along"):
         Recipe.load(path)
 
 
-def test_columns_that_lack_a_hierarchy_are_named_and_nothing_else(safe: Callable[..., Path]) -> None:
+def test_columns_that_lack_a_hierarchy_are_named_and_nothing_else(
+    safe: Callable[..., Path],
+) -> None:
     path = safe()
     path.write_text(re.sub(r"\[hierarchies(.|\n)*?\[method\]", "[method]", path.read_text()))
     with pytest.raises(RecipeError) as caught:
         Recipe.load(path)
-    assert all("missing, and the column is quasi-identifying" in line for line in str(caught.value).splitlines()[1:])
+    assert all(
+        "missing, and the column is quasi-identifying" in line
+        for line in str(caught.value).splitlines()[1:]
+    )
 
 
 # The recipe's digest
 
 
 @pytest.mark.parametrize("ledger", [False, True])
-def test_the_certificate_has_the_digest_of_the_recipe_and_nothing_else_of_it(safe: Callable[..., Path], ledger: bool) -> None:
-    path = safe(edit=("[output]", '[ledger]\npath = "book.ledger"\n[output]') if ledger else ("", ""))
+def test_the_certificate_has_the_digest_of_the_recipe_and_nothing_else_of_it(
+    safe: Callable[..., Path], ledger: bool
+) -> None:
+    path = safe(
+        edit=("[output]", '[ledger]\npath = "book.ledger"\n[output]') if ledger else ("", "")
+    )
     if ledger:
         shoal.Ledger.create(path.with_name("book.ledger"))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -42,7 +42,9 @@ from shoal.release import Certificate, Release, assemble, certify, plain
 from shoal.tables import Table
 from shoal.verification import unchecked, verify
 
-AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER)
+AGES = Hierarchy.from_lines(
+    [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER
+)
 SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
 
 
@@ -76,7 +78,9 @@ def people(rows: int = 60, seed: int = 1, kind: Any = pl.DataFrame) -> Table:
 
 
 def made(table: Table, node: tuple[int, ...] = (0, 1), k: int = 2, suppressed: Any = "drop") -> Any:
-    lattice = Lattice(Embedded().count(table, table.quasi), {name: table.hierarchy(name) for name in table.quasi})
+    lattice = Lattice(
+        Embedded().count(table, table.quasi), {name: table.hierarchy(name) for name in table.quasi}
+    )
     groups = lattice.groups(node)
     return assemble(table, groups, groups.sizes >= k, suppressed=suppressed)
 
@@ -92,8 +96,13 @@ def rows_of(frame: Any) -> list[tuple[Any, ...]]:
     return list(nw.from_native(frame, eager_only=True).iter_rows())
 
 
-@pytest.mark.parametrize(("kind", "back"), [(pl.DataFrame, pl.DataFrame), (pd.DataFrame, pd.DataFrame), (pa.table, pa.Table)])
-def test_the_same_kind_of_dataframe_comes_back_in_the_tables_order_of_columns(kind: Any, back: Any) -> None:
+@pytest.mark.parametrize(
+    ("kind", "back"),
+    [(pl.DataFrame, pl.DataFrame), (pd.DataFrame, pd.DataFrame), (pa.table, pa.Table)],
+)
+def test_the_same_kind_of_dataframe_comes_back_in_the_tables_order_of_columns(
+    kind: Any, back: Any
+) -> None:
     frame: Any = made(people(kind=kind))
     assert type(frame) is back
     wrapped = nw.from_native(frame, eager_only=True)
@@ -121,21 +130,35 @@ def test_released_rows_are_the_generalised_rows_of_kept_groups() -> None:
     order = [repr(row) for row in kept]
     assert sorted(map(repr, rows_of(made(table, k=4)))) == sorted(order)
     starred = rows_of(made(table, k=4, suppressed="star"))
-    assert sorted(map(repr, starred)) == sorted([*order, *(repr(("*", "*", *row[2:])) for row in lost)])
+    assert sorted(map(repr, starred)) == sorted(
+        [*order, *(repr(("*", "*", *row[2:])) for row in lost)]
+    )
 
 
-@given(st.integers(1, 60), st.integers(0, 10**6), st.sampled_from(["drop", "star"]), st.integers(1, 5))
-def test_the_order_of_the_input_changes_nothing(rows: int, seed: int, suppressed: str, k: int) -> None:
+@given(
+    st.integers(1, 60), st.integers(0, 10**6), st.sampled_from(["drop", "star"]), st.integers(1, 5)
+)
+def test_the_order_of_the_input_changes_nothing(
+    rows: int, seed: int, suppressed: str, k: int
+) -> None:
     table = people(rows)
     order = np.random.default_rng(seed).permutation(rows)
     shuffled = replace(table, frame=table.frame[order], _coded={})
-    assert rows_of(made(table, k=k, suppressed=suppressed)) == rows_of(made(shuffled, k=k, suppressed=suppressed))
+    assert rows_of(made(table, k=k, suppressed=suppressed)) == rows_of(
+        made(shuffled, k=k, suppressed=suppressed)
+    )
 
 
 def test_text_that_stands_for_one_value_is_written_in_one_way() -> None:
     for order in ([0, 1], [1, 0]):
         frame = pl.DataFrame({"sex": ["f", "f"], "paid": ["7", "007"]})[order]
-        table = shoal.table(frame, quasi=["sex"], sensitive=["paid"], hierarchies={"sex": SEXES}, types={"paid": "integer"})
+        table = shoal.table(
+            frame,
+            quasi=["sex"],
+            sensitive=["paid"],
+            hierarchies={"sex": SEXES},
+            types={"paid": "integer"},
+        )
         assert [str(row[1]) for row in rows_of(made(table, (0,), 1))] == ["7", "7"]
 
 
@@ -153,9 +176,13 @@ def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
     names = [f"q{i}" for i in range(8)]
     random = np.random.default_rng(3)
     values = random.integers(0, 1000, (50, 8))
-    frame = pl.DataFrame(dict(zip(names, np.vstack([values, values, values[:3]]).T.tolist(), strict=True)))
+    frame = pl.DataFrame(
+        dict(zip(names, np.vstack([values, values, values[:3]]).T.tolist(), strict=True))
+    )
     table = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, wide))
-    lattice = Lattice(Embedded().count(table, names), {name: table.hierarchy(name) for name in names})
+    lattice = Lattice(
+        Embedded().count(table, names), {name: table.hierarchy(name) for name in names}
+    )
     groups = lattice.groups((0,) * 8)
     seen = {tuple(map(int, row)) for row in rows_of(assemble(table, groups, groups.sizes >= 3))}
     assert seen == {tuple(row) for row in values[:3].tolist()}
@@ -183,7 +210,11 @@ def test_a_certificate_reads_back_and_reads_well() -> None:
     assert "\n  models = 2-anonymity\n  suppressed = drop\n  limit = 0.05" in text
     assert max(map(len, text.splitlines())) <= 80
     assert paper.number in text
-    assert paper.parameters == {"models": [{"is": "k-anonymity", "k": 2}], "suppressed": "drop", "limit": "1/20"}
+    assert paper.parameters == {
+        "models": [{"is": "k-anonymity", "k": 2}],
+        "suppressed": "drop",
+        "limit": "1/20",
+    }
     assert len(paper.number) == 32
 
 
@@ -191,12 +222,22 @@ def test_the_text_of_a_certificate_is_for_people() -> None:
     crowd = Embedded().count(people(), people().quasi)
     models = [KAnonymity(2), TCloseness("ill", "1/3", "ordered"), DeltaPresence(0, "1/2", crowd)]
     paper = replace(release(people()).certificate, levels={"age": 1, "sex": 0}, private=False)
-    told = {"models": models, "seen": {"age": 1}, "nothing": {}, "none": None, "sure": True, "loss": Granularity({"age": 2.0})}
+    told = {
+        "models": models,
+        "seen": {"age": 1},
+        "nothing": {},
+        "none": None,
+        "sure": True,
+        "loss": Granularity({"age": 2.0}),
+    }
     text = str(replace(paper, parameters=plain(told)))
     assert "NOT PRIVATE" in text
     assert "\nLevels\n  age 1, sex 0\n" in text
     assert "  models = 2-anonymity, 1/3-closeness (ordered) of ill, (0, 0.5)-presence\n" in text
-    assert "  seen = age 1\n  nothing = none\n  none = none\n  sure = yes\n  loss = granularity (importance = age 2.0)" in text
+    assert (
+        "  seen = age 1\n  nothing = none\n  none = none\n  sure = yes\n  loss = granularity (importance = age 2.0)"
+        in text
+    )
     assert not re.search(r"[{}\[\]\"]", text)
 
 
@@ -212,7 +253,9 @@ def test_a_seeded_release_says_that_it_is_not_private() -> None:
     assert release(people()).certificate.private
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"seal": 1}', "\0", '{"certificate": 2, "seal": ""}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", '{"seal": 1}', "\0", '{"certificate": 2, "seal": ""}']
+)
 def test_what_is_no_certificate_is_refused(text: str) -> None:
     with pytest.raises(FileError, match="certificate"):
         Certificate.from_json(text)
@@ -232,7 +275,9 @@ def test_every_changed_byte_of_either_file_is_found(tmp_path: Path) -> None:
     for changed in (path, paper):
         content = changed.read_bytes()
         for place in range(0, len(content), 7):
-            changed.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            changed.write_bytes(
+                content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+            )
             assert verify(paper, path), place
         for other in (content + b" ", content[:-1], content + b"\n", b""):
             changed.write_bytes(other)
@@ -241,7 +286,9 @@ def test_every_changed_byte_of_either_file_is_found(tmp_path: Path) -> None:
     assert verify(paper, path) == []
 
 
-def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right(tmp_path: Path) -> None:
+def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right(
+    tmp_path: Path,
+) -> None:
     table = people()
     paper = certify(table, Shown((KAnonymity(5),)), Syntactic(("5-anonymity",)), Chance())
     path = Release(made(table, k=4), paper).write(tmp_path)
@@ -262,7 +309,13 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 
 def test_what_the_files_cannot_show_is_listed() -> None:
     paper = release(people()).certificate
-    closeness = {"is": "t-closeness", "column": "ill", "t": "1/5", "distance": "equal", "hierarchy": None}
+    closeness = {
+        "is": "t-closeness",
+        "column": "ill",
+        "t": "1/5",
+        "distance": "equal",
+        "hierarchy": None,
+    }
     assert unchecked(paper) == []
     assert unchecked(replace(paper, parameters={"models": [closeness]})) == [
         "t-closeness (column = ill, t = 1/5, distance = equal)"
@@ -273,7 +326,9 @@ def test_what_the_files_cannot_show_is_listed() -> None:
 def test_a_hierarchy_read_off_the_rows_is_not_on_the_certificate(tmp_path: Path) -> None:
     tree = Hierarchy.from_lines([["flu", "*"], ["rare secret", "*"]], derived=True)
     frame = pl.DataFrame({"sex": ["f", "f", "m"], "ill": ["flu", "flu", "rare secret"]})
-    table = shoal.table(frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": SEXES, "ill": tree})
+    table = shoal.table(
+        frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": SEXES, "ill": tree}
+    )
     models = (KAnonymity(2), bound(TCloseness("ill", 0), table))
     paper = certify(table, Shown(models), Syntactic(("2-anonymity",)), Chance(), whole=True)
     path = Release(made(table, (0,)), paper).write(tmp_path)
@@ -332,7 +387,9 @@ def test_a_million_rows_are_assembled() -> None:
 
 
 ILLS = Hierarchy.from_lines([["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"]])
-PAY = Hierarchy.from_lines([["[0, 5)", "low", "*"], ["[5, 10)", "low", "*"], ["[10, 15]", "high", "*"]], Kind.FLOAT)
+PAY = Hierarchy.from_lines(
+    [["[0, 5)", "low", "*"], ["[5, 10)", "low", "*"], ["[10, 15]", "high", "*"]], Kind.FLOAT
+)
 
 every_model = st.one_of(
     st.builds(KAnonymity, st.integers(1, 5)),
@@ -343,15 +400,24 @@ every_model = st.one_of(
             st.builds(DistinctDiversity, name, st.integers(1, 3)),
             st.builds(PSensitive, name, st.integers(1, 3), st.integers(1, 4)),
             st.builds(EntropyDiversity, name, st.fractions(1, 3, max_denominator=10)),
-            st.builds(RecursiveDiversity, name, st.fractions("1/2", 3, max_denominator=4), st.integers(1, 3)),
+            st.builds(
+                RecursiveDiversity,
+                name,
+                st.fractions("1/2", 3, max_denominator=4),
+                st.integers(1, 3),
+            ),
             st.builds(
                 TCloseness,
                 name,
                 st.fractions(0, 1, max_denominator=10),
                 st.sampled_from(["equal", "ordered", "hierarchical"]),
             ),
-            st.builds(BetaLikeness, name, st.fractions("1/10", 3, max_denominator=10), st.booleans()),
-            st.builds(DeltaDisclosure, name, st.fractions("1/10", 2, max_denominator=10), st.booleans()),
+            st.builds(
+                BetaLikeness, name, st.fractions("1/10", 3, max_denominator=10), st.booleans()
+            ),
+            st.builds(
+                DeltaDisclosure, name, st.fractions("1/10", 2, max_denominator=10), st.booleans()
+            ),
         )
     ),
 )
@@ -359,12 +425,20 @@ every_model = st.one_of(
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from("fm"), st.sampled_from(["", "flu", "cold", "gout"]), st.floats(0, 15)), min_size=1, max_size=25
+        st.tuples(
+            st.sampled_from("fm"), st.sampled_from(["", "flu", "cold", "gout"]), st.floats(0, 15)
+        ),
+        min_size=1,
+        max_size=25,
     ),
     every_model,
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_verify_and_the_models_agree_on_every_group(tmp_path: Path, rows: list[tuple[str, str, float]], model: Any) -> None:
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_verify_and_the_models_agree_on_every_group(
+    tmp_path: Path, rows: list[tuple[str, str, float]], model: Any
+) -> None:
     sexes, ills, pays = (list(values) for values in zip(*rows, strict=True))
     table = shoal.table(
         pl.DataFrame({"sex": sexes, "ill": ills, "pay": pays}),
@@ -373,10 +447,14 @@ def test_verify_and_the_models_agree_on_every_group(tmp_path: Path, rows: list[t
         hierarchies={"sex": SEXES, "ill": ILLS, "pay": PAY},
     )
     model = bound(model, table)
-    groups = Lattice(Embedded().count(table, table.names), {"sex": table.hierarchy("sex")}).groups((0,))
+    groups = Lattice(Embedded().count(table, table.names), {"sex": table.hierarchy("sex")}).groups(
+        (0,)
+    )
     failing = int((~model.holds(groups)).sum())
     paper = certify(table, Shown((model,)), Syntactic((str(model),)), Chance(), whole=True)
-    path = Release(assemble(table, groups, np.ones(len(groups.sizes), dtype=np.bool_)), paper).write(tmp_path)
+    path = Release(
+        assemble(table, groups, np.ones(len(groups.sizes), dtype=np.bool_)), paper
+    ).write(tmp_path)
     failures = verify(tmp_path / "certificate.json", path)
     assert bool(failures) == bool(failing)
     if failing:

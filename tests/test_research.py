@@ -29,7 +29,9 @@ def people(values: str) -> Table:
 def drawn(table: Table, t: int, chance: Chance, **options: object) -> Shown:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return tuple(frequent_exponential(table, t, EPSILON, BETA, chance=chance, **options).items())  # type: ignore[arg-type]
+        return tuple(
+            frequent_exponential(table, t, EPSILON, BETA, chance=chance, **options).items()  # type: ignore[arg-type]
+        )
 
 
 def outcomes(values: str, t: int) -> dict[Shown, Interval]:
@@ -70,9 +72,13 @@ def test_away_from_the_threshold_the_same_adversary_learns_little() -> None:
     assert apart.high < Fraction(1, 10)
 
 
-def test_what_comes_out_are_frequent_generalisations_of_sampled_records_and_the_roots_once_more() -> None:
+def test_what_comes_out_are_frequent_generalisations_of_sampled_records_and_the_roots_once_more() -> (
+    None
+):
     table = shoal.table(
-        pl.DataFrame({"x": list("vvvww"), "town": list("aabcd")}), quasi=["x", "town"], hierarchies={"x": TREE, "town": TOWNS}
+        pl.DataFrame({"x": list("vvvww"), "town": list("aabcd")}),
+        quasi=["x", "town"],
+        hierarchies={"x": TREE, "town": TOWNS},
     )
     fits: dict[tuple[str, ...], int] = {
         (x, town): sum(
@@ -94,12 +100,17 @@ def test_what_comes_out_are_frequent_generalisations_of_sampled_records_and_the_
 
 def test_nothing_of_the_result_speaks_of_a_promise() -> None:
     shown = drawn(people("vvww"), 2, Seeded(1))
-    assert all(isinstance(number, int) and all(text in ("v", "w", "*") for text in one) for one, number in shown)
+    assert all(
+        isinstance(number, int) and all(text in ("v", "w", "*") for text in one)
+        for one, number in shown
+    )
     assert "release" not in dir(research)
     assert not {"delta", "certificate", "promise"} & set(signature(frequent_exponential).parameters)
 
 
-def test_what_cannot_be_is_refused_without_values_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_is_refused_without_values_of_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     table = people("vvww")
     for error, arguments in (
         (ParameterError, (0, 1, "0.5")),
@@ -111,7 +122,10 @@ def test_what_cannot_be_is_refused_without_values_of_the_table(monkeypatch: pyte
         with pytest.warns(UserWarning, match="NOT"), pytest.raises(error) as caught:
             frequent_exponential(table, *arguments)
         assert "'v'" not in str(caught.value)
-    with pytest.warns(UserWarning, match="NOT"), pytest.raises(ParameterError, match="weights are 0"):
+    with (
+        pytest.warns(UserWarning, match="NOT"),
+        pytest.raises(ParameterError, match="weights are 0"),
+    ):
         frequent_exponential(table, 2, 1, "0.5", weights={"x": 0})
     with pytest.warns(UserWarning, match="NOT"), pytest.raises(ParameterError, match="no quasi"):
         frequent_exponential(table.with_roles(sensitive=["x"]), 2, 1, "0.5")

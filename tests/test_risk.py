@@ -51,10 +51,25 @@ def test_prosecutor_risk_is_what_it_is_by_hand() -> None:
 
 @pytest.mark.parametrize(
     ("threshold", "at_risk"),
-    [(0, 6), (0.2, 6), ("1/3", 3), (Fraction(1, 3), 3), (0.3333, 6), (0.34, 3), (0.5, 1), (0.99, 1), (1, 0)],
+    [
+        (0, 6),
+        (0.2, 6),
+        ("1/3", 3),
+        (Fraction(1, 3), 3),
+        (0.3333, 6),
+        (0.34, 3),
+        (0.5, 1),
+        (0.99, 1),
+        (1, 0),
+    ],
 )
-def test_a_record_is_at_risk_above_the_threshold_and_not_at_it(threshold: Any, at_risk: int) -> None:
-    assert assess(people(**SIX), quasi=["age", "sex"], threshold=threshold).prosecutor.records_at_risk == at_risk
+def test_a_record_is_at_risk_above_the_threshold_and_not_at_it(
+    threshold: Any, at_risk: int
+) -> None:
+    assert (
+        assess(people(**SIX), quasi=["age", "sex"], threshold=threshold).prosecutor.records_at_risk
+        == at_risk
+    )
 
 
 def test_a_threshold_of_one_fifth_asks_for_groups_of_five() -> None:
@@ -84,13 +99,19 @@ def test_ordered_closeness_is_for_columns_with_an_order() -> None:
 
 
 def test_a_group_with_one_sensitive_value_has_no_recursive_diversity() -> None:
-    assert assess(people(**SIX), quasi=["age"], sensitive=["ill"]).sensitive["ill"].recursive is None
+    assert (
+        assess(people(**SIX), quasi=["age"], sensitive=["ill"]).sensitive["ill"].recursive is None
+    )
 
 
 def test_roles_of_the_table_are_the_default() -> None:
     table = shoal.table(pl.DataFrame(SIX), quasi=["age"], sensitive=["ill"], identifying=["name"])
     found = assess(table)
-    assert (found.columns, tuple(found.sensitive), found.left_out) == (("age",), ("ill",), ("sex", "name"))
+    assert (found.columns, tuple(found.sensitive), found.left_out) == (
+        ("age",),
+        ("ill",),
+        ("sex", "name"),
+    )
 
 
 def test_suppressed_rows_are_recognised_and_no_group() -> None:
@@ -121,9 +142,18 @@ def test_suppressed_rows_do_not_tell_about_sensitive_values() -> None:
 
 
 def test_a_table_without_records_has_no_k_and_no_risk() -> None:
-    for table in (people(age=["*", "*"]), shoal.table(pl.DataFrame({"age": []}, schema={"age": pl.String}))):
+    for table in (
+        people(age=["*", "*"]),
+        shoal.table(pl.DataFrame({"age": []}, schema={"age": pl.String})),
+    ):
         found = assess(table, quasi=["age"], details=True, fraction=0.1)
-        assert (found.records, found.groups, found.k, found.uniques, found.largest) == (0, 0, None, 0, 0)
+        assert (found.records, found.groups, found.k, found.uniques, found.largest) == (
+            0,
+            0,
+            None,
+            0,
+            0,
+        )
         assert (found.prosecutor.highest, found.prosecutor.average, found.marketer) == (0, 0, 0)
 
 
@@ -141,7 +171,9 @@ def test_journalist_risk_goes_by_the_groups_of_the_population() -> None:
     assert found.outside == 0
 
 
-def test_records_that_the_population_lacks_are_counted_and_no_safer_than_for_the_prosecutor() -> None:
+def test_records_that_the_population_lacks_are_counted_and_no_safer_than_for_the_prosecutor() -> (
+    None
+):
     table = people(age=[30, 30, 40])
     population = people(age=[30, 41])
     found = assess(table, quasi=["age"], population=population)
@@ -177,7 +209,14 @@ def test_a_share_is_from_0_to_1(option: str, value: Any) -> None:
 
 
 def test_an_assessment_is_ready_for_json() -> None:
-    found = assess(people(**SIX), quasi=["age", "sex"], sensitive=["ill"], details=True, fraction=0.1, population=people(**SIX))
+    found = assess(
+        people(**SIX),
+        quasi=["age", "sex"],
+        sensitive=["ill"],
+        details=True,
+        fraction=0.1,
+        population=people(**SIX),
+    )
     read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert {"records", "groups", "k", "uniques", "prosecutor"} <= set(read)
     assert {"highest", "average"} <= set(read["prosecutor"])
@@ -185,19 +224,30 @@ def test_an_assessment_is_ready_for_json() -> None:
 
 def test_details_are_made_on_request_only() -> None:
     found = assess(people(**SIX), quasi=["age", "sex"], fraction=0.1)
-    assert (found.column_risks, found.identifying_sets, found.population_uniqueness) == (None, None, None)
+    assert (found.column_risks, found.identifying_sets, found.population_uniqueness) == (
+        None,
+        None,
+        None,
+    )
     found = assess(people(**SIX), quasi=["age", "sex"], details=True)
     assert found.column_risks is not None
     assert found.identifying_sets is not None
     assert found.population_uniqueness is None
 
 
-tables = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=14)
+tables = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3), st.integers(0, 1)),
+    min_size=1,
+    max_size=14,
+)
 
 
 @given(tables)
 def test_risks_are_averages_over_records(rows: list[tuple[int, ...]]) -> None:
-    found = assess(people(**{f"c{j}": [str(row[j]) for row in rows] for j in range(4)}), quasi=[f"c{j}" for j in range(4)])
+    found = assess(
+        people(**{f"c{j}": [str(row[j]) for row in rows] for j in range(4)}),
+        quasi=[f"c{j}" for j in range(4)],
+    )
     risk = [1 / rows.count(row) for row in rows]
     assert found.prosecutor.average == pytest.approx(sum(risk) / len(rows))
     assert found.prosecutor.highest == max(risk)
@@ -207,13 +257,18 @@ def test_risks_are_averages_over_records(rows: list[tuple[int, ...]]) -> None:
 
 
 @given(tables, st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2)]))
-def test_identifying_sets_are_the_minimal_ones_and_all_of_them(rows: list[tuple[int, ...]], share: Fraction) -> None:
+def test_identifying_sets_are_the_minimal_ones_and_all_of_them(
+    rows: list[tuple[int, ...]], share: Fraction
+) -> None:
     def uniques(columns: tuple[int, ...]) -> int:
         seen = [tuple(row[j] for j in columns) for row in rows]
         return sum(seen.count(one) == 1 for one in seen)
 
     enough = [
-        set(columns) for size in range(1, 5) for columns in combinations(range(4), size) if uniques(columns) > share * len(rows)
+        set(columns)
+        for size in range(1, 5)
+        for columns in combinations(range(4), size)
+        if uniques(columns) > share * len(rows)
     ]
     minimal = {tuple(sorted(one)) for one in enough if not any(other < one for other in enough)}
     cells = group([f"{j}" for j in range(4)], list(np.array(rows, dtype=np.uint8).T), [3, 2, 4, 2])
@@ -254,7 +309,9 @@ def test_shares_add_up_to_one_and_a_constant_column_has_none() -> None:
     chance = np.random.default_rng(1)
     for columns in (3, uniqueness.EXACT_COLUMNS + 3):
         codes = [chance.integers(0, 3, 200).astype(np.uint8) for _ in range(columns - 1)]
-        cells = group([f"{j}" for j in range(columns)], [*codes, np.zeros(200, dtype=np.uint8)], [3] * columns)
+        cells = group(
+            [f"{j}" for j in range(columns)], [*codes, np.zeros(200, dtype=np.uint8)], [3] * columns
+        )
         risks = column_risks(cells)
         assert sum(risk.share for risk in risks) == pytest.approx(1)
         assert (risks[-1].column, risks[-1].share) == (f"{columns - 1}", 0)
@@ -268,10 +325,14 @@ def test_columns_that_all_say_the_same_of_everyone_share_alike() -> None:
 # Population uniqueness
 
 
-def sampled(population: npt.NDArray[np.int64], fraction: float, seed: int = 0) -> npt.NDArray[np.int64]:
+def sampled(
+    population: npt.NDArray[np.int64], fraction: float, seed: int = 0
+) -> npt.NDArray[np.int64]:
     """Group sizes of a simple random sample."""
     chance = np.random.default_rng(seed)
-    sizes = chance.multivariate_hypergeometric(population, round(int(population.sum()) * fraction), method="marginals")
+    sizes = chance.multivariate_hypergeometric(
+        population, round(int(population.sum()) * fraction), method="marginals"
+    )
     return np.asarray(sizes[sizes > 0])
 
 
@@ -300,7 +361,9 @@ def pitman() -> npt.NDArray[np.int64]:
 
 
 @pytest.mark.parametrize("fraction", [0.05, 0.1, 0.4])
-def test_pitmans_model_finds_the_uniques_of_a_population_of_its_kind(pitman: npt.NDArray[np.int64], fraction: float) -> None:
+def test_pitmans_model_finds_the_uniques_of_a_population_of_its_kind(
+    pitman: npt.NDArray[np.int64], fraction: float
+) -> None:
     true = int((pitman == 1).sum()) / int(pitman.sum())
     found = population_uniqueness(sampled(pitman, fraction), fraction)
     assert found.pitman == pytest.approx(true, rel=0.25)
@@ -308,7 +371,9 @@ def test_pitmans_model_finds_the_uniques_of_a_population_of_its_kind(pitman: npt
 
 
 @pytest.mark.parametrize("fraction", [0.2, 0.5])
-def test_the_slide_negative_binomial_finds_the_uniques_of_a_population_of_its_kind(fraction: float) -> None:
+def test_the_slide_negative_binomial_finds_the_uniques_of_a_population_of_its_kind(
+    fraction: float,
+) -> None:
     population = 1 + np.random.default_rng(5).negative_binomial(0.5, 0.05, 20_000)
     true = int((population == 1).sum()) / int(population.sum())
     found = population_uniqueness(sampled(population, fraction), fraction)
@@ -335,7 +400,9 @@ def test_a_sample_that_is_the_population_is_as_unique_as_it_is() -> None:
 def test_zayatz_is_what_it_is_by_hand() -> None:
     # Two of one, one of two, from 8 people: a sample of 4 has exactly one of one with 4/8, of two with 2·C(6,3)/C(8,4).
     stays = (2 * 1 / 2) / (2 * 1 / 2 + 1 * 2 * 20 / 70)
-    assert population_uniqueness(np.array([1, 1, 2]), 0.5).zayatz == pytest.approx(stays * 2 * 2 / 8)
+    assert population_uniqueness(np.array([1, 1, 2]), 0.5).zayatz == pytest.approx(
+        stays * 2 * 2 / 8
+    )
 
 
 def test_without_sample_uniques_nobody_is_estimated_unique() -> None:
@@ -353,7 +420,10 @@ def test_a_model_that_does_not_fit_gives_none() -> None:
 
 
 @settings(max_examples=60)
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.sampled_from([0.001, 0.05, 0.1, 0.3, 0.9, 1]))
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=40),
+    st.sampled_from([0.001, 0.05, 0.1, 0.3, 0.9, 1]),
+)
 def test_estimates_are_shares_or_none_for_every_sample(sizes: list[int], fraction: float) -> None:
     found = population_uniqueness(np.array(sizes), fraction)
     for estimate in (found.pitman, found.zayatz, found.snb, found.estimate):
@@ -364,7 +434,9 @@ def test_estimates_are_shares_or_none_for_every_sample(sizes: list[int], fractio
 def test_the_digamma_function_is_right() -> None:
     special = pytest.importorskip("scipy.special")
     for x in np.exp(np.linspace(-10, 20, 300)):
-        assert uniqueness._digamma(float(x)) == pytest.approx(float(special.digamma(x)), rel=1e-12, abs=1e-12)
+        assert uniqueness._digamma(float(x)) == pytest.approx(
+            float(special.digamma(x)), rel=1e-12, abs=1e-12
+        )
 
 
 # Other tools
@@ -373,7 +445,9 @@ def test_the_digamma_function_is_right() -> None:
 def test_adult_has_the_risks_pycanon_finds(shared_data: Path) -> None:
     """pycanon 1.3.5 on the same columns. Its average risk is over groups, and it rounds entropy l down."""
     table = shoal.table(pl.read_csv(shared_data / "adult" / "adult.csv", separator=";"))
-    found = assess(table, quasi=["sex", "age", "race", "marital-status"], sensitive=["salary-class"])
+    found = assess(
+        table, quasi=["sex", "age", "race", "marital-status"], sensitive=["salary-class"]
+    )
     assert (found.k, found.prosecutor.highest) == (1, 1)
     assert found.prosecutor.average_of_groups == pytest.approx(0.46984591519122215)  # average_rir
     assert found.sensitive["salary-class"].closeness == pytest.approx(0.7510775147536636)
@@ -383,7 +457,10 @@ def test_adult_has_the_risks_pycanon_finds(shared_data: Path) -> None:
     assert coarse.k == 87
     assert coarse.prosecutor.highest == pytest.approx(0.011494252873563218)
     assert coarse.prosecutor.average_of_groups == pytest.approx(0.004003845380843377)
-    assert (coarse.sensitive["salary-class"].distinct, int(coarse.sensitive["salary-class"].entropy)) == (2, 1)
+    assert (
+        coarse.sensitive["salary-class"].distinct,
+        int(coarse.sensitive["salary-class"].entropy),
+    ) == (2, 1)
     assert coarse.sensitive["salary-class"].closeness == pytest.approx(0.20294547375208355)
     assert coarse.sensitive["salary-class"].likeness == pytest.approx(0.38366751560398815)
     assert coarse.sensitive["salary-class"].disclosure == pytest.approx(1.6890000223204622)

@@ -29,8 +29,12 @@ from shoal.tables import Table
 from shoal.verification import verify
 from tests.enumeration import law
 
-AGES = Hierarchy.from_lines([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(50)], Kind.INTEGER)
-TOWNS = Hierarchy.from_lines([["Zürich", "CH", "*"], ["Genève", "CH", "*"], ["Łódź", "PL", "*"], ["東京", "JP", "*"]])
+AGES = Hierarchy.from_lines(
+    [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(50)], Kind.INTEGER
+)
+TOWNS = Hierarchy.from_lines(
+    [["Zürich", "CH", "*"], ["Genève", "CH", "*"], ["Łódź", "PL", "*"], ["東京", "JP", "*"]]
+)
 SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
 TREES = {"age": AGES, "town": TOWNS, "sex": SEXES}
 NEARLY_SURE = SafePub(30, "1e-4", split="1/10")
@@ -46,14 +50,27 @@ def people(rows: int = 3000, seed: int = 1, **options: Any) -> Table:
         "sex": random.choice(["f", "m"], rows, p=[0.4, 0.6]).tolist(),
         "ill": random.choice(["grippe", "größe"], rows).tolist(),
     }
-    schema = {"name": pl.String, "age": pl.Int64, "town": pl.String, "sex": pl.String, "ill": pl.String}
+    schema = {
+        "name": pl.String,
+        "age": pl.Int64,
+        "town": pl.String,
+        "sex": pl.String,
+        "ill": pl.String,
+    }
     return table(pl.DataFrame(columns, schema=schema), **options)
 
 
 def table(frame: pl.DataFrame, **options: Any) -> Table:
     roles = {"quasi": ["age", "town", "sex"], "sensitive": ["ill"], "identifying": ["name"]}
-    given = {**{role: [name for name in names if name in frame.columns] for role, names in roles.items()}, **options}
-    trees = given.pop("hierarchies", {name: tree for name, tree in TREES.items() if name in frame.columns})
+    given = {
+        **{
+            role: [name for name in names if name in frame.columns] for role, names in roles.items()
+        },
+        **options,
+    }
+    trees = given.pop(
+        "hierarchies", {name: tree for name, tree in TREES.items() if name in frame.columns}
+    )
     return shoal.table(frame, **given, hierarchies=trees)
 
 
@@ -72,13 +89,17 @@ def table(frame: pl.DataFrame, **options: Any) -> Table:
     ],
     ids=["select", "standard", "groups", "walk", "classification", "levels"],
 )
-def test_only_groups_of_at_least_k_leave_and_what_leaves_is_true(method: SafePub, tmp_path: Path) -> None:
+def test_only_groups_of_at_least_k_leave_and_what_leaves_is_true(
+    method: SafePub, tmp_path: Path
+) -> None:
     given = people()
     release = method.release(given)
     assert release.table.columns == ["age", "town", "sex", "ill"]
     levels, k = release.certificate.levels, release.certificate.derived["k"]
     labels = {
-        name: [tree.labels[levels[name]][code] for code in tree.maps[levels[name]][given.leaves(name)]]
+        name: [
+            tree.labels[levels[name]][code] for code in tree.maps[levels[name]][given.leaves(name)]
+        ]
         for name, tree in ((name, given.hierarchy(name)) for name in TREES)
     }
     there = Counter(zip(*labels.values(), given.frame["ill"].to_list(), strict=True))
@@ -108,19 +129,35 @@ def test_columns_that_leave_as_they_are_tell_groups_apart() -> None:
     frame = pl.DataFrame({"sex": ["f"] * 300, "ill": [f"ill {i}" for i in range(300)]})
     assert len(SafePub(2, "1e-3", levels={"sex": 0}).release(table(frame)).table) == 0
     frame = pl.DataFrame({"sex": ["f"] * 600, "ill": ["one", "two"] * 300})
-    assert set(SafePub(2, "1e-3", levels={"sex": 0}).release(table(frame)).table["ill"]) == {"one", "two"}
+    assert set(SafePub(2, "1e-3", levels={"sex": 0}).release(table(frame)).table["ill"]) == {
+        "one",
+        "two",
+    }
 
 
 def test_where_every_column_is_at_its_root_nothing_leaves() -> None:
     frame = people().frame.to_native().select("age", "town", "sex")
-    assert len(SafePub(2, "1e-3", levels={"age": 2, "town": 2, "sex": 1}).release(table(frame)).table) == 0
+    assert (
+        len(SafePub(2, "1e-3", levels={"age": 2, "town": 2, "sex": 1}).release(table(frame)).table)
+        == 0
+    )
 
 
 def test_the_certificate_tells_only_what_the_parameters_and_the_levels_do() -> None:
     method = SafePub(2, "1e-3")
-    one, other = (method.release(people(rows, seed)).certificate for rows, seed in ((400, 1), (2903, 2)))
+    one, other = (
+        method.release(people(rows, seed)).certificate for rows, seed in ((400, 1), (2903, 2))
+    )
     assert replace(one, levels={}, number="") == replace(other, levels={}, number="")
-    assert set(one.derived) == {"k", "beta", "epsilon_anonymisation", "epsilon_search", "delta", "definition", "rows"}
+    assert set(one.derived) == {
+        "k",
+        "beta",
+        "epsilon_anonymisation",
+        "epsilon_search",
+        "delta",
+        "definition",
+        "rows",
+    }
 
 
 # What was asked for
@@ -140,7 +177,9 @@ def test_the_promise_is_that_of_the_certificate_whatever_the_definition_and_the_
         assert promise.unit == (method.unit or "row")
 
 
-def test_the_budget_is_split_as_asked_and_all_of_it_is_the_releases_where_levels_are_given() -> None:
+def test_the_budget_is_split_as_asked_and_all_of_it_is_the_releases_where_levels_are_given() -> (
+    None
+):
     schema = people(0)
     derived = SafePub(1, "1e-5", split="3/4").release(schema).certificate.derived
     parameters = safepub_parameters("3/4", "1e-5")
@@ -155,7 +194,10 @@ def test_the_budget_is_split_as_asked_and_all_of_it_is_the_releases_where_levels
 
 
 def test_the_standard_definition_needs_a_smaller_crowd() -> None:
-    one, other = (SafePub(1, "1e-6", definition).release(people(0)).certificate for definition in ("probabilistic", "standard"))
+    one, other = (
+        SafePub(1, "1e-6", definition).release(people(0)).certificate
+        for definition in ("probabilistic", "standard")
+    )
     assert one.derived["k"] > other.derived["k"]
 
 
@@ -167,20 +209,28 @@ def test_levels_stay_within_floor_and_ceiling() -> None:
         assert levels["town"] <= 1
 
 
-@pytest.mark.parametrize("score", ["granularity", "intensity", "discernibility", "entropy", "groups"])
+@pytest.mark.parametrize(
+    "score", ["granularity", "intensity", "discernibility", "entropy", "groups"]
+)
 @pytest.mark.parametrize("how", ["select", "walk"])
-def test_with_much_to_spend_a_search_finds_the_one_node_that_keeps_anything(score: str, how: Any) -> None:
+def test_with_much_to_spend_a_search_finds_the_one_node_that_keeps_anything(
+    score: str, how: Any
+) -> None:
     """Column a has 4 values and b 80: by b, or by both, groups have 30 records at most, too few for k; by a, 600."""
     method = SafePub(30, "1e-2", split="1/10", score=score, search=how, steps=3)
     wide = Hierarchy.from_lines([[str(i), "*"] for i in range(90)])
-    frame = pl.DataFrame({"a": [str(i % 4) for i in range(2400)], "b": [str(i // 4 % 80) for i in range(2400)]})
+    frame = pl.DataFrame(
+        {"a": [str(i % 4) for i in range(2400)], "b": [str(i // 4 % 80) for i in range(2400)]}
+    )
     given = shoal.table(frame, quasi=["a", "b"], hierarchies={"a": wide, "b": wide})
     assert method.release(given).certificate.levels == {"a": 0, "b": 1}
 
 
 def test_what_is_important_stays_fine() -> None:
     wide = Hierarchy.from_lines([[str(i), "*"] for i in range(20)])
-    frame = pl.DataFrame({"a": [str(i % 20) for i in range(8000)], "b": [str(i // 20 % 20) for i in range(8000)]})
+    frame = pl.DataFrame(
+        {"a": [str(i % 20) for i in range(8000)], "b": [str(i // 20 % 20) for i in range(8000)]}
+    )
     given = shoal.table(frame, quasi=["a", "b"], hierarchies={"a": wide, "b": wide})
     for important, other in (("a", "b"), ("b", "a")):
         method = SafePub(30, "1e-2", split="1/10", importance={important: 3, other: "1/2"})
@@ -190,7 +240,9 @@ def test_what_is_important_stays_fine() -> None:
 def test_a_class_stays_as_it_is_and_is_told_by_what_predicts_it() -> None:
     wide = Hierarchy.from_lines([[str(i), "*"] for i in range(20)])
     noise, cause = [str(i // 20 % 20) for i in range(8000)], [str(i % 20) for i in range(8000)]
-    frame = pl.DataFrame({"noise": noise, "cause": cause, "ill": [str(int(value) % 2) for value in cause]})
+    frame = pl.DataFrame(
+        {"noise": noise, "cause": cause, "ill": [str(int(value) % 2) for value in cause]}
+    )
     trees = {"noise": wide, "cause": wide, "ill": Hierarchy.from_lines([["0", "*"], ["1", "*"]])}
     given = shoal.table(frame, quasi=["noise", "cause"], sensitive=["ill"], hierarchies=trees)
     method = SafePub(30, "1e-2", split="1/10", score="classification", classes=("ill",))
@@ -215,7 +267,9 @@ def test_a_large_lattice_is_searched_in_part(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("how", ["select", "walk"])
 @pytest.mark.parametrize("score", ["granularity", "intensity", "groups"])
-def test_a_lattice_beyond_any_array_is_searched(score: str, how: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lattice_beyond_any_array_is_searched(
+    score: str, how: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(search, "PART", 50)
     names = [f"c{j}" for j in range(70)]
     frame = pl.DataFrame({name: ["f", "m"] * 20 for name in names})
@@ -228,13 +282,17 @@ def test_a_lattice_beyond_any_array_is_searched(score: str, how: Any, monkeypatc
 def test_where_no_value_is_worth_anything_any_node_will_do(how: Any) -> None:
     one = Hierarchy.from_lines([["f", "*"]])
     given = table(pl.DataFrame({"sex": ["f"] * 9}), hierarchies={"sex": one})
-    assert {SafePub(1, "1e-3", search=how).release(given).certificate.levels["sex"] for _ in range(60)} == {0, 1}
+    assert {
+        SafePub(1, "1e-3", search=how).release(given).certificate.levels["sex"] for _ in range(60)
+    } == {0, 1}
 
 
 # Tables that are odd
 
 
-@pytest.mark.parametrize("method", [SafePub(1, "1e-3"), SafePub(1, "1e-3", "standard", unit="name", rows=2)])
+@pytest.mark.parametrize(
+    "method", [SafePub(1, "1e-3"), SafePub(1, "1e-3", "standard", unit="name", rows=2)]
+)
 def test_a_table_of_no_or_few_rows_gives_an_empty_release(method: SafePub, tmp_path: Path) -> None:
     for rows in (0, 1, 2):
         release = method.release(people(rows))
@@ -261,7 +319,9 @@ def test_whether_any_value_is_missing_changes_nothing_else() -> None:
     """The leaf for missing values is there by policy, not because one was seen."""
     method = SafePub(2, "1e-3", levels={"sex": 0})
     for few in ([], [None]):
-        release = method.release(table(pl.DataFrame({"sex": ["f"] * 800 + few}, schema={"sex": pl.String})))
+        release = method.release(
+            table(pl.DataFrame({"sex": ["f"] * 800 + few}, schema={"sex": pl.String}))
+        )
         assert set(release.table["sex"].to_list()) == {"f"}
         assert release.table.schema == {"sex": pl.String}
 
@@ -273,7 +333,10 @@ def test_a_hierarchy_derived_from_the_rows_is_refused_with_the_reason() -> None:
     frame = pl.DataFrame({"age": list(range(50))})
     derived = derive(shoal.table(frame, quasi=["age"]).column("age"), intervals, widths=[10])
     given = shoal.table(frame, quasi=["age"], hierarchies={"age": derived})
-    for ask in (SafePub(1, "1e-3").release, lambda given: SafePub(1, "1e-3").promise(Schema.of(given))):
+    for ask in (
+        SafePub(1, "1e-3").release,
+        lambda given: SafePub(1, "1e-3").promise(Schema.of(given)),
+    ):
         with pytest.raises(HierarchyError, match=r"derived from the rows.*declared domain"):
             ask(given)
 
@@ -331,7 +394,9 @@ def test_nonsense_is_refused_before_there_is_a_table(wrong: dict[str, Any], said
         ({"unit": "id", "definition": "standard"}, "'id'"),
     ],
 )
-def test_what_does_not_fit_the_schema_is_refused_before_any_row_is_seen(wrong: dict[str, Any], said: str) -> None:
+def test_what_does_not_fit_the_schema_is_refused_before_any_row_is_seen(
+    wrong: dict[str, Any], said: str
+) -> None:
     with pytest.raises(ParameterError, match=said):
         SafePub(**{"epsilon": 1, "delta": "1e-3", **wrong}).promise(Schema.of(people(0)))
 
@@ -348,7 +413,11 @@ def test_a_type_that_would_be_read_off_the_values_is_to_be_declared(frame: Any) 
     given: dict[str, Any] = {"quasi": ["sex"], "sensitive": ["x"], "hierarchies": {"sex": SEXES}}
     with pytest.raises(ColumnError, match=r"'x'.*declare"):
         SafePub(1, "1e-3").release(shoal.table(frame, **given))
-    assert SafePub(1, "1e-3").release(shoal.table(frame, **given, types={"x": "text"})).certificate.private
+    assert (
+        SafePub(1, "1e-3")
+        .release(shoal.table(frame, **given, types={"x": "text"}))
+        .certificate.private
+    )
 
 
 def test_a_quasi_identifying_column_needs_a_hierarchy() -> None:
@@ -379,7 +448,9 @@ def test_no_error_and_no_progress_tells_a_value() -> None:
 
 def test_stopping_at_any_point_gives_no_release() -> None:
     points = []
-    SafePub(1, "1e-3", search="walk", steps=4).release(people(100), progress=lambda *at: points.append(at))
+    SafePub(1, "1e-3", search="walk", steps=4).release(
+        people(100), progress=lambda *at: points.append(at)
+    )
     assert len(points) == 8
     for stop in range(len(points)):
         left = iter(range(stop))
@@ -440,15 +511,23 @@ def test_a_person_without_a_name_is_refused() -> None:
 
 
 @given(st.lists(st.integers(0, 3), max_size=40), st.integers(1, 4), st.integers(0, 1000))
-def test_of_every_person_as_many_rows_are_taken_as_may_be(people: list[int], rows: int, seed: int) -> None:
+def test_of_every_person_as_many_rows_are_taken_as_may_be(
+    people: list[int], rows: int, seed: int
+) -> None:
     codes = np.array(people, dtype=np.uint8)
     taken = first_rows(codes, rows, Seeded(seed))
     assert taken.tolist() == sorted(set(taken.tolist()))
-    assert Counter(codes[taken].tolist()) == {person: min(rows, count) for person, count in Counter(people).items()}
+    assert Counter(codes[taken].tolist()) == {
+        person: min(rows, count) for person, count in Counter(people).items()
+    }
 
 
 def test_which_rows_of_a_person_are_taken_is_a_uniform_choice_of_its_own() -> None:
-    found = law(lambda chance: tuple(first_rows(np.array([0, 1, 0, 0, 1], dtype=np.uint8), 2, chance).tolist()))
+    found = law(
+        lambda chance: tuple(
+            first_rows(np.array([0, 1, 0, 0, 1], dtype=np.uint8), 2, chance).tolist()
+        )
+    )
     assert {tuple(taken): weight.exact for taken, weight in found.items()} == {
         tuple(sorted((*pair, 1, 4))): Fraction(1, 3) for pair in ((0, 2), (0, 3), (2, 3))
     }
@@ -458,7 +537,9 @@ def test_which_rows_of_a_person_are_taken_is_a_uniform_choice_of_its_own() -> No
 
 
 @given(st.integers(1, 500), st.fractions(Fraction(1, 100), 1), st.integers(-(10**6), 10**12))
-def test_a_search_looks_at_a_part_that_shrinks_as_the_table_grows(k: int, beta: Fraction, about: int) -> None:
+def test_a_search_looks_at_a_part_that_shrinks_as_the_table_grows(
+    k: int, beta: Fraction, about: int
+) -> None:
     assert min(k, search.LEAST) <= sampled_k(k, beta, about + 1) <= sampled_k(k, beta, about) <= k
     assert search.ramped(k) >= 1
 
@@ -472,7 +553,9 @@ def test_a_small_table_is_searched_as_it_would_be_released() -> None:
 
 
 def test_the_certificate_is_read_back_as_it_was(tmp_path: Path) -> None:
-    release: Release = SafePub("ln(3)", "1e-3", importance={"age": 2}, floor={"sex": 1}).release(people(200))
+    release: Release = SafePub("ln(3)", "1e-3", importance={"age": 2}, floor={"sex": 1}).release(
+        people(200)
+    )
     release.write(tmp_path)
     found = Certificate.from_json((tmp_path / "certificate.json").read_text(encoding="utf-8"))
     assert found.parameters["epsilon"] == "ln(3)"

@@ -45,11 +45,16 @@ PREDICTED = space(THREE, TWO, classes=[1])  # which has a hierarchy, and stays a
 
 
 def cards(where: Space) -> list[int]:
-    return [where.hierarchies[name].cardinality(0) if name in where.hierarchies else 2 for name in where.names]
+    return [
+        where.hierarchies[name].cardinality(0) if name in where.hierarchies else 2
+        for name in where.names
+    ]
 
 
 def counts(where: Space, records: Sequence[Record]) -> Counts:
-    columns = [np.array([record[j] for record in records], dtype=np.uint8) for j in range(len(where.names))]
+    columns = [
+        np.array([record[j] for record in records], dtype=np.uint8) for j in range(len(where.names))
+    ]
     return group(where.names, columns, cards(where))
 
 
@@ -70,7 +75,10 @@ def plain(name: str, where: Space, records: Sequence[Record], k: int, node: Node
     weights = [where.importance.get(column, 0) for column in where.names]
 
     def values(record: Record) -> Record:
-        return tuple(int(tree.maps[level][code]) if tree else code for tree, level, code in zip(trees, node, record, strict=True))
+        return tuple(
+            int(tree.maps[level][code]) if tree else code
+            for tree, level, code in zip(trees, node, record, strict=True)
+        )
 
     sizes, n = Counter(map(values, records)), max(len(records), 1)
     total = Fraction(0)
@@ -82,9 +90,17 @@ def plain(name: str, where: Space, records: Sequence[Record], k: int, node: Node
         for j, (tree, weight) in enumerate(zip(trees, weights, strict=True)):
             if tree and name == "granularity":
                 covered = sum(int(code) == group_[j] for code in tree.maps[node[j]])
-                total += phi(c) * weight * floor(Fraction(tree.leaves - covered, tree.leaves) * scores.GRID)
+                total += (
+                    phi(c)
+                    * weight
+                    * floor(Fraction(tree.leaves - covered, tree.leaves) * scores.GRID)
+                )
             elif tree and name == "intensity":
-                total += phi(c) * weight * floor(Fraction(tree.height - node[j], tree.height) * scores.GRID)
+                total += (
+                    phi(c)
+                    * weight
+                    * floor(Fraction(tree.height - node[j], tree.height) * scores.GRID)
+                )
     for j, weight in enumerate(weights if name == "entropy" else ()):
         kept: Counter[int] = Counter()
         for group_, c in sizes.items():
@@ -94,7 +110,9 @@ def plain(name: str, where: Space, records: Sequence[Record], k: int, node: Node
         for j in (where.names.index(column) for column in where.classes):
             best: dict[Record, Counter[int]] = {}
             for group_, c in sizes.items():
-                features = tuple(code for i, code in enumerate(group_) if where.names[i] not in where.classes)
+                features = tuple(
+                    code for i, code in enumerate(group_) if where.names[i] not in where.classes
+                )
                 best.setdefault(features, Counter())[group_[j]] += phi(c)
             total += sum(max(found.values()) for found in best.values())
     return total
@@ -144,7 +162,10 @@ def widest(name: str, where: Space, most: int, sizes: Sequence[int] = range(1, 7
     found = Fraction(0)
     for k in sizes:
         spread = SCORES[name].spread(where, k)
-        known = {tuple(sorted(records)): scored(name, where, records, k) for records in samples(where, most)}
+        known = {
+            tuple(sorted(records)): scored(name, where, records, k)
+            for records in samples(where, most)
+        }
         for records, after in known.items():
             for i in range(len(records)):
                 before = known[records[:i] + records[i + 1 :]]
@@ -176,7 +197,11 @@ def many_and_few(where: Space, few: int) -> Counts:
 @pytest.mark.parametrize(("name", "importance"), [("discernibility", 1), ("entropy", 0)])
 def test_large_samples_come_close_to_what_is_claimed(name: str, importance: int) -> None:
     where = space(TWO, TWO, importance={"1": Fraction(importance)})
-    assert Fraction(98, 100) < moved(name, where, many_and_few(where, 3), many_and_few(where, 4), 6) < 1
+    assert (
+        Fraction(98, 100)
+        < moved(name, where, many_and_few(where, 3), many_and_few(where, 4), 6)
+        < 1
+    )
 
 
 @pytest.mark.parametrize("name", ["discernibility", "entropy", "classification"])
@@ -190,18 +215,24 @@ def test_a_score_that_jumps_is_caught(name: str, monkeypatch: pytest.MonkeyPatch
 # Choosing by them
 
 
-def by_enumeration(name: str, where: Space, records: Sequence[Record], k: int, rate: Fraction) -> dict[Node, Interval]:
+def by_enumeration(
+    name: str, where: Space, records: Sequence[Record], k: int, rate: Fraction
+) -> dict[Node, Interval]:
     """The law of permute-and-flip over all nodes, from the scores' definitions."""
     found = {node: plain(name, where, records, k, node) for node in nodes(where)}
     best = max(found.values())
-    return dict(zip(found, flipped([exp(rate * (score - best)) for score in found.values()]), strict=True))
+    return dict(
+        zip(found, flipped([exp(rate * (score - best)) for score in found.values()]), strict=True)
+    )
 
 
 def assert_same(one: dict[Node, Interval], other: dict[Node, Interval]) -> None:
     assert {node for node, weight in one.items() if weight.high > 10**-60} == {
         node for node, weight in other.items() if weight.high > 10**-60
     }
-    assert all(abs(float(weight - other[node])) < 1e-60 for node, weight in one.items() if node in other)
+    assert all(
+        abs(float(weight - other[node])) < 1e-60 for node, weight in one.items() if node in other
+    )
 
 
 @st.composite
@@ -219,7 +250,13 @@ def searches(draw: st.DrawFn) -> tuple[str, Space, list[Record], int, Fraction]:
     codes = st.tuples(*(st.integers(0, card - 1) for card in cards(where)))
     few = draw(st.lists(codes, max_size=5))  # some records often: groups of all sizes
     records = [record for record in few for _ in range(draw(st.integers(1, 7)))]
-    return name, where, records, draw(st.integers(1, 9)), draw(st.fractions(Fraction(1, 20), 3, max_denominator=20))
+    return (
+        name,
+        where,
+        records,
+        draw(st.integers(1, 9)),
+        draw(st.fractions(Fraction(1, 20), 3, max_denominator=20)),
+    )
 
 
 @given(searches())
@@ -229,7 +266,9 @@ def test_the_choice_has_the_law_of_permute_and_flip_over_all_nodes(
 ) -> None:
     name, where, records, k, epsilon = search
     sample, rate = counts(where, records), epsilon / SCORES[name].spread(where, k)
-    found = law(lambda chance: select(where, SCORES[name], sample, k, epsilon, chance, lambda *_: None))
+    found = law(
+        lambda chance: select(where, SCORES[name], sample, k, epsilon, chance, lambda *_: None)
+    )
     assert_same(found, by_enumeration(name, where, records, k, rate))
 
 
@@ -258,4 +297,8 @@ def test_a_bound_below_a_score_is_caught(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(Optimum, "run", eager)
     with pytest.raises(AssertionError, match="bound"):
-        law(lambda chance: select(GRID, SCORES["granularity"], sample, 4, Fraction(1), chance, lambda *_: None))
+        law(
+            lambda chance: select(
+                GRID, SCORES["granularity"], sample, 4, Fraction(1), chance, lambda *_: None
+            )
+        )

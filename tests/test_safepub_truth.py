@@ -53,11 +53,19 @@ class World:
         return list(product(*self.columns.values()))
 
     def table(self, database: Database) -> Table:
-        rows = [record for record, count in zip(self.records, database, strict=True) for _ in range(count)]
+        rows = [
+            record
+            for record, count in zip(self.records, database, strict=True)
+            for _ in range(count)
+        ]
         frame = pl.DataFrame(rows, schema=dict.fromkeys(self.columns, pl.String), orient="row")
         sensitive = [name for name in self.columns if name not in self.hierarchies]
         return shoal.table(
-            frame, quasi=list(self.hierarchies), sensitive=sensitive, hierarchies=self.hierarchies, missing="refuse"
+            frame,
+            quasi=list(self.hierarchies),
+            sensitive=sensitive,
+            hierarchies=self.hierarchies,
+            missing="refuse",
         )
 
     def databases(self, most: int) -> list[Database]:
@@ -101,7 +109,11 @@ def noised(total: int, parameters: SafePubParameters) -> type[Enumerated]:
         far *= 2
     starts = [1]  # what is below counts as one record
     while size(starts[-1]) > size(far):
-        starts.append(bisect_left(range(far + 1), 1 - size(starts[-1]), starts[-1], key=lambda about: -size(about)))
+        starts.append(
+            bisect_left(
+                range(far + 1), 1 - size(starts[-1]), starts[-1], key=lambda about: -size(about)
+            )
+        )
 
     def discrete_laplace(chance: Enumerated, scale: Fraction) -> int:
         ratio = exp(-1 / scale)
@@ -114,7 +126,10 @@ def noised(total: int, parameters: SafePubParameters) -> type[Enumerated]:
 
         tails = [ONE, *(beyond(start - total) for start in starts[1:]), ZERO]
         weights = [more - less for more, less in pairwise(tails)]
-        return starts[chance.branch([Interval(max(w.low, Fraction(0)), w.high) for w in weights])] - total
+        return (
+            starts[chance.branch([Interval(max(w.low, Fraction(0)), w.high) for w in weights])]
+            - total
+        )
 
     return type("Noised", (Enumerated,), {"discrete_laplace": discrete_laplace})
 
@@ -133,7 +148,9 @@ class Remembered:
         place = next(i for i, value in enumerate(given) if isinstance(value, Chance))
         key = tuple(_key(value) for i, value in enumerate(given) if i != place)
         if key not in self.known:
-            found = law(lambda chance: _plain(self.function(*given[:place], chance, *given[place + 1 :])))
+            found = law(
+                lambda chance: _plain(self.function(*given[:place], chance, *given[place + 1 :]))
+            )
             self.known[key] = list(found), list(found.values())
         outcomes, weights = self.known[key]
         taken = outcomes[given[place].branch(weights)]
@@ -143,7 +160,11 @@ class Remembered:
 def _key(value: Any) -> Any:
     match value:
         case Counts():
-            return tuple(codes.tobytes() for codes in value.codes), value.count.tobytes(), value.cards
+            return (
+                tuple(codes.tobytes() for codes in value.codes),
+                value.count.tobytes(),
+                value.cards,
+            )
         case np.ndarray():
             return value.tobytes()
         case Space():
@@ -171,7 +192,9 @@ def choice(method: SafePub, table: Table) -> Law:
         return {space.low: ONE}
     counts = method.count(table, Chance())
     kind = noised(counts.total, parameters)
-    return law(lambda chance: method._search(counts, space, parameters, searching, chance, silent), kind)
+    return law(
+        lambda chance: method._search(counts, space, parameters, searching, chance, silent), kind
+    )
 
 
 def everything(release: Release) -> tuple[str, str, str]:
@@ -187,14 +210,21 @@ def given_levels(method: SafePub, table: Table, node: Node) -> Law:
 
 
 def together(choices: Law, releases: Mapping[Node, Law]) -> Law:
-    return {outcome: choices[node] * w for node, outcomes in releases.items() for outcome, w in outcomes.items()}
+    return {
+        outcome: choices[node] * w
+        for node, outcomes in releases.items()
+        for outcome, w in outcomes.items()
+    }
 
 
 def whole(method: SafePub, table: Table) -> Law:
     """The law of what leaves, from beginning to end."""
     space = space_of(method, table)
     total = method.count(table, Chance()).total
-    return law(lambda chance: everything(method.release(table, chance)), noised(total, method._parameters(space)[0]))
+    return law(
+        lambda chance: everything(method.release(table, chance)),
+        noised(total, method._parameters(space)[0]),
+    )
 
 
 # The check
@@ -217,7 +247,9 @@ class Found:
     def broken(self) -> set[str]:
         """The claims that surely fail."""
         claims = {"search": self.search.low > 0}
-        claims |= {name: getattr(self, name).low > self.delta for name in ("anonymisation", "whole")}
+        claims |= {
+            name: getattr(self, name).low > self.delta for name in ("anonymisation", "whole")
+        }
         return {name for name, fails in claims.items() if fails}
 
 
@@ -233,17 +265,25 @@ def most(values: Iterator[Interval]) -> Interval:
     return Interval(max(v.low for v in found), max(v.high for v in found))
 
 
-def examine(method: SafePub, world: World, databases: Sequence[Database], law_of: Callable[..., Law] | None = None) -> Found:
+def examine(
+    method: SafePub,
+    world: World,
+    databases: Sequence[Database],
+    law_of: Callable[..., Law] | None = None,
+) -> Found:
     """Check all neighbours among the databases; `law_of` gives the law of all that leaves, by itself from its parts."""
     tables = {database: world.table(database) for database in databases}
     space = space_of(method, tables[databases[0]])
     anonymisation, searching = SafePub._parameters(method, space)
     choices = {database: choice(method, table) for database, table in tables.items()}
     releases = {
-        database: {node: given_levels(method, table, node) for node in choices[database]} for database, table in tables.items()
+        database: {node: given_levels(method, table, node) for node in choices[database]}
+        for database, table in tables.items()
     }
     wholes = {
-        database: law_of(method, table) if law_of else together(choices[database], releases[database])
+        database: law_of(method, table)
+        if law_of
+        else together(choices[database], releases[database])
         for database, table in tables.items()
     }
     least = standard if method.definition == "standard" else probabilistic
@@ -255,7 +295,10 @@ def examine(method: SafePub, world: World, databases: Sequence[Database], law_of
             for one, other in pairs
             for node in releases[one].keys() & releases[other].keys()
         ),
-        most(least(wholes[one], wholes[other], growth(Epsilon.of(method.epsilon))) for one, other in pairs),
+        most(
+            least(wholes[one], wholes[other], growth(Epsilon.of(method.epsilon)))
+            for one, other in pairs
+        ),
         Fraction(method.delta),
     )
 
@@ -264,7 +307,10 @@ def searches(method: SafePub, world: World, databases: Sequence[Database]) -> In
     """The least δ that the search alone needs, where 0 is claimed."""
     choices = {database: choice(method, world.table(database)) for database in databases}
     searching = method._parameters(space_of(method, world.table(databases[0])))[1]
-    return most(standard(choices[one], choices[other], growth(searching)) for one, other in world.neighbours(databases))
+    return most(
+        standard(choices[one], choices[other], growth(searching))
+        for one, other in world.neighbours(databases)
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -290,7 +336,9 @@ FIXED = {
     "k = 4, standard": SafePub(1, "1/5", "standard", levels={"x": 1}),
     "k = 1": SafePub("1/4", "2/5", levels={"x": 0}),
 }
-SEARCHING = SafePub("3/2", "1/5", split="1/3")  # half an ε with k = 3 for the release, one for the search
+SEARCHING = SafePub(
+    "3/2", "1/5", split="1/3"
+)  # half an ε with k = 3 for the release, one for the search
 STANDARD = replace(SEARCHING, definition="standard")  # k = 2
 CLASSES = replace(SEARCHING, score="classification", classes=("ill",))
 
@@ -316,10 +364,14 @@ def test_a_search_for_classification_keeps_its_share() -> None:
 @pytest.mark.parametrize("score", [name for name in SCORES if name != "classification"])
 def test_a_search_on_a_small_part_of_the_table_keeps_its_share(score: str) -> None:
     assert len({sampled_k(4, Fraction(1, 2), about) for about in range(20)}) == 4
-    assert searches(SafePub(2, "1/5", split="1/2", score=score), CHAIN, CHAIN.databases(3)).high == 0
+    assert (
+        searches(SafePub(2, "1/5", split="1/2", score=score), CHAIN, CHAIN.databases(3)).high == 0
+    )
 
 
-def test_a_search_of_a_random_part_of_the_lattice_keeps_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_of_a_random_part_of_the_lattice_keeps_its_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(search, "LARGEST", 2)
     monkeypatch.setattr(search, "PART", 2)
     assert searches(SEARCHING, CHAIN, CHAIN.databases(4)).high == 0
@@ -352,7 +404,9 @@ def test_columns_that_leave_as_they_are_keep_the_promise() -> None:
 @pytest.mark.parametrize("score", SCORES)
 def test_every_table_of_five_records_keeps_the_promise(method: SafePub, score: str) -> None:
     world = CLASS if score == "classification" else GRID
-    assert examine(replace(method, score=score, classes=("ill",) * (world is CLASS)), world, world.databases(5)).kept
+    assert examine(
+        replace(method, score=score, classes=("ill",) * (world is CLASS)), world, world.databases(5)
+    ).kept
 
 
 @pytest.mark.usefixtures("small_samples")
@@ -361,7 +415,10 @@ def test_every_table_of_five_records_keeps_the_promise(method: SafePub, score: s
 def test_the_law_of_a_release_is_that_of_its_parts(method: SafePub, database: Database) -> None:
     """The search and the release share nothing but the node, and what is remembered changes no law."""
     table = CHAIN.table(database)
-    parts = together(choices := choice(method, table), {node: given_levels(method, table, node) for node in choices})
+    parts = together(
+        choices := choice(method, table),
+        {node: given_levels(method, table, node) for node in choices},
+    )
     with mock.patch.multiple(safepub, select=search.select, walk=search.walk):
         found = whole(method, table)
     assert found.keys() == parts.keys()
@@ -387,7 +444,9 @@ class Crowd(World):
         people = [rows for rows, count in zip(PEOPLE, database, strict=True) for _ in range(count)]
         rows = [(str(who), value) for who, values in enumerate(people) for value in values]
         frame = pl.DataFrame(rows, schema={"who": pl.String, "x": pl.String}, orient="row")
-        return shoal.table(frame, quasi=["x"], identifying=["who"], hierarchies=self.hierarchies, missing="refuse")
+        return shoal.table(
+            frame, quasi=["x"], identifying=["who"], hierarchies=self.hierarchies, missing="refuse"
+        )
 
 
 CROWD = Crowd({}, {"x": TREE})
@@ -400,11 +459,19 @@ def crowds(method: SafePub, people: int) -> Interval:
     laws = {}
     for database in CROWD.databases(people):
         table = CROWD.table(database)
-        total = sum(min(method.rows, len(rows)) * count for rows, count in zip(PEOPLE, database, strict=True))
+        total = sum(
+            min(method.rows, len(rows)) * count
+            for rows, count in zip(PEOPLE, database, strict=True)
+        )
         parameters = method._parameters(space_of(method, table))[0]
-        laws[database] = law(lambda chance: everything(method.release(table, chance)), noised(total, parameters))  # noqa: B023
+        laws[database] = law(
+            lambda chance: everything(method.release(table, chance)),  # noqa: B023
+            noised(total, parameters),
+        )
     pairs = CROWD.neighbours(list(laws))
-    return most(standard(laws[one], laws[other], growth(Epsilon.of(method.epsilon))) for one, other in pairs)
+    return most(
+        standard(laws[one], laws[other], growth(Epsilon.of(method.epsilon))) for one, other in pairs
+    )
 
 
 @pytest.mark.parametrize("method", [ONE_ROW, TWO_ROWS], ids=["one row", "two rows"])
@@ -463,7 +530,9 @@ class Unsampled(SafePub):
 class Placeholders(SafePub):
     """Suppressed records leave as empty rows."""
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         made = super().release(table, chance, progress=progress)
         return replace(made, table=made.table.clear(made.suppressed).vstack(made.table))
 
@@ -471,7 +540,9 @@ class Placeholders(SafePub):
 class Sized(SafePub):
     """The certificate says how many records were drawn."""
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         with samples_kept() as samples:
             made = super().release(table, chance, progress=progress)
         told = {**made.certificate.derived, "sample": samples[-1].total}
@@ -481,7 +552,9 @@ class Sized(SafePub):
 class Twice(SafePub):
     """The sample that was searched is the one that is released."""
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         with samples_kept(again=True):
             return super().release(table, chance, progress=progress)
 
@@ -571,7 +644,9 @@ def test_a_search_that_tells_as_much_as_it_may_keeps_its_share(telling: SafePub)
 
 
 @pytest.mark.parametrize("definition", ["probabilistic", "standard"])
-def test_the_same_sample_for_search_and_release_is_caught(telling: SafePub, definition: Definition) -> None:
+def test_the_same_sample_for_search_and_release_is_caught(
+    telling: SafePub, definition: Definition
+) -> None:
     pair = [(0, 4, 0), (1, 4, 0)]
     if definition == "standard":
         telling = replace(telling, epsilon="5/2", delta="3/40", split="1/5", definition=definition)
@@ -581,20 +656,28 @@ def test_the_same_sample_for_search_and_release_is_caught(telling: SafePub, defi
 
 
 def test_half_the_noise_is_caught(telling: SafePub, monkeypatch: pytest.MonkeyPatch) -> None:
-    def louder(space: Space, score: Score, sample: Counts, k: int, epsilon: Fraction, *rest: Any) -> Node:
+    def louder(
+        space: Space, score: Score, sample: Counts, k: int, epsilon: Fraction, *rest: Any
+    ) -> Node:
         return search.select(space, score, sample, k, 2 * epsilon, *rest)
 
     monkeypatch.setattr(safepub, "select", Remembered(louder))
     assert searches(telling, CHAIN, LONELY).low > 0
 
 
-def test_a_score_that_claims_to_move_less_than_it_does_is_caught(telling: SafePub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_score_that_claims_to_move_less_than_it_does_is_caught(
+    telling: SafePub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(SCORES, "telling", Telling(Fraction(9, 10)))
     assert searches(telling, CHAIN, LONELY).low > 0
 
 
-def test_a_budget_that_forgets_how_small_the_sample_is_is_caught(telling: SafePub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safepub, "search_epsilon", lambda epsilon, share: search_epsilon(epsilon, share / 2))
+def test_a_budget_that_forgets_how_small_the_sample_is_is_caught(
+    telling: SafePub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        safepub, "search_epsilon", lambda epsilon, share: search_epsilon(epsilon, share / 2)
+    )
     assert searches(telling, CHAIN, LONELY).low > 0
 
 
@@ -611,7 +694,9 @@ class Louder(SafePub):
 @pytest.mark.usefixtures("small_samples")
 def test_half_the_noise_of_the_count_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SCORES, "telling", Sizing())
-    monkeypatch.setattr(safepub, "COUNTING", Fraction(9, 10))  # by itself it is so little that twice as much is little, too
+    monkeypatch.setattr(
+        safepub, "COUNTING", Fraction(9, 10)
+    )  # by itself it is so little that twice as much is little, too
     method = replace(SEARCHING, score="telling")
     assert searches(method, CHAIN, CHAIN.databases(4)).high == 0
     assert searches(twin(Louder, method), CHAIN, CHAIN.databases(4)).low > 0

@@ -52,7 +52,9 @@ def test_replacing_each_group_by_copies_of_one_of_its_records_is_no_protection()
 def test_an_output_that_depends_on_nothing_or_on_the_size_from_k_on_is_protection() -> None:
     assert breach(lambda rows: None, ["a", "b"], 5, 5) is None
     assert breach(lambda rows: max(len(rows), 2), ["a", "b"], 5, 3) is None
-    assert breach(len, ["a", "b"], 5, 2) == Breach(("a",), "a", 2, None, 1, Fraction(1), Fraction(0), 0)
+    assert breach(len, ["a", "b"], 5, 2) == Breach(
+        ("a",), "a", 2, None, 1, Fraction(1), Fraction(0), 0
+    )
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
@@ -76,21 +78,51 @@ def test_an_epsilon_is_a_bound_on_the_ratio_in_both_directions() -> None:
     assert breach(told, ["a"], 1, 2, 0.7) is None
     for small in ("ln(199/100)", 0.69, "1/1000", 0, "0"):
         assert breach(told, ["a"], 1, 2, small) is not None
-    up = breach(lambda rows: {0: 1 - (p := Fraction(4 if rows else 1, 8)), 1: p}, ["a"], 1, 2, "ln(3)")
-    down = breach(lambda rows: {0: 1 - (p := Fraction(1 if rows else 4, 8)), 1: p}, ["a"], 1, 2, "ln(3)")
+    up = breach(
+        lambda rows: {0: 1 - (p := Fraction(4 if rows else 1, 8)), 1: p}, ["a"], 1, 2, "ln(3)"
+    )
+    down = breach(
+        lambda rows: {0: 1 - (p := Fraction(1 if rows else 4, 8)), 1: p}, ["a"], 1, 2, "ln(3)"
+    )
     assert up is not None and (up.output, up.present, up.absent) == (1, HALF, Fraction(1, 8))  # noqa: PT018
-    assert down is not None and (down.output, down.present, down.absent) == (1, Fraction(1, 8), HALF)  # noqa: PT018
+    assert down is not None
+    assert (down.output, down.present, down.absent) == (1, Fraction(1, 8), HALF)
     assert "semantic (2, ln(3))-anonymity" in down.statement
 
 
-def test_an_output_that_only_one_side_can_have_is_told_apart_by_any_epsilon_and_one_that_neither_can_is_not() -> None:
-    assert breach(lambda rows: {"x": 1, "never": 0} if rows else {"x": Fraction(1)}, ["a"], 2, 2, 1) is None
+def test_an_output_that_only_one_side_can_have_is_told_apart_by_any_epsilon_and_one_that_neither_can_is_not() -> (
+    None
+):
+    assert (
+        breach(lambda rows: {"x": 1, "never": 0} if rows else {"x": Fraction(1)}, ["a"], 2, 2, 1)
+        is None
+    )
     rare = Fraction(1, 10**9)
-    assert breach(lambda rows: {"x": 1 - rare, "y": rare} if rows else {"x": Fraction(1)}, ["a"], 1, 2, 100) is not None
-    assert breach(lambda rows: {"x": Fraction(1)} if rows else {"x": 1 - rare, "y": rare}, ["a"], 1, 2, 100) is not None
+    assert (
+        breach(
+            lambda rows: {"x": 1 - rare, "y": rare} if rows else {"x": Fraction(1)},
+            ["a"],
+            1,
+            2,
+            100,
+        )
+        is not None
+    )
+    assert (
+        breach(
+            lambda rows: {"x": Fraction(1)} if rows else {"x": 1 - rare, "y": rare},
+            ["a"],
+            1,
+            2,
+            100,
+        )
+        is not None
+    )
 
 
-def by_definition(algorithm: Callable[[Rows], Hashable], domain: Sequence[str], records: int, k: int) -> bool:
+def by_definition(
+    algorithm: Callable[[Rows], Hashable], domain: Sequence[str], records: int, k: int
+) -> bool:
     """Definition 4 with ε = 0 and nothing drawn, read aloud: records are places in a list."""
     for size in range(1, records + 1):
         for database in product(domain, repeat=size):
@@ -107,12 +139,26 @@ def by_definition(algorithm: Callable[[Rows], Hashable], domain: Sequence[str], 
 
 @settings(max_examples=100)
 @given(st.data(), st.integers(1, 3), st.integers(1, 4))
-def test_the_checker_agrees_with_the_definition(data: st.DataObject, values: int, records: int) -> None:
+def test_the_checker_agrees_with_the_definition(
+    data: st.DataObject, values: int, records: int
+) -> None:
     domain = "abc"[:values]
-    tables = [database for size in range(records + 1) for database in combinations_with_replacement(domain, size)]
-    outputs = dict(zip(tables, data.draw(st.lists(st.integers(0, 2), min_size=len(tables), max_size=len(tables))), strict=True))
+    tables = [
+        database
+        for size in range(records + 1)
+        for database in combinations_with_replacement(domain, size)
+    ]
+    outputs = dict(
+        zip(
+            tables,
+            data.draw(st.lists(st.integers(0, 2), min_size=len(tables), max_size=len(tables))),
+            strict=True,
+        )
+    )
     for k in (1, 2, 3):
-        assert (breach(outputs.__getitem__, domain, records, k) is None) == by_definition(outputs.__getitem__, domain, records, k)
+        assert (breach(outputs.__getitem__, domain, records, k) is None) == by_definition(
+            outputs.__getitem__, domain, records, k
+        )
 
 
 def test_what_cannot_be_checked_is_refused() -> None:
@@ -141,7 +187,10 @@ def test_what_cannot_be_checked_is_refused() -> None:
 
 def sampled(rows: Rows) -> dict[Rows, Fraction]:
     """Every record with chance one half."""
-    outputs = [tuple(row for row, shown in zip(rows, coins, strict=True) if shown) for coins in product([0, 1], repeat=len(rows))]
+    outputs = [
+        tuple(row for row, shown in zip(rows, coins, strict=True) if shown)
+        for coins in product([0, 1], repeat=len(rows))
+    ]
     return {output: Fraction(often, len(outputs)) for output, often in Counter(outputs).items()}
 
 
@@ -153,9 +202,13 @@ def with_noise(rows: Rows, k: int, most: int = 6) -> dict[Rows, Fraction]:
             continue
         gone = Fraction(1, 2 ** (often + 1 - k))
         weights = {shown: Fraction(1, 2 ** abs(often - shown)) for shown in range(k, most + 1)}
-        chances = {0: gone} | {shown: (1 - gone) * weight / sum(weights.values()) for shown, weight in weights.items()}
+        chances = {0: gone} | {
+            shown: (1 - gone) * weight / sum(weights.values()) for shown, weight in weights.items()
+        }
         chances_of = {
-            (*output, row, shown): weight * chance for output, weight in chances_of.items() for shown, chance in chances.items()
+            (*output, row, shown): weight * chance
+            for output, weight in chances_of.items()
+            for shown, chance in chances.items()
         }
     return chances_of
 
@@ -166,7 +219,9 @@ def test_a_sample_gives_those_away_whom_it_shows() -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_noisy_counts_from_k_on_are_protection_whatever_the_noise_and_from_k_minus_1_on_they_are_not(k: int) -> None:
+def test_noisy_counts_from_k_on_are_protection_whatever_the_noise_and_from_k_minus_1_on_they_are_not(
+    k: int,
+) -> None:
     assert breach(lambda rows: with_noise(rows, k), ["a", "b", "c"], 5, k) is None
     found = breach(lambda rows: with_noise(rows, k), ["a", "b", "c"], 5, k + 1)
     assert found is not None
@@ -182,7 +237,12 @@ def line(size: int) -> Hierarchy:
 
 def like(missing: Any = "refuse", **sizes: int) -> Table:
     frame = pl.DataFrame({name: [] for name in sizes}, schema=dict.fromkeys(sizes, pl.Int64))
-    return shoal.table(frame, quasi=list(sizes), hierarchies={name: line(size) for name, size in sizes.items()}, missing=missing)
+    return shoal.table(
+        frame,
+        quasi=list(sizes),
+        hierarchies={name: line(size) for name, size in sizes.items()},
+        missing=missing,
+    )
 
 
 def grid(*sizes: int) -> list[Rows]:
@@ -224,7 +284,9 @@ def test_mondrian_with_splits_or_ranges_that_look_at_the_data_does_not(
     sizes: dict[str, int], records: int, k: int, options: dict[str, Any]
 ) -> None:
     algorithm = releases(Mondrian((KAnonymity(k),), **options), like(**sizes))
-    found = breach(algorithm, grid(*sizes.values()), records, k, fewest=k)  # below k there is no release, which tells too
+    found = breach(
+        algorithm, grid(*sizes.values()), records, k, fewest=k
+    )  # below k there is no release, which tells too
     assert found is not None
     assert len(found.database) >= k
 
@@ -236,7 +298,8 @@ def boxes(rows: Iterable[Rows], sizes: Sequence[int], k: int, twin: str = "") ->
 
     def cut(part: list[Rows], box: tuple[tuple[int, int], ...]) -> None:
         shares = [
-            (Fraction(high - low, max(size - 1, 1)), -j) for j, ((low, high), size) in enumerate(zip(box, sizes, strict=True))
+            (Fraction(high - low, max(size - 1, 1)), -j)
+            for j, ((low, high), size) in enumerate(zip(box, sizes, strict=True))
         ]
         for share, j in sorted(shares, reverse=True)[: None if twin == "another column" else 1]:
             low, high = box[-j]
@@ -245,7 +308,10 @@ def boxes(rows: Iterable[Rows], sizes: Sequence[int], k: int, twin: str = "") ->
                 middle = min(values[(len(values) - 1) // 2], high - 1)
             else:
                 middle = (low + high) // 2
-            left, right = [row for row in part if row[-j] <= middle], [row for row in part if row[-j] > middle]
+            left, right = (
+                [row for row in part if row[-j] <= middle],
+                [row for row in part if row[-j] > middle],
+            )
             if share and min(len(left), len(right)) >= k - (twin == "k - 1"):
                 cut(left, (*box[:-j], (low, middle), *box[1 - j :]))
                 cut(right, (*box[:-j], (middle + 1, high), *box[1 - j :]))
@@ -268,8 +334,15 @@ def test_the_shipped_splits_are_the_plain_ones(sizes: dict[str, int], records: i
     algorithm = releases(Mondrian((KAnonymity(k),), splits="middle"), like(**sizes))
     domain = list(sizes.values())
     for size in range(records + 1):
-        for database in list(combinations_with_replacement(grid(*domain), size))[:: 1 + size * len(sizes)]:
-            expected = Counter({tuple(map(text, box, domain)): often for box, often in boxes(database, domain, k).items()})
+        for database in list(combinations_with_replacement(grid(*domain), size))[
+            :: 1 + size * len(sizes)
+        ]:
+            expected = Counter(
+                {
+                    tuple(map(text, box, domain)): often
+                    for box, often in boxes(database, domain, k).items()
+                }
+            )
             assert Counter(tuple(map(str, row)) for row in algorithm(database).rows) == expected
 
 
@@ -285,7 +358,9 @@ TWINS = [
 
 
 @pytest.mark.parametrize(("twin", "sizes", "records", "k"), TWINS, ids=str)
-def test_broken_twins_of_fixed_splits_are_caught(twin: str, sizes: tuple[int, ...], records: int, k: int) -> None:
+def test_broken_twins_of_fixed_splits_are_caught(
+    twin: str, sizes: tuple[int, ...], records: int, k: int
+) -> None:
     def algorithm(rows: Rows, twin: str = twin) -> Hashable:
         return frozenset(boxes(rows, sizes, k, twin).items())
 
@@ -304,12 +379,20 @@ def test_trying_another_column_tells_that_one_was_refused() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(0, 15), st.integers(0, 4), st.sampled_from([0, 1, 2, None])), min_size=1, max_size=25),
+    st.lists(
+        st.tuples(st.integers(0, 15), st.integers(0, 4), st.sampled_from([0, 1, 2, None])),
+        min_size=1,
+        max_size=25,
+    ),
     st.integers(2, 4),
     st.data(),
 )
-def test_in_larger_tables_a_record_can_be_replaced_by_k_minus_1_others(rows: list[Rows], k: int, data: st.DataObject) -> None:
-    algorithm = releases(Mondrian((KAnonymity(k),), splits="middle"), like("category", a=16, b=5, c=3))
+def test_in_larger_tables_a_record_can_be_replaced_by_k_minus_1_others(
+    rows: list[Rows], k: int, data: st.DataObject
+) -> None:
+    algorithm = releases(
+        Mondrian((KAnonymity(k),), splits="middle"), like("category", a=16, b=5, c=3)
+    )
     record = data.draw(st.integers(0, len(rows) - 1))
     rest = rows[:record] + rows[record + 1 :]
     own = algorithm(tuple(rows))
@@ -327,7 +410,9 @@ DOMAIN = [(str(i),) for i in range(4)]
 
 def letters(**options: Any) -> Table:
     frame = pl.DataFrame({"a": []}, schema={"a": pl.String})
-    return shoal.table(frame, **{"quasi": ["a"], "hierarchies": {"a": LETTERS}, "missing": "refuse", **options})
+    return shoal.table(
+        frame, **{"quasi": ["a"], "hierarchies": {"a": LETTERS}, "missing": "refuse", **options}
+    )
 
 
 @pytest.mark.parametrize(("k", "level"), [(2, 0), (2, 1), (3, 1), (2, 2)])
@@ -338,14 +423,22 @@ def test_k_dgs_keeps_it_for_its_k_and_for_no_larger_one(k: int, level: int) -> N
 
 
 def test_k_dgs_keeps_it_over_columns_of_all_roles_with_and_without_hierarchy() -> None:
-    frame = pl.DataFrame({"a": [], "b": [], "c": []}, schema={"a": pl.String, "b": pl.Int64, "c": pl.String})
-    table = shoal.table(frame, quasi=["a"], sensitive=["b"], insensitive=["c"], hierarchies={"a": LETTERS})
+    frame = pl.DataFrame(
+        {"a": [], "b": [], "c": []}, schema={"a": pl.String, "b": pl.Int64, "c": pl.String}
+    )
+    table = shoal.table(
+        frame, quasi=["a"], sensitive=["b"], insensitive=["c"], hierarchies={"a": LETTERS}
+    )
     domain = [("0", 7, "x"), ("1", 7, "x"), ("1", None, "x"), ("2", 7, "x"), ("2", 7, None)]
     for counts in (False, True):
-        assert breach(releases(KDGS(2, levels={"a": 1}, counts=counts), table), domain, 4, 2) is None
+        assert (
+            breach(releases(KDGS(2, levels={"a": 1}, counts=counts), table), domain, 4, 2) is None
+        )
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame({"a": []}, dtype="float64"), pa.table({"a": pa.array([], pa.float64())})])
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame({"a": []}, dtype="float64"), pa.table({"a": pa.array([], pa.float64())})]
+)
 def test_other_dataframes_are_checked_alike(frame: Any) -> None:
     table = shoal.table(frame, insensitive=["a"], types={"a": "float"})
     domain = [(1.0,), (2.5,), (None,)]
@@ -354,8 +447,13 @@ def test_other_dataframes_are_checked_alike(frame: Any) -> None:
 
 
 def test_levels_that_are_chosen_by_the_data_do_not_keep_it() -> None:
-    assert breach(releases(Optimal((KAnonymity(2),)), letters()), DOMAIN, 5, 2, fewest=2) is not None
-    assert breach(releases(Optimal((KAnonymity(2),), suppression=1), letters()), DOMAIN, 5, 2) is not None
+    assert (
+        breach(releases(Optimal((KAnonymity(2),)), letters()), DOMAIN, 5, 2, fewest=2) is not None
+    )
+    assert (
+        breach(releases(Optimal((KAnonymity(2),), suppression=1), letters()), DOMAIN, 5, 2)
+        is not None
+    )
 
 
 def law_of_release(method: Method, rows: Rows) -> Hashable:

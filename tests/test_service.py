@@ -19,7 +19,14 @@ from schemathesis import GenerationMode, checks
 from starlette.testclient import TestClient
 
 from shoal.audit import Audit
-from shoal.errors import ColumnError, FileError, InternalError, ParameterError, ShoalError, TooLargeError
+from shoal.errors import (
+    ColumnError,
+    FileError,
+    InternalError,
+    ParameterError,
+    ShoalError,
+    TooLargeError,
+)
 from shoal.service import Limits, application
 from shoal.service.app import _Door
 from tests.test_audit_store import NAMES, PEOPLE, VALUES, _about, contradictions, made
@@ -33,7 +40,9 @@ class Service:
     def __init__(self, audit: Audit, limits: Limits = EAGER) -> None:
         self.audit = audit
         self.logged: list[Any] = []
-        self.keys = {name: audit.add_key(name, role) for name, role in (("Ann", "analyst"), ("Bea", "owner"))}
+        self.keys = {
+            name: audit.add_key(name, role) for name, role in (("Ann", "analyst"), ("Bea", "owner"))
+        }
         self.app = application(audit, limits, self.logged.append)
         self.client = TestClient(self.app)
 
@@ -72,21 +81,29 @@ def test_analysts_see_the_transcript_and_what_can_be_asked(service: Service) -> 
     for where in ("dept = 'X'", "name = 'p1'", "age > 30"):
         service.ask(aggregate="max", column="salary", where=where)
     found = service.get("/transcript").json()
-    assert [line["query"] for line in found["lines"]][:2] == ["max(salary) where dept = 'X'", "max(salary) where name = 'p1'"]
+    assert [line["query"] for line in found["lines"]][:2] == [
+        "max(salary) where dept = 'X'",
+        "max(salary) where name = 'p1'",
+    ]
     assert [line["denied"] for line in found["lines"]][:2] == [False, True]
     assert found["next"] is None
     assert service.get("/transcript?after=1&limit=1").json()["lines"] == found["lines"][1:2]
     assert service.get("/transcript?after=1&limit=1").json()["next"] == 2
     columns = service.get("/columns").json()
     assert columns["public"] == {"name": "text", "dept": "text", "age": "integer"}
-    assert columns["secret"][0] | {"family": "max", "low": "0", "high": "200", "width": "1"} == columns["secret"][0]
+    assert (
+        columns["secret"][0] | {"family": "max", "low": "0", "high": "200", "width": "1"}
+        == columns["secret"][0]
+    )
 
 
 def test_the_owner_sees_the_state_and_analysts_do_not(service: Service) -> None:
     service.ask(aggregate="max", column="salary")
     assert service.get("/state", "Ann").status_code == 403
     state = service.get("/state", "Bea").json()
-    assert [(one["column"], one["answered"], one["denied"]) for one in state["columns"]] == [("salary", 1, 0)]
+    assert [(one["column"], one["answered"], one["denied"]) for one in state["columns"]] == [
+        ("salary", 1, 0)
+    ]
     assert state["head"] == service.audit.head()
 
 
@@ -101,14 +118,18 @@ def test_nobody_without_a_key_sees_anything_but_health(service: Service, who: st
     assert service.get("/health", None).json() == {"status": "ok"}
 
 
-def test_a_key_that_is_removed_is_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_removed_is_refused(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert service.get("/columns").status_code == 200
     service.audit.remove_key("Ann")
     monkeypatch.setattr("shoal.service.app._FRESH", -1.0)
     assert service.get("/columns").status_code == 401
 
 
-def test_all_keys_are_compared_whichever_is_given(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_keys_are_compared_whichever_is_given(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compared: list[str] = []
 
     def compare(one: str, other: str) -> bool:
@@ -143,7 +164,9 @@ def test_all_keys_are_compared_whichever_is_given(service: Service, monkeypatch:
         ([], 422),
     ],
 )
-def test_what_cannot_be_asked_is_refused_with_the_reason(service: Service, body: Any, status: int) -> None:
+def test_what_cannot_be_asked_is_refused_with_the_reason(
+    service: Service, body: Any, status: int
+) -> None:
     refused = service.client.post("/query", json=body, headers=service.headers("Ann"))
     assert (refused.status_code, list(refused.json())) == (status, ["error"])
     assert service.audit.transcript() == ()
@@ -151,8 +174,14 @@ def test_what_cannot_be_asked_is_refused_with_the_reason(service: Service, body:
 
 def test_a_text_with_half_a_character_is_refused(service: Service) -> None:
     for field in ("where", "column", "people"):
-        body = {"aggregate": "max", "column": "salary", field: "\ud800" if field != "people" else ["\ud800"]}
-        refused = service.client.post("/query", content=json.dumps(body), headers=service.headers("Ann"))
+        body = {
+            "aggregate": "max",
+            "column": "salary",
+            field: "\ud800" if field != "people" else ["\ud800"],
+        }
+        refused = service.client.post(
+            "/query", content=json.dumps(body), headers=service.headers("Ann")
+        )
         assert refused.status_code in (400, 422)
 
 
@@ -160,7 +189,10 @@ def test_a_large_body_is_refused_whether_it_says_so_or_not(tmp_path: Path) -> No
     service = Service(made(str(tmp_path / "a")), Limits(body=1000, quantum=0))
     assert service.ask(aggregate="max", column="salary", where="a" * 1000).status_code == 413
     pieces = (b"x" * 100 for _ in range(20))
-    assert service.client.post("/query", content=pieces, headers=service.headers("Ann")).status_code == 413
+    assert (
+        service.client.post("/query", content=pieces, headers=service.headers("Ann")).status_code
+        == 413
+    )
     wrong = {**service.headers("Ann"), "Content-Length": "many"}
     assert service.client.post("/query", content=b"{}", headers=wrong).status_code == 413
 
@@ -187,7 +219,9 @@ def test_replies_leave_on_a_grid_of_time(tmp_path: Path) -> None:
         slept.append(seconds)
 
     moments = iter([10.0, 10.03, 20.0, 20.25, 30.0, 30.26, 40.0, 40.1])
-    door = _Door(made(str(tmp_path / "a")), Limits(quantum=0.25), clock=lambda: next(moments), pause=sleep)
+    door = _Door(
+        made(str(tmp_path / "a")), Limits(quantum=0.25), clock=lambda: next(moments), pause=sleep
+    )
 
     def fails() -> dict[str, Any]:
         raise FileError("gone")
@@ -202,7 +236,9 @@ def test_replies_leave_on_a_grid_of_time(tmp_path: Path) -> None:
     assert slept == pytest.approx([0.22, 0, 0.24, 0.15])
 
 
-def test_a_decision_does_not_hold_up_others(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decision_does_not_hold_up_others(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     decided = threading.Event()
     decide = Audit._decided
 
@@ -214,14 +250,24 @@ def test_a_decision_does_not_hold_up_others(service: Service, monkeypatch: pytes
 
     async def main() -> None:
         transport = httpx.ASGITransport(service.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here", headers=service.headers("Ann")) as client:
-            query = asyncio.create_task(client.post("/query", json={"aggregate": "max", "column": "salary"}))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://here", headers=service.headers("Ann")
+        ) as client:
+            query = asyncio.create_task(
+                client.post("/query", json={"aggregate": "max", "column": "salary"})
+            )
             await asyncio.sleep(0.05)
-            reading = [asyncio.create_task(client.get(path)) for path in ("/transcript", "/columns") for _ in range(60)]
+            reading = [
+                asyncio.create_task(client.get(path))
+                for path in ("/transcript", "/columns")
+                for _ in range(60)
+            ]
             await asyncio.sleep(0.5)
             async with asyncio.timeout(20):  # the decision waits longer
                 assert (await client.get("/health")).status_code == 200
-                assert (await client.get("/columns", headers=service.headers("shoal-0"))).status_code == 401
+                assert (
+                    await client.get("/columns", headers=service.headers("shoal-0"))
+                ).status_code == 401
             assert not query.done()
             decided.set()
             assert (await query).json()["answer"] == str(max(VALUES))
@@ -242,7 +288,15 @@ def test_a_log_line_has_no_data_no_query_and_no_key(service: Service) -> None:
         (None, 404, None),
     ]
     text = json.dumps(service.logged)
-    for tells in (*service.keys.values(), "shoal-secret", "dept", "p1", "salary", "denied", str(max(VALUES[::2]))):
+    for tells in (
+        *service.keys.values(),
+        "shoal-secret",
+        "dept",
+        "p1",
+        "salary",
+        "denied",
+        str(max(VALUES[::2])),
+    ):
         assert tells not in text
     for line in service.logged:
         assert set(line) == {"event", "method", "path", "status", "seconds", "key"}
@@ -255,12 +309,22 @@ def test_a_log_line_has_no_data_no_query_and_no_key(service: Service) -> None:
         (InternalError("4711"), 500, "a bug in Shoal", "bug"),
         (FileError("4711"), 503, "ask again", "problem"),
         (ParameterError("4711"), 500, "tell the owner", "problem"),
-        (ShoalError("4711"), 500, "tell the owner", "problem"),  # as without the solver that sums need
+        (
+            ShoalError("4711"),
+            500,
+            "tell the owner",
+            "problem",
+        ),  # as without the solver that sums need
         (ColumnError("4711"), 500, "tell the owner", "problem"),
     ],
 )
 def test_a_bug_and_a_broken_store_tell_nothing_but_where(
-    service: Service, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, told: str, logged: str
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    status: int,
+    told: str,
+    logged: str,
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
@@ -270,11 +334,15 @@ def test_a_bug_and_a_broken_store_tell_nothing_but_where(
     assert refused.status_code == status
     assert told in refused.text
     assert "4711" not in refused.text + json.dumps(service.logged)
-    assert service.logged[-1][logged].startswith(f"{type(error).__name__} in shoal.service.app, line")
+    assert service.logged[-1][logged].startswith(
+        f"{type(error).__name__} in shoal.service.app, line"
+    )
     assert ("bug" in refused.text) == (logged == "bug")
 
 
-def test_what_is_too_large_to_decide_is_refused_with_the_reason(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_to_decide_is_refused_with_the_reason(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object, **__: object) -> None:
         raise TooLargeError("sums are audited for 10,000 people at most")
 
@@ -286,7 +354,14 @@ def test_what_is_too_large_to_decide_is_refused_with_the_reason(service: Service
 
 
 def test_limits_have_a_range() -> None:
-    for wrong in ({"body": 0}, {"rate": 0}, {"burst": 0}, {"quantum": -1}, {"quantum": float("nan")}, {"rate": float("inf")}):
+    for wrong in (
+        {"body": 0},
+        {"rate": 0},
+        {"burst": 0},
+        {"quantum": -1},
+        {"quantum": float("nan")},
+        {"rate": float("inf")},
+    ):
         with pytest.raises(ParameterError):
             Limits(**wrong)
 
@@ -299,11 +374,15 @@ def _small(folder: Path) -> Service:
 
 
 OPERATIONS = [(f"GET /{path}", GenerationMode.POSITIVE) for path in ("columns", "state", "health")]
-OPERATIONS += [(operation, mode) for operation in ("POST /query", "GET /transcript") for mode in GenerationMode]
+OPERATIONS += [
+    (operation, mode) for operation in ("POST /query", "GET /transcript") for mode in GenerationMode
+]
 
 
 @pytest.mark.parametrize(("operation", "mode"), OPERATIONS)
-def test_the_service_does_what_its_description_says(tmp_path: Path, operation: str, mode: GenerationMode) -> None:
+def test_the_service_does_what_its_description_says(
+    tmp_path: Path, operation: str, mode: GenerationMode
+) -> None:
     service = Service(made(str(tmp_path / "a")))
     schema = schemathesis.openapi.from_asgi("/openapi.json", service.app)
     method, path = operation.split()
@@ -331,7 +410,9 @@ def test_the_description_has_all_routes_and_needs_no_key(service: Service) -> No
 def running(service: Service) -> Iterator[str]:
     """The address of a service on a port of its own."""
     place = socket.create_server(("127.0.0.1", 0), backlog=2048)
-    server = uvicorn.Server(uvicorn.Config(service.app, log_config=None, access_log=False, lifespan="off", backlog=2048))
+    server = uvicorn.Server(
+        uvicorn.Config(service.app, log_config=None, access_log=False, lifespan="off", backlog=2048)
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
     thread.start()
     try:
@@ -350,10 +431,16 @@ def crowded(place: str, clients: int) -> None:
 
     async def main(address: str) -> None:
         limits = httpx.Limits(max_connections=clients, max_keepalive_connections=0)
-        async with httpx.AsyncClient(base_url=address, headers=service.headers("Ann"), limits=limits, timeout=600) as client:
+        async with httpx.AsyncClient(
+            base_url=address, headers=service.headers("Ann"), limits=limits, timeout=600
+        ) as client:
 
             async def ask(names: list[str]) -> None:
-                reply = (await client.post("/query", json={"aggregate": "max", "column": "salary", "people": names})).json()
+                reply = (
+                    await client.post(
+                        "/query", json={"aggregate": "max", "column": "salary", "people": names}
+                    )
+                ).json()
                 query = str(service.audit.query("max", "salary", people=names))
                 told[_about(query)] = "denied" if reply["denied"] else reply["answer"]
 

@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 
 from shoal.errors import InfeasibleError, InternalError, ParameterError, ShoalError, TooLargeError
 from shoal.methods.buckets import settings
-from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting, smallest_bound, spread
+from shoal.methods.buckets.settings import (
+    Setting,
+    Solver,
+    find_setting,
+    fitting,
+    smallest_bound,
+    spread,
+)
 
 EXAMPLE = [1] * 8 + [6] * 4 + [9] * 2
 """The paper's Example 3."""
@@ -41,7 +48,11 @@ def cases(number: int, seed: int, most: int = 9) -> Iterator[Case]:
         for count in counts:
             size = chance.randint(1, n)
             exact = Fraction(chance.randint(1, size), size)
-            limits.append(chance.choice([exact, max(exact, Fraction(count, n)), Fraction(count, n), Fraction(1)]))
+            limits.append(
+                chance.choice(
+                    [exact, max(exact, Fraction(count, n)), Fraction(count, n), Fraction(1)]
+                )
+            )
         yield tuple(counts), tuple(limits), chance.randint(1, n)
 
 
@@ -66,7 +77,8 @@ def fillable(counts: Sequence[int], limits: Sequence[Fraction], buckets: Buckets
             return True
         size = buckets[at]
         choices = [
-            [k for k in range(min(have, size) + 1) if Fraction(k, size) <= f] for have, f in zip(left, limits, strict=True)
+            [k for k in range(min(have, size) + 1) if Fraction(k, size) <= f]
+            for have, f in zip(left, limits, strict=True)
         ]
         return any(
             rest(tuple(have - k for have, k in zip(left, bag, strict=True)), at + 1)
@@ -78,7 +90,9 @@ def fillable(counts: Sequence[int], limits: Sequence[Fraction], buckets: Buckets
 
 
 @cache
-def least_loss(counts: tuple[int, ...], limits: tuple[Fraction, ...], largest: int, sizes: int) -> int | None:
+def least_loss(
+    counts: tuple[int, ...], limits: tuple[Fraction, ...], largest: int, sizes: int
+) -> int | None:
     """The least loss of all settings with at most so many sizes."""
     found = sorted(
         (sum((size - 1) ** 2 for size in buckets), buckets)
@@ -96,7 +110,9 @@ def answer(case: Case, solver: Solver, **options: Any) -> Setting | None:
         return None
 
 
-def kept(setting: Setting, counts: Sequence[int], limits: Sequence[Fraction], largest: int | None = None) -> bool:
+def kept(
+    setting: Setting, counts: Sequence[int], limits: Sequence[Fraction], largest: int | None = None
+) -> bool:
     """Whether the bags of a setting hold all records and keep all limits, bucket by bucket and in fractions."""
     seen = [0] * len(counts)
     for size, number, bag in zip(setting.sizes, setting.buckets, setting.bags(), strict=True):
@@ -118,7 +134,9 @@ def faults(solver: Solver, sizes: int, tried: Iterable[Case], **options: Any) ->
         except InternalError:  # its own check
             yield case
             continue
-        if (setting and setting.loss) != least_loss(*case, sizes) or (setting and not kept(setting, *case)):
+        if (setting and setting.loss) != least_loss(*case, sizes) or (
+            setting and not kept(setting, *case)
+        ):
             yield case
 
 
@@ -140,7 +158,10 @@ def test_two_sizes_are_the_best_two_on_thousands_of_small_tables() -> None:
 def test_the_program_finds_the_best_of_all_settings() -> None:
     tried = TIGHT[:300]
     assert not list(faults("optimal", sys.maxsize, tried, gap=0))
-    assert any(setting and len(setting.sizes) > 2 for setting in (answer(case, "optimal", gap=0) for case in tried))
+    assert any(
+        setting and len(setting.sizes) > 2
+        for setting in (answer(case, "optimal", gap=0) for case in tried)
+    )
 
 
 @pytest.mark.slow
@@ -164,17 +185,24 @@ def test_two_sizes_are_the_best_two_on_larger_tables(seed: int) -> None:
     for _ in range(40):
         counts = [chance.randint(1, 30) for _ in range(chance.randint(2, 8))]
         n, largest = sum(counts), chance.randint(2, 14)
-        limits = by_formula(counts, Fraction(chance.randint(2, 8), 2), chance.choice(["0", "0.05", "1/7"]))
+        limits = by_formula(
+            counts, Fraction(chance.randint(2, 8), 2), chance.choice(["0", "0.05", "1/7"])
+        )
         best = None
-        for small, large in ((one, other) for other in range(1, largest + 1) for one in range(1, other + 1)):
+        for small, large in (
+            (one, other) for other in range(1, largest + 1) for one in range(1, other + 1)
+        ):
             for number in range(n // small + 1):
                 if (n - small * number) % large:
                     continue
                 numbers = number, (n - small * number) // large
                 room = [
-                    [limit * size // 1 * many for limit in limits] for size, many in zip((small, large), numbers, strict=True)
+                    [limit * size // 1 * many for limit in limits]
+                    for size, many in zip((small, large), numbers, strict=True)
                 ]
-                if all(one + other >= count for one, other, count in zip(*room, counts, strict=True)) and all(
+                if all(
+                    one + other >= count for one, other, count in zip(*room, counts, strict=True)
+                ) and all(
                     sum(map(min, row, counts)) >= size * many
                     for row, size, many in zip(room, (small, large), numbers, strict=True)
                 ):
@@ -218,7 +246,10 @@ def test_buckets_can_be_filled_if_and_only_if_every_choice_of_sizes_can() -> Non
         limits = [Fraction(chance.randint(1, 6), 6) for _ in counts]
         room = fitting(limits, sizes) * numbers
         every = all(
-            sum(min(count, int(row[list(some)].sum())) for count, row in zip(counts, room, strict=True))
+            sum(
+                min(count, int(row[list(some)].sum()))
+                for count, row in zip(counts, room, strict=True)
+            )
             >= sum(sizes[j] * numbers[j] for j in some)
             for many in range(len(sizes) + 1)
             for some in combinations(range(len(sizes)), many)
@@ -240,9 +271,17 @@ def test_numbers_that_do_not_add_up_to_the_records_are_no_setting() -> None:
 
 def test_the_smallest_bound_is_the_smallest() -> None:
     for counts, limits, _ in cases(120, 2):
-        bounded: tuple[tuple[Solver, int], ...] = (("two", 2), ("multi", 2), ("optimal", sys.maxsize))
+        bounded: tuple[tuple[Solver, int], ...] = (
+            ("two", 2),
+            ("multi", 2),
+            ("optimal", sys.maxsize),
+        )
         for solver, sizes in bounded:
-            able = [largest for largest in range(1, sum(counts) + 1) if least_loss(counts, limits, largest, sizes) is not None]
+            able = [
+                largest
+                for largest in range(1, sum(counts) + 1)
+                if least_loss(counts, limits, largest, sizes) is not None
+            ]
             try:
                 found = smallest_bound(counts, limits, solver)
             except InfeasibleError:
@@ -261,7 +300,11 @@ def test_several_sizes_may_do_with_smaller_buckets_than_two() -> None:
 def test_without_a_bound_the_smallest_is_taken() -> None:
     limits = by_formula(EXAMPLE, 2, "0.05")
     for solver in ("two", "multi", "optimal"):
-        assert max(find_setting(EXAMPLE, limits, solver).sizes) <= smallest_bound(EXAMPLE, limits, solver) == 12
+        assert (
+            max(find_setting(EXAMPLE, limits, solver).sizes)
+            <= smallest_bound(EXAMPLE, limits, solver)
+            == 12
+        )
 
 
 def test_limits_that_are_all_tight_need_one_bucket_and_may_be_beyond_the_bound_looked_at() -> None:
@@ -279,7 +322,10 @@ def test_limits_that_are_all_tight_need_one_bucket_and_may_be_beyond_the_bound_l
 def test_anatomy_has_different_values_in_every_bucket_or_says_why_not() -> None:
     valid = 0
     for counts, limits, _ in TIGHT:
-        if any(Fraction(count, sum(counts)) > limit for count, limit in zip(counts, limits, strict=True)):
+        if any(
+            Fraction(count, sum(counts)) > limit
+            for count, limit in zip(counts, limits, strict=True)
+        ):
             continue
         least = -(-1 // min(limits))
         if max(counts) > sum(counts) // least:
@@ -292,7 +338,9 @@ def test_anatomy_has_different_values_in_every_bucket_or_says_why_not() -> None:
         assert sum(setting.buckets) == sum(counts) // least
         assert min(setting.sizes) >= least
         if least > 1:
-            assert all(len(set(bucket)) == len(bucket) for bag in setting.bags() for bucket in bag.tolist())
+            assert all(
+                len(set(bucket)) == len(bucket) for bag in setting.bags() for bucket in bag.tolist()
+            )
     assert valid > 100
 
 
@@ -301,7 +349,9 @@ def test_anatomy_has_different_values_in_every_bucket_or_says_why_not() -> None:
 
 def floats(limits: Sequence[Fraction], sizes: Any) -> Any:
     """⌊f′·S⌋ as it would be without care."""
-    return np.floor(np.array([float(limit) for limit in limits])[:, None] * np.array(sizes)).astype(np.int64)
+    return np.floor(np.array([float(limit) for limit in limits])[:, None] * np.array(sizes)).astype(
+        np.int64
+    )
 
 
 def test_floats_are_wrong_in_some_cells_and_fractions_in_none() -> None:
@@ -309,7 +359,9 @@ def test_floats_are_wrong_in_some_cells_and_fractions_in_none() -> None:
     limits = [Fraction(percent, 100) for percent in range(1, 100)]
     sizes = range(1, 1001)
     exact = fitting(limits, sizes)
-    assert exact.tolist() == [[limit.numerator * size // limit.denominator for size in sizes] for limit in limits]
+    assert exact.tolist() == [
+        [limit.numerator * size // limit.denominator for size in sizes] for limit in limits
+    ]
     assert (floats(limits, sizes) != exact).sum() == 49
     assert fitting([Fraction(29, 100)], [100]).item() == 29
 
@@ -341,7 +393,9 @@ def test_leaving_out_that_one_size_may_do_would_be_noticed(monkeypatch: pytest.M
     assert any(faults("two", 2, TIGHT))
 
 
-def test_leaving_out_that_buckets_must_be_filled_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_out_that_buckets_must_be_filled_would_be_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(settings, "_fillable", lambda counts, sizes, fit: counts.sum() // sizes)
     assert any(faults("two", 2, TIGHT))
 
@@ -360,19 +414,39 @@ def edited(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("np.nonzero(n % divisor == 0)[0]", "np.arange(len(divisor))"),  # (7) without the common divisor
+        (
+            "np.nonzero(n % divisor == 0)[0]",
+            "np.arange(len(divisor))",
+        ),  # (7) without the common divisor
         ("np.minimum(number // down, ", "np.minimum(1 + 0 * number, "),  # (7) without S₂b₂ ≤ n
-        ("start = np.maximum(start, np.where(slope > 0, -bound, 0).max(axis=0))", "pass"),  # values that need large buckets
-        ("last = np.minimum(last, np.where(slope < 0, bound, last).min(axis=0))", "pass"),  # values that need small ones
+        (
+            "start = np.maximum(start, np.where(slope > 0, -bound, 0).max(axis=0))",
+            "pass",
+        ),  # values that need large buckets
+        (
+            "last = np.minimum(last, np.where(slope < 0, bound, last).min(axis=0))",
+            "pass",
+        ),  # values that need small ones
         ("((slope != 0) | (base >= 0)).all(axis=0)", "True"),
-        ("(below - 1 - loss) // step", "np.where(loss < below, 0, -1)"),  # (11) that keeps only the first pair
+        (
+            "(below - 1 - loss) // step",
+            "np.where(loss < below, 0, -1)",
+        ),  # (11) that keeps only the first pair
         ("(below - 1 - loss) // step", "(below - loss) // step - 1"),  # and one pair too few
-        ("np.maximum(0, -((small_most - number) // down))", "0 * number"),  # small buckets that cannot be filled
+        (
+            "np.maximum(0, -((small_most - number) // down))",
+            "0 * number",
+        ),  # small buckets that cannot be filled
         ("(problem.most[places] - second) // up)", "number // down)"),  # large ones
-        ("-((small_most - number) // down)", "-((small_most - number) // down) + 1"),  # one further than need be
+        (
+            "-((small_most - number) // down)",
+            "-((small_most - number) // down) + 1",
+        ),  # one further than need be
     ],
 )
-def test_leaving_out_a_step_of_the_search_for_pairs_would_be_noticed(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaving_out_a_step_of_the_search_for_pairs_would_be_noticed(
+    old: str, new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     edited(old, new, monkeypatch)
     assert any(faults("two", 2, [*UNFILLED, *TIGHT]))
 
@@ -384,8 +458,15 @@ def test_limits_anew_for_every_part_would_be_noticed(monkeypatch: pytest.MonkeyP
     def local(self: Any, counts: Any) -> Any:
         if counts.sum() == sum(EXAMPLE):
             return whole(self, counts)
-        shares = [min(Fraction(1), 2 * Fraction(int(count), int(counts.sum())) + Fraction("0.05")) for count in counts]
-        return settings._Problem.of(counts, shares, self.bound) if (self.limits != tuple(shares)) else whole(self, counts)
+        shares = [
+            min(Fraction(1), 2 * Fraction(int(count), int(counts.sum())) + Fraction("0.05"))
+            for count in counts
+        ]
+        return (
+            settings._Problem.of(counts, shares, self.bound)
+            if (self.limits != tuple(shares))
+            else whole(self, counts)
+        )
 
     monkeypatch.setattr(settings._Problem, "part", local)
     with pytest.raises(InternalError):
@@ -409,13 +490,17 @@ def test_buckets_filled_one_after_the_other_would_be_noticed() -> None:
         lambda s: Setting(s.sizes, s.buckets, s.holds[::-1]),
         lambda s: Setting(s.sizes, (s.buckets[0] + 1, *s.buckets[1:]), s.holds),
         lambda s: Setting(s.sizes[::-1], s.buckets[::-1], s.holds[:, ::-1]),
-        lambda s: Setting((*s.sizes, 15), (*s.buckets, 0), np.column_stack((s.holds, 0 * s.holds[:, :1]))),
+        lambda s: Setting(
+            (*s.sizes, 15), (*s.buckets, 0), np.column_stack((s.holds, 0 * s.holds[:, :1]))
+        ),
         lambda s: Setting(s.sizes, s.buckets, s.holds[:-1]),
         lambda s: Setting((50,), (1,), s.holds.sum(axis=1, keepdims=True) - 1),
         lambda s: Setting((10,), (5,), s.holds.sum(axis=1, keepdims=True)),
     ],
 )
-def test_a_setting_that_is_none_does_not_pass_its_check(change: Callable[[Setting], Setting]) -> None:
+def test_a_setting_that_is_none_does_not_pass_its_check(
+    change: Callable[[Setting], Setting],
+) -> None:
     limits = by_formula(EXAMPLE, 2, "0.05")
     setting = find_setting(EXAMPLE, limits, "two", 14)
     setting.check(EXAMPLE, limits)
@@ -427,7 +512,9 @@ def test_a_setting_that_is_none_does_not_pass_its_check(change: Callable[[Settin
 
 
 @pytest.mark.parametrize("numbers", [{}, {50: 1}, {1: 50}, {4: -1, 9: 6}, {4: 11, 6: 1}, {4: 12.4}])
-def test_what_highs_says_is_not_trusted(numbers: dict[int, float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_highs_says_is_not_trusted(
+    numbers: dict[int, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     import scipy.optimize
 
     limits = by_formula(EXAMPLE, 2, "0.05")
@@ -475,16 +562,27 @@ def test_without_scipy_the_other_solvers_work(monkeypatch: pytest.MonkeyPatch) -
 # What must always hold
 
 
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.integers(2, 12), st.integers(1, 30), st.randoms())
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=12),
+    st.integers(2, 12),
+    st.integers(1, 30),
+    st.randoms(),
+)
 def test_every_answer_is_valid_and_does_not_depend_on_the_order_of_values(
     counts: list[int], halves: int, largest: int, chance: random.Random
 ) -> None:
-    limits = by_formula(counts, Fraction(halves, 2), "0.05") if sum(counts) else [Fraction(1)] * len(counts)
+    limits = (
+        by_formula(counts, Fraction(halves, 2), "0.05")
+        if sum(counts)
+        else [Fraction(1)] * len(counts)
+    )
     order = list(range(len(counts)))
     chance.shuffle(order)
     for solver in ("two", "multi"):
         found = answer((tuple(counts), tuple(limits), largest), solver)
-        again = answer((tuple(counts[i] for i in order), tuple(limits[i] for i in order), largest), solver)
+        again = answer(
+            (tuple(counts[i] for i in order), tuple(limits[i] for i in order), largest), solver
+        )
         assert (found is None) == (again is None)
         if found and again:
             assert kept(found, counts, limits, largest)
@@ -540,7 +638,9 @@ def test_a_large_table_is_filled_bucket_by_bucket() -> None:
         ([6, 6, 5], ["2/5", "2/5", "2/5"], 4, "no numbers of buckets of one size or two"),
     ],
 )
-def test_why_there_is_no_setting_is_said(counts: list[int], limits: list[str], largest: int, reason: str) -> None:
+def test_why_there_is_no_setting_is_said(
+    counts: list[int], limits: list[str], largest: int, reason: str
+) -> None:
     with pytest.raises(InfeasibleError, match=reason):
         find_setting(counts, [Fraction(limit) for limit in limits], "two", largest)
 

@@ -38,10 +38,16 @@ def of(frame: Any, **options: Any) -> Column:
 
 
 texts = st.lists(st.none() | st.text(max_size=4), max_size=12)
-wholes = st.lists(st.none() | st.integers(-(2**63) + 1, 2**63 - 1) | st.integers(-3, 3), max_size=12)
-floats = st.lists(st.none() | st.floats(allow_infinity=False) | st.sampled_from([0.0, -0.0, 39.0]), max_size=12)
+wholes = st.lists(
+    st.none() | st.integers(-(2**63) + 1, 2**63 - 1) | st.integers(-3, 3), max_size=12
+)
+floats = st.lists(
+    st.none() | st.floats(allow_infinity=False) | st.sampled_from([0.0, -0.0, 39.0]), max_size=12
+)
 dates = st.lists(st.none() | st.dates(dt.date(1700, 1, 1), dt.date(2200, 1, 1)), max_size=12)
-times = st.lists(st.none() | st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1)), max_size=12)
+times = st.lists(
+    st.none() | st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1)), max_size=12
+)
 truths = st.lists(st.none() | st.booleans(), max_size=12)
 decimals = st.lists(st.none() | st.decimals(-99, 99, places=2), max_size=12)
 
@@ -67,7 +73,9 @@ def test_texts_are_coded_alike(values: list[str | None]) -> None:
         pd.DataFrame({"a": pd.Categorical(values, categories=[*categories, "never used "])}),
         pa.table({"a": pa.array(values, pa.string())}),
         pa.table({"a": pa.chunked_array([values[:3], values[3:]], pa.large_string())}),
-        pa.table({"a": pa.chunked_array([values[:3], values[3:]], pa.string()).dictionary_encode()}),
+        pa.table(
+            {"a": pa.chunked_array([values[:3], values[3:]], pa.string()).dictionary_encode()}
+        ),
     )
 
 
@@ -89,18 +97,42 @@ def test_integers_are_coded_alike(values: list[int | None]) -> None:
 
 
 spelt = st.sampled_from(
-    ["39", "039", "+39", "-0", "0", " 39", "3.0", "1e3", "", "7", "-7", "123456789012345", "12\n", "9223372036854775807"]
+    [
+        "39",
+        "039",
+        "+39",
+        "-0",
+        "0",
+        " 39",
+        "3.0",
+        "1e3",
+        "",
+        "7",
+        "-7",
+        "123456789012345",
+        "12\n",
+        "9223372036854775807",
+    ]
 )
 
 
 @given(st.lists(st.none() | spelt, max_size=8))
-def test_texts_of_whole_numbers_are_coded_alike_however_they_are_spelt(values: list[str | None]) -> None:
+def test_texts_of_whole_numbers_are_coded_alike_however_they_are_spelt(
+    values: list[str | None],
+) -> None:
     column = of(pl.DataFrame({"a": values}, schema={"a": pl.String}), types={"a": "integer"})
-    assert same(column, of(pd.DataFrame({"a": pd.Series(values, dtype=object)}), types={"a": "integer"}))
-    assert [column.keys[code] for code in column.codes] == [Kind.INTEGER.key(value) for value in values]
+    assert same(
+        column, of(pd.DataFrame({"a": pd.Series(values, dtype=object)}), types={"a": "integer"})
+    )
+    assert [column.keys[code] for code in column.codes] == [
+        Kind.INTEGER.key(value) for value in values
+    ]
 
 
-@pytest.mark.parametrize("text", ["9223372036854775808", "-9223372036854775808", "0x1", "1_000", "٣", "--1", "+", "true", "NaN"])
+@pytest.mark.parametrize(
+    "text",
+    ["9223372036854775808", "-9223372036854775808", "0x1", "1_000", "٣", "--1", "+", "true", "NaN"],
+)
 def test_texts_that_are_no_whole_numbers_are_refused(text: str) -> None:
     with pytest.raises(ColumnError, match="integer"):
         of(pl.DataFrame({"a": ["1", text]}), types={"a": "integer"})
@@ -110,8 +142,20 @@ def test_texts_that_are_no_whole_numbers_are_refused(text: str) -> None:
 def test_floats_are_coded_alike(values: list[float | None]) -> None:
     agree(
         pl.DataFrame({"a": values}, schema={"a": pl.Float64}),
-        pd.DataFrame({"a": np.array([np.nan if value is None else value for value in values], dtype=np.float64)}),
-        pd.DataFrame({"a": pd.array([None if value != value else value for value in values], dtype="Float64")}),
+        pd.DataFrame(
+            {
+                "a": np.array(
+                    [np.nan if value is None else value for value in values], dtype=np.float64
+                )
+            }
+        ),
+        pd.DataFrame(
+            {
+                "a": pd.array(
+                    [None if value != value else value for value in values], dtype="Float64"
+                )
+            }
+        ),
         pa.table({"a": pa.array(values, pa.float64())}),
     )
 
@@ -119,7 +163,10 @@ def test_floats_are_coded_alike(values: list[float | None]) -> None:
 @given(dates)
 def test_dates_are_coded_alike(values: list[dt.date | None]) -> None:
     if not any(values):
-        values = [*values, dt.date(2024, 2, 29)]  # in pandas, nothing tells a column without dates from one without texts
+        values = [
+            *values,
+            dt.date(2024, 2, 29),
+        ]  # in pandas, nothing tells a column without dates from one without texts
     agree(
         pl.DataFrame({"a": values}, schema={"a": pl.Date}),
         pl.DataFrame({"a": values}, schema={"a": pl.Datetime("ms")}),
@@ -145,7 +192,10 @@ def test_booleans_are_coded_alike(values: list[bool | None]) -> None:
         pl.DataFrame({"a": values}, schema={"a": pl.Boolean}),
         pd.DataFrame({"a": pd.array(values, dtype="boolean")}),
         pa.table({"a": pa.array(values, pa.bool_())}),
-        pl.DataFrame({"a": [None if value is None else str(value).lower() for value in values]}, schema={"a": pl.String}),
+        pl.DataFrame(
+            {"a": [None if value is None else str(value).lower() for value in values]},
+            schema={"a": pl.String},
+        ),
     )
 
 
@@ -154,7 +204,10 @@ def test_decimals_are_coded_alike(values: list[Decimal | None]) -> None:
     agree(
         pl.DataFrame({"a": values}, schema={"a": pl.Decimal(6, 2)}),
         pa.table({"a": pa.array(values, pa.decimal128(6, 2))}),
-        pl.DataFrame({"a": [None if value is None else float(value) for value in values]}, schema={"a": pl.Float64}),
+        pl.DataFrame(
+            {"a": [None if value is None else float(value) for value in values]},
+            schema={"a": pl.Float64},
+        ),
     )
 
 
@@ -167,19 +220,30 @@ def test_texts_of_a_declared_type_are_coded_like_values_of_it(values: list[int |
     )
 
 
-@pytest.mark.parametrize("dtype", [pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Int64])
+@pytest.mark.parametrize(
+    "dtype", [pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Int64]
+)
 def test_integers_of_every_width_keep_their_extremes(dtype: Any) -> None:
-    low, high = (pl.Series([0], dtype=dtype).lower_bound()[0], pl.Series([0], dtype=dtype).upper_bound()[0])
+    low, high = (
+        pl.Series([0], dtype=dtype).lower_bound()[0],
+        pl.Series([0], dtype=dtype).upper_bound()[0],
+    )
     if dtype == pl.UInt64:
         high = 2**63 - 1
     if dtype == pl.Int64:
         low += 1
-    assert of(pl.DataFrame({"a": [high, None, low, high]}, schema={"a": dtype})).keys == (low, high, None)
+    assert of(pl.DataFrame({"a": [high, None, low, high]}, schema={"a": dtype})).keys == (
+        low,
+        high,
+        None,
+    )
 
 
 def test_an_arrow_dictionary_may_hold_nothing_and_have_narrow_indices() -> None:
     indices = pa.array([0, 1, None], pa.int8())
-    assert of(pa.table({"a": pa.DictionaryArray.from_arrays(indices, pa.array(["x", None]))})).codes.tolist() == [0, 1, 1]
+    assert of(
+        pa.table({"a": pa.DictionaryArray.from_arrays(indices, pa.array(["x", None]))})
+    ).codes.tolist() == [0, 1, 1]
     full = pa.DictionaryArray.from_arrays(indices, pa.array([str(i) for i in range(128)]))
     assert of(pa.table({"a": full})).keys == ("0", "1", None)
 
@@ -199,14 +263,21 @@ def test_keys_are_in_canonical_order_with_missing_last() -> None:
     assert of(pl.DataFrame({"a": ["10", "9", None]}), types={"a": "integer"}).keys == (9, 10, None)
 
 
-@pytest.mark.parametrize("empty", [pl.DataFrame({"a": []}), pd.DataFrame({"a": []}), pa.table({"a": pa.array([], pa.string())})])
+@pytest.mark.parametrize(
+    "empty",
+    [pl.DataFrame({"a": []}), pd.DataFrame({"a": []}), pa.table({"a": pa.array([], pa.string())})],
+)
 def test_a_table_without_rows_has_no_keys(empty: Any) -> None:
     table = shoal.table(empty, quasi=["a"], missing="refuse")
     assert (table.rows, table.column("a").keys, len(table.column("a").codes)) == (0, (), 0)
 
 
 def test_a_column_of_nothing_is_all_missing() -> None:
-    for frame in (pl.DataFrame({"a": [None, None]}), pd.DataFrame({"a": [None, None]}), pa.table({"a": pa.nulls(2)})):
+    for frame in (
+        pl.DataFrame({"a": [None, None]}),
+        pd.DataFrame({"a": [None, None]}),
+        pa.table({"a": pa.nulls(2)}),
+    ):
         assert of(frame).keys == (None,)
         with pytest.raises(ColumnError, match="2 of 2 values are missing"):
             of(frame, missing="refuse")
@@ -226,13 +297,17 @@ def test_a_column_of_nothing_is_all_missing() -> None:
     ],
 )
 @pytest.mark.parametrize("types", [None, {"a": "text"}])
-def test_values_that_do_not_compare_are_refused_when_used(frame: Any, types: dict[str, str] | None) -> None:
+def test_values_that_do_not_compare_are_refused_when_used(
+    frame: Any, types: dict[str, str] | None
+) -> None:
     with pytest.raises(ColumnError, match="column 'a'"):
         of(frame, types=types)
 
 
 def test_coding_several_columns_at_once_is_coding_each() -> None:
-    frame = pl.DataFrame({name: [f"{i * k % 7}" for i in range(30_000)] for k, name in enumerate("abcd")})
+    frame = pl.DataFrame(
+        {name: [f"{i * k % 7}" for i in range(30_000)] for k, name in enumerate("abcd")}
+    )
     together, each = shoal.table(frame), shoal.table(frame)
     names = ["c", "a", "d", "a"]
     assert [column.name for column in together.columns(names)] == names
@@ -254,7 +329,9 @@ def test_the_dataframe_is_not_copied() -> None:
 # ----------------------------------------------------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize("thing", [{"a": [1]}, [1], pd.Series([1]), pl.Series([1]), np.zeros((2, 2)), "people.csv", None])
+@pytest.mark.parametrize(
+    "thing", [{"a": [1]}, [1], pd.Series([1]), pl.Series([1]), np.zeros((2, 2)), "people.csv", None]
+)
 def test_what_is_no_dataframe_is_refused(thing: Any) -> None:
     with pytest.raises(ColumnError, match="is not a pandas, Polars or Arrow dataframe"):
         shoal.table(thing)
@@ -297,7 +374,9 @@ def test_roles_name_what_is_wrong() -> None:
 
 @pytest.mark.parametrize("role", ["quasi", "sensitive", "identifying", "insensitive"])
 def test_a_text_given_for_a_list_of_columns_is_refused(role: str) -> None:
-    with pytest.raises(ParameterError, match=rf"{role}='ab' is a text; give a list, as in {role}=\['ab'\]"):
+    with pytest.raises(
+        ParameterError, match=rf"{role}='ab' is a text; give a list, as in {role}=\['ab'\]"
+    ):
         shoal.table(pl.DataFrame({"a": [1], "b": [2]}), **{role: "ab"})  # type: ignore[arg-type]
 
 
@@ -310,7 +389,9 @@ def test_unknown_columns_types_and_policies_are_named() -> None:
         shoal.table(frame, types={"b": "text"})
     with pytest.raises(ColumnError, match="no column 'b'"):
         shoal.table(frame).column("b")
-    with pytest.raises(ParameterError, match="type of column 'a' is 'number'; it takes 'text', 'integer'"):
+    with pytest.raises(
+        ParameterError, match="type of column 'a' is 'number'; it takes 'text', 'integer'"
+    ):
         shoal.table(frame, types={"a": "number"})
     with pytest.raises(ParameterError, match="missing='drop'; it takes 'category' or 'refuse'"):
         shoal.table(frame, missing="drop")  # type: ignore[arg-type]
@@ -319,13 +400,17 @@ def test_unknown_columns_types_and_policies_are_named() -> None:
 
 
 def test_missing_values_are_refused_with_their_number_and_nothing_else() -> None:
-    with pytest.raises(ColumnError, match="column 'a': 3 of 4 values are missing and the policy is 'refuse'") as caught:
+    with pytest.raises(
+        ColumnError, match="column 'a': 3 of 4 values are missing and the policy is 'refuse'"
+    ) as caught:
         of(pl.DataFrame({"a": ["secret", None, "", None]}), missing="refuse")
     assert "secret" not in str(caught.value)
 
 
 def test_values_of_another_type_are_counted_and_never_shown() -> None:
-    with pytest.raises(ColumnError, match="column 'a': 2 distinct values are not of the declared type 'integer'") as caught:
+    with pytest.raises(
+        ColumnError, match="column 'a': 2 distinct values are not of the declared type 'integer'"
+    ) as caught:
         of(pl.DataFrame({"a": ["1", "secret", "39.5"]}), types={"a": "integer"})
     assert "secret" not in str(caught.value)
     assert "39.5" not in str(caught.value)
@@ -357,15 +442,24 @@ def test_columns_asked_for_together_are_those_asked_for_one_by_one(
 
 
 def test_the_first_column_that_misses_values_is_refused_before_texts_that_are_coded_ahead() -> None:
-    frame = pl.DataFrame({"number": [1, None], "text": ["", None], "gone": pl.Series([None, None], dtype=pl.String)})
+    frame = pl.DataFrame(
+        {"number": [1, None], "text": ["", None], "gone": pl.Series([None, None], dtype=pl.String)}
+    )
     for names, missing in ((["number", "text"], 1), (["text", "number"], 2), (["gone", "text"], 2)):
-        with pytest.raises(ColumnError, match=f"column '{names[0]}': {missing} of 2 values are missing"):
+        with pytest.raises(
+            ColumnError, match=f"column '{names[0]}': {missing} of 2 values are missing"
+        ):
             shoal.table(frame, missing="refuse").columns(names)
 
 
-def test_a_table_too_large_for_memory_is_refused_with_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_too_large_for_memory_is_refused_with_the_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(memory, "available", lambda: 1_000_000)
-    with pytest.raises(TooLargeError, match=r"coding a table of 100,000 rows needs about 2\.0 MB of memory and 1\.0 MB are free"):
+    with pytest.raises(
+        TooLargeError,
+        match=r"coding a table of 100,000 rows needs about 2\.0 MB of memory and 1\.0 MB are free",
+    ):
         shoal.table(pl.DataFrame({"a": range(100_000)}), quasi=["a"])
 
 
@@ -395,7 +489,8 @@ def test_numbers_meet_the_texts_of_a_hierarchy(values: list[Any], types: Any) ->
 def test_texts_that_are_written_differently_are_different_and_the_error_tells_what_to_do() -> None:
     table = shoal.table(pl.DataFrame({"a": ["39", "40"]}), hierarchies={"a": AGES})
     with pytest.raises(
-        HierarchyError, match=r"column 'a': 1 distinct value of the table is not in its hierarchy.*declare"
+        HierarchyError,
+        match=r"column 'a': 1 distinct value of the table is not in its hierarchy.*declare",
     ) as caught:
         table.leaves("a")
     assert "39" not in str(caught.value)
@@ -421,7 +516,9 @@ def test_dates_meet_a_hierarchy_of_dates() -> None:
 
 def test_a_declared_type_that_the_hierarchy_cannot_have_is_an_error() -> None:
     table = shoal.table(
-        pl.DataFrame({"a": [39]}), hierarchies={"a": Hierarchy.from_lines([["old", "*"]])}, types={"a": "integer"}
+        pl.DataFrame({"a": [39]}),
+        hierarchies={"a": Hierarchy.from_lines([["old", "*"]])},
+        types={"a": "integer"},
     )
     with pytest.raises(HierarchyError, match=r"column 'a' is of type 'integer': .*'old'"):
         table.hierarchy("a")
@@ -435,7 +532,9 @@ def test_a_column_without_a_hierarchy_says_so() -> None:
 def test_the_policy_decides_whether_there_is_a_leaf_for_missing_values() -> None:
     frame = pl.DataFrame({"a": [39]})
     assert shoal.table(frame, hierarchies={"a": AGES}).hierarchy("a").has_missing
-    assert not shoal.table(frame, hierarchies={"a": AGES}, missing="refuse").hierarchy("a").has_missing
+    assert (
+        not shoal.table(frame, hierarchies={"a": AGES}, missing="refuse").hierarchy("a").has_missing
+    )
 
 
 def test_large_hierarchies_are_looked_up_once() -> None:
@@ -451,7 +550,9 @@ def test_large_hierarchies_are_looked_up_once() -> None:
 
 FRAMES: dict[str, Any] = {
     "polars": lambda data: pl.DataFrame(data),
-    "pandas": lambda data: pd.DataFrame(data, index=[f"row {i}" for i in range(len(next(iter(data.values()))))]),
+    "pandas": lambda data: pd.DataFrame(
+        data, index=[f"row {i}" for i in range(len(next(iter(data.values()))))]
+    ),
     "arrow": lambda data: pa.table(data),
 }
 CODES = np.array([1, 0, 1, 2], dtype=np.uint8)
@@ -471,7 +572,11 @@ def test_values_of_their_type_get_it_back_and_others_are_text(library: str) -> N
     series, values = back(make({"a": [39, 50]}), ["39", "050", "7"])
     assert (series.dtype, values) == (nw.Int64, [50, 39, 50, 7])
     series, values = back(make({"a": [39, 50]}), ["30-39", "40-49", ""])
-    assert (series.dtype, values[:3], series.null_count()) == (nw.String, ["40-49", "30-39", "40-49"], 1)
+    assert (series.dtype, values[:3], series.null_count()) == (
+        nw.String,
+        ["40-49", "30-39", "40-49"],
+        1,
+    )
     series, values = back(make({"a": [1.5, 2.0]}), ["1.5", 2.0, 3])
     assert (series.dtype, values) == (nw.Float64, [2.0, 1.5, 2.0, 3.0])
     series, values = back(make({"a": ["x", "y"]}), ["01", "02", "*"])
@@ -505,7 +610,10 @@ def test_missing_integers_are_null(library: str) -> None:
         (pl.DataFrame({"a": [1, 2]}), ["7", "07", "8"]),
         (pd.DataFrame({"a": [1.5, 2.5]}), ["1.0", "1", "8"]),
         (pl.DataFrame({"a": [1.5, 2.5]}, schema={"a": pl.Float32}), ["0.1", "0.1000000001", "8"]),
-        (pl.DataFrame({"a": [Decimal("1.5")]}, schema={"a": pl.Decimal(6, 1)}), ["1.25", "1.26", "8"]),
+        (
+            pl.DataFrame({"a": [Decimal("1.5")]}, schema={"a": pl.Decimal(6, 1)}),
+            ["1.25", "1.26", "8"],
+        ),
         (pa.table({"a": [dt.date(2024, 1, 1)]}), ["2024-01-01", "20240101", "2024-01-02"]),
     ],
 )
@@ -523,7 +631,9 @@ def test_narrow_types_come_back_where_the_values_fit() -> None:
     assert back(frame, ["x", "y", "*"])[0].dtype == nw.String
     category = pd.DataFrame({"a": pd.Categorical(["x", "y"])})
     assert back(category, ["x", "y", None])[0].dtype == nw.Categorical
-    assert back(category, ["x", "y", "*"])[0].dtype == nw.Categorical  # which values there were is nothing to it
+    assert (
+        back(category, ["x", "y", "*"])[0].dtype == nw.Categorical
+    )  # which values there were is nothing to it
     ordered = pd.DataFrame({"a": pd.Categorical(["x", "y"], ordered=True)})
     assert back(ordered, ["x", "y", "*"])[0].dtype == nw.String
     assert back(pd.DataFrame({"a": [1, 2]}), ["1", "2", ""])[0].dtype == nw.Int64
@@ -653,7 +763,10 @@ def test_the_text_of_a_key_has_that_key(kind: Kind, data: st.DataObject) -> None
 def test_columns_that_look_like_values_are_not_listed() -> None:
     """The first line of a file without names is a record: it must not end up in an error."""
     frame = pl.DataFrame({"Male": ["Female"], "39": ["50"], "Never-married": ["Divorced"]})
-    for ask in (lambda: shoal.table(frame, quasi=["age"]), lambda: shoal.assess(frame, quasi=["age"])):
+    for ask in (
+        lambda: shoal.table(frame, quasi=["age"]),
+        lambda: shoal.assess(frame, quasi=["age"]),
+    ):
         with pytest.raises(ColumnError, match="lack a line with names") as caught:
             ask()
         assert "Male" not in str(caught.value)

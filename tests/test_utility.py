@@ -15,9 +15,18 @@ from shoal.kinds import Kind
 from shoal.measure import utility
 from shoal.measure.utility import Accuracy, classification, queries
 
-AGE = Hierarchy.from_lines([[f"{age}", f"{age // 10 * 10}-{age // 10 * 10 + 9}", "*"] for age in range(20, 60)], Kind.INTEGER)
+AGE = Hierarchy.from_lines(
+    [[f"{age}", f"{age // 10 * 10}-{age // 10 * 10 + 9}", "*"] for age in range(20, 60)],
+    Kind.INTEGER,
+)
 TOWN = Hierarchy.from_lines(
-    [["Ely", "east", "*"], ["Hull", "east", "*"], ["Bath", "west", "*"], ["Bude", "west", "*"], ["Kew, old", "west", "*"]]
+    [
+        ["Ely", "east", "*"],
+        ["Hull", "east", "*"],
+        ["Bath", "west", "*"],
+        ["Bude", "west", "*"],
+        ["Kew, old", "west", "*"],
+    ]
 )
 
 
@@ -36,7 +45,11 @@ def patients(rows: int = 400, seed: int = 0) -> shoal.Table:
         }
     )
     return shoal.table(
-        frame, quasi=["age", "town"], sensitive=["ill"], identifying=["name"], hierarchies={"age": AGE, "town": TOWN}
+        frame,
+        quasi=["age", "town"],
+        sensitive=["ill"],
+        identifying=["name"],
+        hierarchies={"age": AGE, "town": TOWN},
     )
 
 
@@ -104,14 +117,26 @@ def test_dates_are_read_as_ranges() -> None:
 
 
 def test_intervals_of_a_continuous_domain_are_read_as_ranges() -> None:
-    weights = Hierarchy.from_lines([["[0, 5)", "*"], ["[5, 10)", "*"], ["[10, 20]", "*"]], Kind.FLOAT)
-    column = shoal.table(pl.DataFrame({"weight": ["[0, 10)", "[5, 20]", "[10, 20]"]})).column("weight")
-    read = dict(zip(column.labels, utility._may_be(column, weights, "weight").tolist(), strict=True))
-    assert read == {"[0, 10)": [True, True, False], "[5, 20]": [False, True, True], "[10, 20]": [False, False, True]}
+    weights = Hierarchy.from_lines(
+        [["[0, 5)", "*"], ["[5, 10)", "*"], ["[10, 20]", "*"]], Kind.FLOAT
+    )
+    column = shoal.table(pl.DataFrame({"weight": ["[0, 10)", "[5, 20]", "[10, 20]"]})).column(
+        "weight"
+    )
+    read = dict(
+        zip(column.labels, utility._may_be(column, weights, "weight").tolist(), strict=True)
+    )
+    assert read == {
+        "[0, 10)": [True, True, False],
+        "[5, 20]": [False, True, True],
+        "[10, 20]": [False, False, True],
+    }
 
 
 def test_a_text_of_several_levels_is_taken_from_the_level_that_has_them_all() -> None:
-    tree = Hierarchy.from_lines([["white", "white", "*"], ["black", "other", "*"], ["asian", "other", "*"]])
+    tree = Hierarchy.from_lines(
+        [["white", "white", "*"], ["black", "other", "*"], ["asian", "other", "*"]]
+    )
     both = Hierarchy.from_lines([["a", "a", "*"], ["b", "a", "*"], ["c", "c", "*"]])
     column = shoal.table(pl.DataFrame({"x": ["white", "other"]})).column("x")
     assert utility._may_be(column, tree, "x").sum(axis=1).tolist() == [2, 1]  # other, white
@@ -138,7 +163,10 @@ def test_queries_on_the_input_itself_are_right() -> None:
 
 def test_queries_are_answered_as_if_groups_were_uniform() -> None:
     table = shoal.table(
-        pl.DataFrame({"town": ["Ely"] * 6 + ["Hull"] * 2}), quasi=["town"], hierarchies={"town": TOWN}, missing="refuse"
+        pl.DataFrame({"town": ["Ely"] * 6 + ["Hull"] * 2}),
+        quasi=["town"],
+        hierarchies={"town": TOWN},
+        missing="refuse",
     )
     released = pl.DataFrame({"town": ["east"] * 8})
     # One town of five is asked for: Ely has 6 and is taken for 4, Hull 2 for 4, the others 0 for 0; the bound is 8/8.
@@ -151,18 +179,32 @@ def test_queries_are_answered_as_if_groups_were_uniform() -> None:
 def test_answers_of_a_sample_are_divided_by_its_rate() -> None:
     table = patients()
     half = at_levels(table, {"age": 0, "town": 0})
-    twice = shoal.table(pl.concat([table.frame.to_native()] * 2), quasi=["age", "town"], hierarchies=table.hierarchies)
+    twice = shoal.table(
+        pl.concat([table.frame.to_native()] * 2),
+        quasi=["age", "town"],
+        hierarchies=table.hierarchies,
+    )
     assert queries(twice, half, columns=2, selectivity=0.2, rate="1/2").mean == 0
     assert queries(twice, half, columns=2, selectivity=0.2).mean > 0
 
 
 def test_every_released_value_is_spread_over_its_leaves() -> None:
     table = shoal.table(
-        pl.DataFrame({"town": ["Ely"] * 6 + ["Hull"] * 2}), quasi=["town"], hierarchies={"town": TOWN}, missing="refuse"
+        pl.DataFrame({"town": ["Ely"] * 6 + ["Hull"] * 2}),
+        quasi=["town"],
+        hierarchies={"town": TOWN},
+        missing="refuse",
     )
-    before, after = utility.spread(table, shoal.table(pl.DataFrame({"town": ["east"] * 6 + ["Hull"] * 2})), "town")
-    there = dict(zip(TOWN.labels[0], zip(before.tolist(), after.tolist(), strict=True), strict=True))
-    assert {town: counts for town, counts in there.items() if any(counts)} == {"Ely": (6, 3.0), "Hull": (2, 5.0)}
+    before, after = utility.spread(
+        table, shoal.table(pl.DataFrame({"town": ["east"] * 6 + ["Hull"] * 2})), "town"
+    )
+    there = dict(
+        zip(TOWN.labels[0], zip(before.tolist(), after.tolist(), strict=True), strict=True)
+    )
+    assert {town: counts for town, counts in there.items() if any(counts)} == {
+        "Ely": (6, 3.0),
+        "Hull": (2, 5.0),
+    }
 
 
 def test_numbers_are_asked_for_in_ranges() -> None:
@@ -181,14 +223,19 @@ def test_numbers_are_asked_for_in_their_order_and_missing_values_not_at_all() ->
     reading = utility._Reading.of(table, table, "n")
     assert reading.leaves == 6
     chance = np.random.default_rng(0)
-    seen = {tuple(odd_first.labels[0][leaf] for leaf in np.flatnonzero(reading.some(0.4, chance))) for _ in range(50)}
+    seen = {
+        tuple(odd_first.labels[0][leaf] for leaf in np.flatnonzero(reading.some(0.4, chance)))
+        for _ in range(50)
+    }
     assert {tuple(sorted(one)) for one in seen} == {("1", "2"), ("2", "3"), ("3", "4"), ("4", "5")}
 
 
 def test_coarser_releases_answer_worse_and_nothing_answers_worst() -> None:
     table = patients()
     errors = [
-        queries(table, at_levels(table, {"age": age, "town": town}), columns=2, selectivity=0.1).mean
+        queries(
+            table, at_levels(table, {"age": age, "town": town}), columns=2, selectivity=0.1
+        ).mean
         for age, town in ((0, 0), (1, 0), (1, 1), (2, 2))
     ]
     assert errors == sorted(errors)
@@ -197,7 +244,12 @@ def test_coarser_releases_answer_worse_and_nothing_answers_worst() -> None:
 
 
 def test_suppressed_rows_that_are_still_there_count_for_everything() -> None:
-    table = shoal.table(pl.DataFrame({"town": ["Ely"] * 5}), quasi=["town"], hierarchies={"town": TOWN}, missing="refuse")
+    table = shoal.table(
+        pl.DataFrame({"town": ["Ely"] * 5}),
+        quasi=["town"],
+        hierarchies={"town": TOWN},
+        missing="refuse",
+    )
     found = queries(table, pl.DataFrame({"town": ["*"] * 5}), columns=1, selectivity=1)
     assert found.mean == 0
 
@@ -205,12 +257,25 @@ def test_suppressed_rows_that_are_still_there_count_for_everything() -> None:
 def test_the_same_seed_asks_the_same_queries() -> None:
     table = patients()
     released = at_levels(table, {"age": 1, "town": 1})
-    assert queries(table, released, columns=2, seed=4) == queries(table, released, columns=2, seed=4)
-    assert queries(table, released, columns=2, seed=4) != queries(table, released, columns=2, seed=5)
+    assert queries(table, released, columns=2, seed=4) == queries(
+        table, released, columns=2, seed=4
+    )
+    assert queries(table, released, columns=2, seed=4) != queries(
+        table, released, columns=2, seed=5
+    )
 
 
 @pytest.mark.parametrize(
-    "options", [{"columns": 0}, {"columns": 3}, {"count": 0}, {"selectivity": 0}, {"selectivity": 2}, {"bound": -1}, {"rate": 0}]
+    "options",
+    [
+        {"columns": 0},
+        {"columns": 3},
+        {"count": 0},
+        {"selectivity": 0},
+        {"selectivity": 2},
+        {"bound": -1},
+        {"rate": 0},
+    ],
 )
 def test_options_of_queries_have_ranges(options: dict[str, Any]) -> None:
     table = patients(20)
@@ -224,9 +289,18 @@ def test_options_of_queries_have_ranges(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("classifier", ["tree", "logistic"])
 def test_the_input_itself_has_relative_accuracy_1(classifier: utility.Classifier) -> None:
     table = patients()
-    found = one(classification(table, at_levels(table, {"age": 0, "town": 0}), "ill", classifiers=[classifier], folds=5))
+    found = one(
+        classification(
+            table, at_levels(table, {"age": 0, "town": 0}), "ill", classifiers=[classifier], folds=5
+        )
+    )
     assert found.released == found.original > found.majority
-    assert (found.relative, found.column, found.classifier, found.folds) == (1, "ill", classifier, 5)
+    assert (found.relative, found.column, found.classifier, found.folds) == (
+        1,
+        "ill",
+        classifier,
+        5,
+    )
 
 
 @pytest.mark.parametrize("classifier", ["tree", "logistic"])
@@ -240,10 +314,14 @@ def test_nothing_left_has_relative_accuracy_0(classifier: utility.Classifier) ->
 
 def test_levels_that_keep_what_matters_keep_the_accuracy() -> None:
     table = patients(600)
-    kept = one(classification(table, at_levels(table, {"age": 1, "town": 1}), "ill", classifiers=["tree"]))
+    kept = one(
+        classification(table, at_levels(table, {"age": 1, "town": 1}), "ill", classifiers=["tree"])
+    )
     assert kept.released > kept.majority + 0.2
     assert kept.relative == pytest.approx(1, abs=0.1)
-    lost = one(classification(table, at_levels(table, {"age": 2, "town": 1}), "ill", classifiers=["tree"]))
+    lost = one(
+        classification(table, at_levels(table, {"age": 2, "town": 1}), "ill", classifiers=["tree"])
+    )
     assert lost.relative is not None
     assert kept.relative is not None
     assert lost.relative < kept.relative
@@ -262,9 +340,13 @@ def test_the_accuracy_is_measured_on_records_the_classifier_has_not_seen() -> No
         assert found.released < 0.65
 
 
-def test_a_classifier_that_had_seen_the_tested_records_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_classifier_that_had_seen_the_tested_records_would_be_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A broken twin: no released row is known to be made of a tested record, so all of them train."""
-    monkeypatch.setattr(utility, "_twins", lambda records, released, order: np.full(len(released), -1))
+    monkeypatch.setattr(
+        utility, "_twins", lambda records, released, order: np.full(len(released), -1)
+    )
     with pytest.raises(AssertionError):
         test_the_accuracy_is_measured_on_records_the_classifier_has_not_seen()
 
@@ -275,7 +357,10 @@ def test_suppressed_records_train_nothing_but_are_tested() -> None:
     # All who are ill are suppressed: what is left knows one class only.
     healthy = fine.filter(pl.col("ill") == "no")
     starred = fine.with_columns(
-        [pl.when(pl.col("ill") == "no").then(pl.col(name)).otherwise(pl.lit("*")).alias(name) for name in ("age", "town")]
+        [
+            pl.when(pl.col("ill") == "no").then(pl.col(name)).otherwise(pl.lit("*")).alias(name)
+            for name in ("age", "town")
+        ]
     )
     dropped_found = one(classification(table, healthy, "ill", classifiers=["tree"], folds=5))
     starred_found = one(classification(table, starred, "ill", classifiers=["tree"], folds=5))
@@ -286,8 +371,13 @@ def test_suppressed_records_train_nothing_but_are_tested() -> None:
 def test_values_of_several_levels_side_by_side_are_read_by_what_covers_a_record() -> None:
     table = patients(500)
     levels = [0 if age < 30 else 1 + i % 2 for i, age in enumerate(table.frame["age"].to_list())]
-    ages = [AGE.labels[level][AGE.maps[level][leaf]] for level, leaf in zip(levels, table.leaves("age"), strict=True)]
-    released = pl.DataFrame({"age": ages, "town": table.frame["town"].to_list(), "ill": table.frame["ill"].to_list()})
+    ages = [
+        AGE.labels[level][AGE.maps[level][leaf]]
+        for level, leaf in zip(levels, table.leaves("age"), strict=True)
+    ]
+    released = pl.DataFrame(
+        {"age": ages, "town": table.frame["town"].to_list(), "ill": table.frame["ill"].to_list()}
+    )
     found = one(classification(table, released.reverse(), "ill", classifiers=["tree"], folds=5))
     assert found.released > found.majority + 0.15
 
@@ -300,7 +390,9 @@ def test_tested_records_are_not_seen_where_values_of_several_levels_stand_side_b
     frame = pl.DataFrame({"code": code, "coin": chance.integers(0, 2, rows).astype(str)})
     table = shoal.table(frame, quasi=["code"], sensitive=["coin"], hierarchies={"code": tree})
     mixed = [one if int(one) % 2 else f"{int(one) // 2}x" for one in code]
-    for found in classification(table, frame.with_columns(pl.Series("code", mixed)), "coin", folds=5):
+    for found in classification(
+        table, frame.with_columns(pl.Series("code", mixed)), "coin", folds=5
+    ):
         assert found.released < 0.65
 
 
@@ -318,12 +410,16 @@ def test_several_class_columns_are_measured_each_with_the_others_as_features() -
 def test_folds_are_the_same_every_time() -> None:
     table = patients(200)
     released = at_levels(table, {"age": 1, "town": 1})
-    assert classification(table, released, "ill", folds=3) == classification(table, released.reverse(), "ill", folds=3)
+    assert classification(table, released, "ill", folds=3) == classification(
+        table, released.reverse(), "ill", folds=3
+    )
 
 
 def test_a_class_nobody_can_predict_has_no_relative_accuracy() -> None:
     table = shoal.table(pl.DataFrame({"a": ["x", "y"] * 10, "b": ["same"] * 20}))
-    found = classification(table, pl.DataFrame({"a": ["x", "y"] * 10, "b": ["same"] * 20}), "b", folds=2)
+    found = classification(
+        table, pl.DataFrame({"a": ["x", "y"] * 10, "b": ["same"] * 20}), "b", folds=2
+    )
     assert [one.relative for one in found] == [None, None]
 
 
@@ -351,7 +447,9 @@ def test_a_generalised_class_is_refused() -> None:
         ({"class_columns": "ill", "classifiers": ["forest"]}, ParameterError),
     ],
 )
-def test_wrong_options_of_classification_are_named(options: dict[str, Any], error: type[Exception]) -> None:
+def test_wrong_options_of_classification_are_named(
+    options: dict[str, Any], error: type[Exception]
+) -> None:
     table = patients(50)
     with pytest.raises(error):
         classification(table, at_levels(table, {"age": 0, "town": 0}), **options)

@@ -31,7 +31,9 @@ from shoal.release import _canonical, _seal
 from shoal.tables import Table
 from shoal.verification import _acyclic, _enough, _Epsilon, _last, unchecked, verify
 
-AGES = Hierarchy.from_lines([[f"0{a}", f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(30, 60)], Kind.INTEGER)
+AGES = Hierarchy.from_lines(
+    [[f"0{a}", f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(30, 60)], Kind.INTEGER
+)
 SEXES = Hierarchy.from_lines([["m", "*"], ["f", "*"]])
 ILLS = Hierarchy.from_lines([["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"]])
 TREES = {"age": AGES, "sex": SEXES}
@@ -44,7 +46,9 @@ def people(each: int = 400, **options: Any) -> Table:
     """Few kinds of people, and many of each: every release has groups."""
     kinds = [*product(["f", "m"], [31, 45], ["flu", "gout"])] * each
     sexes, ages, ills = (list(values) for values in zip(*kinds, strict=True))
-    frame = pl.DataFrame({"who": [i // 2 for i in range(len(kinds))], "sex": sexes, "age": ages, "ill": ills})
+    frame = pl.DataFrame(
+        {"who": [i // 2 for i in range(len(kinds))], "sex": sexes, "age": ages, "ill": ills}
+    )
     roles: dict[str, Any] = {"identifying": ["who"], "quasi": ["sex", "age"], "sensitive": ["ill"]}
     return shoal.table(frame, **{**roles, "hierarchies": TREES, **options})
 
@@ -63,7 +67,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "by person": {**SEARCHED, "definition": "standard", "unit": "who", "rows": 2},
     "one row a person": {"definition": "standard", "unit": "who"},
     "bounded": {**SEARCHED, "floor": {"sex": 0}, "ceiling": {"age": 1, "sex": 0}},
-    "nothing to choose": {**SEARCHED, "floor": {"age": 1, "sex": 0}, "ceiling": {"age": 1, "sex": 0}},
+    "nothing to choose": {
+        **SEARCHED,
+        "floor": {"age": 1, "sex": 0},
+        "ceiling": {"age": 1, "sex": 0},
+    },
     "at the root": {**SEARCHED, "floor": {"age": 2, "sex": 1}},
 }
 
@@ -75,7 +83,12 @@ def written(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "certificate.json", path
 
 
-def forge(paper: Path, change: Change, table: Path | None = None, rows: Callable[[list[str]], list[str]] | None = None) -> None:
+def forge(
+    paper: Path,
+    change: Change,
+    table: Path | None = None,
+    rows: Callable[[list[str]], list[str]] | None = None,
+) -> None:
     """What someone can do who knows everything about certificates: change one, and its table, and seal it anew."""
     content = json.loads(paper.read_text(encoding="utf-8"))
     del content["seal"]
@@ -110,25 +123,35 @@ def both(*changes: Change) -> Change:
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
-def test_a_release_verifies_with_and_without_hierarchies(tmp_path: Path, options: dict[str, Any], form: str) -> None:
+def test_a_release_verifies_with_and_without_hierarchies(
+    tmp_path: Path, options: dict[str, Any], form: str
+) -> None:
     path = method(**options).release(people()).write(tmp_path, form)
     assert verify(tmp_path / "certificate.json", path) == []
     assert verify(tmp_path / "certificate.json", path, TREES) == []
 
 
-def test_a_generalised_sensitive_column_is_looked_up_in_the_hierarchy_on_the_certificate(tmp_path: Path) -> None:
+def test_a_generalised_sensitive_column_is_looked_up_in_the_hierarchy_on_the_certificate(
+    tmp_path: Path,
+) -> None:
     table = people(hierarchies={**TREES, "ill": ILLS})
     path = method(levels={"age": 1, "sex": 0, "ill": 1}).release(table).write(tmp_path)
     paper = tmp_path / "certificate.json"
     assert verify(paper, path) == []
     forge(paper, both(put("levels.ill", 0), put("parameters.levels.ill", 0)))
-    assert verify(paper, path) == ["column 'ill' has 2 values that level 0 of its hierarchy has not"]
+    assert verify(paper, path) == [
+        "column 'ill' has 2 values that level 0 of its hierarchy has not"
+    ]
 
 
 def test_missing_values_and_an_empty_table_verify(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"sex": ["f", None] * 500, "age": [31, 31, None, None] * 250, "ill": [None] * 1000})
+    frame = pl.DataFrame(
+        {"sex": ["f", None] * 500, "age": [31, 31, None, None] * 250, "ill": [None] * 1000}
+    )
     for number, rows in enumerate((frame, frame.clear())):
-        table = shoal.table(rows, quasi=["sex", "age"], sensitive=["ill"], hierarchies=TREES, types={"ill": "text"})
+        table = shoal.table(
+            rows, quasi=["sex", "age"], sensitive=["ill"], hierarchies=TREES, types={"ill": "text"}
+        )
         release = method(levels={"age": 0, "sex": 0}).release(table)
         assert bool(len(release.table)) == bool(len(rows))
         path = release.write(tmp_path / str(number))
@@ -137,15 +160,21 @@ def test_missing_values_and_an_empty_table_verify(tmp_path: Path) -> None:
 
 def test_a_release_from_a_seed_promises_nothing(tmp_path: Path) -> None:
     path = method().release(people(), Seeded(1)).write(tmp_path)
-    assert verify(tmp_path / "certificate.json", path) == ["the release was made with a seed, as a test: nothing is promised"]
+    assert verify(tmp_path / "certificate.json", path) == [
+        "the release was made with a seed, as a test: nothing is promised"
+    ]
 
 
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
 def test_releases_by_other_methods_verify_with_hierarchies(tmp_path: Path, suppressed: Any) -> None:
-    kinds = [("f", 31, "flu")] * 20 + [("m", 45, "flu")] * 20 + [("f", 59, "gout"), ("m", 31, "cold")]
+    kinds = (
+        [("f", 31, "flu")] * 20 + [("m", 45, "flu")] * 20 + [("f", 59, "gout"), ("m", 31, "cold")]
+    )
     frame = pl.DataFrame(kinds, schema=["sex", "age", "ill"], orient="row")
     table = shoal.table(frame, quasi=["sex", "age"], sensitive=["ill"], hierarchies=TREES)
-    release = shoal.Optimal((shoal.KAnonymity(3),), suppression="1/10", suppressed=suppressed).release(table)
+    release = shoal.Optimal(
+        (shoal.KAnonymity(3),), suppression="1/10", suppressed=suppressed
+    ).release(table)
     assert release.suppressed == 2
     path = release.write(tmp_path)
     assert verify(tmp_path / "certificate.json", path, TREES) == []
@@ -161,7 +190,12 @@ def test_every_change_of_one_byte_of_a_certificate_is_found(written: tuple[Path,
         paper.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         assert verify(paper, table), place
     for place in range(0, len(content), 29):
-        for other in (b"", bytes([content[place] ^ 128]), bytes([content[place]]) * 2, b" " + content[place : place + 1]):
+        for other in (
+            b"",
+            bytes([content[place] ^ 128]),
+            bytes([content[place]]) * 2,
+            b" " + content[place : place + 1],
+        ):
             if other != content[place : place + 1]:
                 paper.write_bytes(content[:place] + other + content[place + 1 :])
                 assert verify(paper, table), place
@@ -175,7 +209,9 @@ def test_a_changed_byte_of_a_table_is_found(tmp_path: Path, form: str) -> None:
     content = table.read_bytes()
     for place in range(0, len(content), max(1, len(content) // 200)):
         table.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        assert verify(paper, table) == ["the table is not the one that the certificate was written for: their digests differ"]
+        assert verify(paper, table) == [
+            "the table is not the one that the certificate was written for: their digests differ"
+        ]
     for other in (content[:-1], content + b"\n", b"", content.replace(b"\n", b"\r\n", 1) + b" "):
         table.write_bytes(other)
         assert verify(paper, table)
@@ -263,12 +299,27 @@ def test_only_what_no_promise_depends_on_can_be_changed_alone(written: tuple[Pat
             for key in place[:-1]:
                 content = content[key]
             number = isinstance(value, int) and not isinstance(value, bool)
-            content[place[-1]] = value - 1 if number else "quasi" if value == "sensitive" else f"{value}x"
+            content[place[-1]] = (
+                value - 1 if number else "quasi" if value == "sensitive" else f"{value}x"
+            )
 
         forge(paper, change)
-        passed |= set() if verify(paper, table) else {".".join(map(str, place[:2] if place[0] == "parameters" else place[:1]))}
+        passed |= (
+            set()
+            if verify(paper, table)
+            else {".".join(map(str, place[:2] if place[0] == "parameters" else place[:1]))}
+        )
         paper.write_text(honest, encoding="utf-8")
-    free = ["score", "importance", "floor", "ceiling", "classes", "search", "steps", "split"]  # what only a search looks at
+    free = [
+        "score",
+        "importance",
+        "floor",
+        "ceiling",
+        "classes",
+        "search",
+        "steps",
+        "split",
+    ]  # what only a search looks at
     assert passed <= {"version", "file", *(f"parameters.{name}" for name in free)}
     assert {"version", "file"} <= passed  # so that the loop is known to pass where it should
 
@@ -298,28 +349,52 @@ def test_a_group_below_k_is_found(written: tuple[Path, Path]) -> None:
     first = table.read_text().splitlines()[1]
 
     def cut(lines: list[str], left: int) -> list[str]:
-        return [line for line in lines if line != first] if not left else [first] * left + [one for one in lines if one != first]
+        return (
+            [line for line in lines if line != first]
+            if not left
+            else [first] * left + [one for one in lines if one != first]
+        )
 
     forge(paper, lambda content: None, table, lambda lines: cut(lines, k))
     assert verify(paper, table, TREES) == []
     forge(paper, lambda content: None, table, lambda lines: cut(lines, k - 1))
-    assert verify(paper, table, TREES) == [f"1 of 8 groups over all columns have fewer than k = {k} rows"]
+    assert verify(paper, table, TREES) == [
+        f"1 of 8 groups over all columns have fewer than k = {k} rows"
+    ]
     forge(paper, lambda content: None, table, lambda lines: cut(lines, 0))
     assert verify(paper, table, TREES) == []
 
 
 def test_groups_are_those_over_all_columns(written: tuple[Path, Path]) -> None:
     paper, table = written
-    forge(paper, lambda content: None, table, lambda lines: [*lines[:-1], lines[-1].replace("gout", "rare")])
+    forge(
+        paper,
+        lambda content: None,
+        table,
+        lambda lines: [*lines[:-1], lines[-1].replace("gout", "rare")],
+    )
     assert any("1 of 9 groups over all columns" in fault for fault in verify(paper, table))
 
 
 def test_a_changed_level_is_found_with_hierarchies(tmp_path: Path) -> None:
-    path = method(levels=None, floor={"age": 1, "sex": 0}, ceiling={"age": 1, "sex": 1}).release(people()).write(tmp_path)
+    path = (
+        method(levels=None, floor={"age": 1, "sex": 0}, ceiling={"age": 1, "sex": 1})
+        .release(people())
+        .write(tmp_path)
+    )
     paper = tmp_path / "certificate.json"
     honest = paper.read_text()
-    for level, words in ((0, "has 2 values that level 0"), (2, "has 2 values that level 2"), (3, "ends at level 2")):
-        forge(paper, both(put("levels.age", level), put("parameters.floor", {}), put("parameters.ceiling", {})))
+    for level, words in (
+        (0, "has 2 values that level 0"),
+        (2, "has 2 values that level 2"),
+        (3, "ends at level 2"),
+    ):
+        forge(
+            paper,
+            both(
+                put("levels.age", level), put("parameters.floor", {}), put("parameters.ceiling", {})
+            ),
+        )
         assert verify(paper, path) == []  # nobody can see it without
         assert any(words in fault for fault in verify(paper, path, TREES))
         paper.write_text(honest)
@@ -329,18 +404,25 @@ def test_a_changed_level_is_found_with_hierarchies(tmp_path: Path) -> None:
 
 
 def test_rows_that_tell_nothing_must_not_be_there(tmp_path: Path) -> None:
-    table = shoal.table(people().frame.to_native().select("age", "sex"), quasi=["age", "sex"], hierarchies=TREES)
+    table = shoal.table(
+        people().frame.to_native().select("age", "sex"), quasi=["age", "sex"], hierarchies=TREES
+    )
     path = method(levels={"age": 2, "sex": 1}).release(table).write(tmp_path)
     paper = tmp_path / "certificate.json"
     assert path.read_text().splitlines() == ["age,sex"]
     assert verify(paper, path, TREES) == []
     forge(paper, lambda content: None, path, lambda lines: ["*,*"] * 500)
     for trees in (None, TREES):
-        assert [fault.partition(":")[0] for fault in verify(paper, path, trees)] == ["every column is at its root"]
+        assert [fault.partition(":")[0] for fault in verify(paper, path, trees)] == [
+            "every column is at its root"
+        ]
 
 
 def test_a_hierarchy_made_from_rows_is_found(written: tuple[Path, Path]) -> None:
-    assert any("made from rows" in fault for fault in verify(*written, {"age": replace(AGES, derived=True)}))
+    assert any(
+        "made from rows" in fault
+        for fault in verify(*written, {"age": replace(AGES, derived=True)})
+    )
 
 
 def test_an_order_that_values_do_not_decide_is_found(written: tuple[Path, Path]) -> None:
@@ -358,23 +440,37 @@ def test_an_order_that_values_do_not_decide_is_found(written: tuple[Path, Path])
 
     assert faults(laid([*range(8)]), TREES) == []
     assert "not in the order" in faults(honest[::2] + honest[1::2])[0]  # equal rows apart
-    assert "not in the order" in faults(laid([1, 0, 2, 3, 4, 5, 6, 7]))[0]  # by the last column, which has an order of its own
-    assert "not in the order" in faults(laid([2, 3, 0, 1, 4, 5, 6, 7]))[0]  # ages one way for one sex, another for the other
-    turned = laid([4, 5, 6, 7, 0, 1, 2, 3])  # another order of the sexes: only their hierarchy has theirs
+    assert (
+        "not in the order" in faults(laid([1, 0, 2, 3, 4, 5, 6, 7]))[0]
+    )  # by the last column, which has an order of its own
+    assert (
+        "not in the order" in faults(laid([2, 3, 0, 1, 4, 5, 6, 7]))[0]
+    )  # ages one way for one sex, another for the other
+    turned = laid(
+        [4, 5, 6, 7, 0, 1, 2, 3]
+    )  # another order of the sexes: only their hierarchy has theirs
     assert faults(turned) == []
     assert "not in the order" in faults(turned, TREES)[0]
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=6), st.randoms())
-def test_some_order_makes_rows_sorted_iff_no_column_goes_round_in_a_circle(rows: list[tuple[int, int]], random: Any) -> None:
+def test_some_order_makes_rows_sorted_iff_no_column_goes_round_in_a_circle(
+    rows: list[tuple[int, int]], random: Any
+) -> None:
     orders = [*permutations(range(3))]
-    possible = any(rows == sorted(rows, key=lambda row: (one[row[0]], other[row[1]])) for one in orders for other in orders)
+    possible = any(
+        rows == sorted(rows, key=lambda row: (one[row[0]], other[row[1]]))
+        for one in orders
+        for other in orders
+    )
     steps: list[list[tuple[int, int]]] = [[], []]
     for before, after in pairwise(rows):
         if before != after:
             column = 0 if before[0] != after[0] else 1
             steps[column].append((before[column], after[column]))
-    assert possible == all(_acyclic(np.array(one, dtype=np.int64).reshape(-1, 2).T) for one in steps)
+    assert possible == all(
+        _acyclic(np.array(one, dtype=np.int64).reshape(-1, 2).T) for one in steps
+    )
 
 
 # k, once more
@@ -382,12 +478,28 @@ def test_some_order_makes_rows_sorted_iff_no_column_goes_round_in_a_circle(rows:
 
 def kept(parameters: Any, k: int | None = None) -> bool:
     epsilon = _Epsilon.of(str(parameters.epsilon))
-    return _enough(k or parameters.k, parameters.beta, epsilon, parameters.delta, parameters.definition)
+    return _enough(
+        k or parameters.k, parameters.beta, epsilon, parameters.delta, parameters.definition
+    )
 
 
 @pytest.mark.parametrize("definition", ["probabilistic", "standard"])
 def test_the_smallest_k_is_enough_and_one_less_is_not(definition: Any) -> None:
-    epsilons = ["0.01", "0.1", "0.5", "ln(2)", "0.6931471805599453", "0.9*ln(2)", "0.9", "1", "1.5", "2", "5", "ln(3/2)", "12"]
+    epsilons = [
+        "0.01",
+        "0.1",
+        "0.5",
+        "ln(2)",
+        "0.6931471805599453",
+        "0.9*ln(2)",
+        "0.9",
+        "1",
+        "1.5",
+        "2",
+        "5",
+        "ln(3/2)",
+        "12",
+    ]
     for epsilon, digits in product(epsilons, [2, 4, 6, 10, 20]):
         parameters = safepub_parameters(epsilon, f"1e-{digits}", definition)
         assert kept(parameters), (epsilon, digits)
@@ -396,8 +508,15 @@ def test_the_smallest_k_is_enough_and_one_less_is_not(definition: Any) -> None:
             assert not kept(parameters, parameters.k - 1), (epsilon, digits)
 
 
-@given(st.integers(1, 300), st.integers(1, 100), st.integers(1, 6), st.sampled_from(["probabilistic", "standard"]))
-def test_both_arithmetics_agree_for_every_beta(epsilon: int, share: int, digits: int, definition: Any) -> None:
+@given(
+    st.integers(1, 300),
+    st.integers(1, 100),
+    st.integers(1, 6),
+    st.sampled_from(["probabilistic", "standard"]),
+)
+def test_both_arithmetics_agree_for_every_beta(
+    epsilon: int, share: int, digits: int, definition: Any
+) -> None:
     largest = 1 - math.exp(-epsilon / 100)
     beta = Fraction(int(largest * share * 10_000) or 1, 10**6 + 1)
     parameters = safepub_parameters(Fraction(epsilon, 100), f"1e-{digits}", definition, beta=beta)
@@ -413,14 +532,23 @@ def test_the_sum_is_that_of_the_laws_themselves(power: Fraction, definition: str
 
     def law(n: int, k: int) -> dict[int, Fraction]:
         drawn = {j: math.comb(n, j) * beta**j * (1 - beta) ** (n - j) for j in range(n + 1)}
-        return {0: sum(p for j, p in drawn.items() if j < k), **{j: p for j, p in drawn.items() if j >= k}}  # type: ignore[dict-item]
+        return {
+            0: sum(p for j, p in drawn.items() if j < k),  # type: ignore[dict-item]
+            **{j: p for j, p in drawn.items() if j >= k},
+        }
 
     def delta(k: int, sizes: int) -> Fraction:
         worst = Fraction(0)
         for n in range(1, sizes):
             for p, q in ((law(n, k), law(n - 1, k)), (law(n - 1, k), law(n, k))):
-                bad = {o: chance for o, chance in p.items() if chance > power * q.get(o, Fraction(0))}
-                lost = power * sum(q.get(o, Fraction(0)) for o in bad) if definition == "standard" else 0
+                bad = {
+                    o: chance for o, chance in p.items() if chance > power * q.get(o, Fraction(0))
+                }
+                lost = (
+                    power * sum(q.get(o, Fraction(0)) for o in bad)
+                    if definition == "standard"
+                    else 0
+                )
                 worst = max(worst, sum(bad.values(), Fraction(0)) - lost)
         return worst
 
@@ -436,7 +564,10 @@ def test_the_chance_to_be_drawn_is_compared_exactly(tmp_path: Path) -> None:
     for epsilon, largest in (("ln(4)", Fraction(3, 4)), ("2", safepub_parameters(2, "1e-4").beta)):
         path = method(epsilon=epsilon).release(people()).write(tmp_path)
         paper = tmp_path / "certificate.json"
-        for beta, words in ((largest, ""), (largest + Fraction(1, 1 << 64), "above 1 - e^-epsilon")):
+        for beta, words in (
+            (largest, ""),
+            (largest + Fraction(1, 1 << 64), "above 1 - e^-epsilon"),
+        ):
             forge(paper, put("derived.beta", str(beta)))
             assert words in " ".join(verify(paper, path))
         forge(paper, put("derived.beta", str(largest)))
@@ -467,10 +598,14 @@ def test_verification_has_an_arithmetic_of_its_own() -> None:
 
 def test_the_statement_of_every_promise_is_known(tmp_path: Path) -> None:
     stated = DifferentialPrivacy("ln(9)", "1e-4", "standard", "who")
-    path = method(epsilon="ln(9)", definition="standard", unit="who").release(people()).write(tmp_path)
+    path = (
+        method(epsilon="ln(9)", definition="standard", unit="who").release(people()).write(tmp_path)
+    )
     assert json.loads((tmp_path / "certificate.json").read_text())["statement"] == stated.statement
     assert verify(tmp_path / "certificate.json", path) == []
-    assert delta_for(safepub_parameters("ln(9)", "1e-4", "standard").k, "ln(9)", "standard") <= Fraction("1e-4")
+    assert delta_for(
+        safepub_parameters("ln(9)", "1e-4", "standard").k, "ln(9)", "standard"
+    ) <= Fraction("1e-4")
 
 
 # What is no certificate, and what is not checked
@@ -483,7 +618,10 @@ def test_the_statement_of_every_promise_is_known(tmp_path: Path) -> None:
         '"columns": [], "number": ""}',
         '{"certificate": 1, "seal": "", "promise": "\\ud800", "statement": "", "unprotected": [], "method": "", '
         '"parameters": {}, "columns": [], "number": ""}',
-        '{"certificate": 1, "seal": "", "promise": ' + "[" * 900 + "]" * 900 + ', "statement": "", "unprotected": [], '
+        '{"certificate": 1, "seal": "", "promise": '
+        + "[" * 900
+        + "]" * 900
+        + ', "statement": "", "unprotected": [], '
         '"method": "", "parameters": {}, "columns": [], "number": ""}',
         "[" * 100_000,
         "9" * 100_000,
@@ -500,7 +638,9 @@ def test_whatever_the_certificate_is_the_answer_is_in_words(tmp_path: Path, text
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_a_table_that_cannot_be_read_though_its_digest_is_right_is_told(tmp_path: Path, form: str) -> None:
+def test_a_table_that_cannot_be_read_though_its_digest_is_right_is_told(
+    tmp_path: Path, form: str
+) -> None:
     import hashlib
 
     table, paper = method().release(people()).write(tmp_path, form), tmp_path / "certificate.json"
@@ -514,7 +654,13 @@ def test_a_table_that_cannot_be_read_though_its_digest_is_right_is_told(tmp_path
 def test_what_cannot_be_checked_is_listed() -> None:
     paper = method(**METHODS["by person"]).release(people()).certificate
     told = " / ".join(unchecked(paper))
-    for words in ("drawn by chance", "by the search", "'who' gave at most 2 rows", "labels of their levels", "were public"):
+    for words in (
+        "drawn by chance",
+        "by the search",
+        "'who' gave at most 2 rows",
+        "labels of their levels",
+        "were public",
+    ):
         assert words in told
     assert "labels of their levels" not in " ".join(unchecked(paper, TREES))
     assert "by the search" not in " ".join(unchecked(method().release(people()).certificate))
@@ -537,7 +683,9 @@ def test_the_command_ends_with_0_if_nothing_is_wrong(written: tuple[Path, Path])
     assert len(told["unchecked"]) == 3
 
 
-def test_the_command_ends_with_1_and_a_line_for_all_that_does_not_hold(written: tuple[Path, Path]) -> None:
+def test_the_command_ends_with_1_and_a_line_for_all_that_does_not_hold(
+    written: tuple[Path, Path],
+) -> None:
     paper, table = written
     forge(paper, both(put("whole", True), put("derived.k", 5)))
     done = run(paper, table)
@@ -549,7 +697,9 @@ def test_the_command_ends_with_1_and_a_line_for_all_that_does_not_hold(written: 
     assert (told["holds"], len(told["failures"]), told["promise"]) == (False, 2, None)
 
 
-def test_a_changed_file_is_1_and_one_that_is_not_there_2(written: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_changed_file_is_1_and_one_that_is_not_there_2(
+    written: tuple[Path, Path], tmp_path: Path
+) -> None:
     paper, table = written
     for changed in written:
         content = changed.read_bytes()
@@ -558,15 +708,24 @@ def test_a_changed_file_is_1_and_one_that_is_not_there_2(written: tuple[Path, Pa
             assert run(paper, table).exit_code == 1
         changed.write_bytes(content)
     assert run(table, paper).exit_code == 1  # swapped: neither is what it should be
-    for wrong in ([tmp_path / "none", table], [paper, tmp_path / "none"], [paper, tmp_path], [paper]):
+    for wrong in (
+        [tmp_path / "none", table],
+        [paper, tmp_path / "none"],
+        [paper, tmp_path],
+        [paper],
+    ):
         done = run(*wrong)
         assert (done.exit_code, done.stdout) == (2, "")
     assert run(paper, table).exit_code == 0
 
 
-def test_the_command_takes_hierarchies_from_files_or_a_recipe(written: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_command_takes_hierarchies_from_files_or_a_recipe(
+    written: tuple[Path, Path], tmp_path: Path
+) -> None:
     paper, table = written
-    (tmp_path / "age.csv").write_text("".join(f"{a};{a // 10 * 10}-{a // 10 * 10 + 9};*\n" for a in range(30, 60)))
+    (tmp_path / "age.csv").write_text(
+        "".join(f"{a};{a // 10 * 10}-{a // 10 * 10 + 9};*\n" for a in range(30, 60))
+    )
     (tmp_path / "wrong.csv").write_text("".join(f"{a};{a // 5};*\n" for a in range(30, 60)))
     (tmp_path / "sex.csv").write_text("m;*\nf;*\n")
     recipe = tmp_path / "recipe.toml"
@@ -577,7 +736,12 @@ def test_the_command_takes_hierarchies_from_files_or_a_recipe(written: tuple[Pat
     )
     for options in (
         ["--recipe", recipe],
-        ["--hierarchy", f"age={tmp_path / 'age.csv'}", "--hierarchy", f"sex={tmp_path / 'sex.csv'}"],
+        [
+            "--hierarchy",
+            f"age={tmp_path / 'age.csv'}",
+            "--hierarchy",
+            f"sex={tmp_path / 'sex.csv'}",
+        ],
         ["--recipe", recipe, "--hierarchy", f"age={tmp_path / 'age.csv'}"],
     ):
         done = run(paper, table, *options)
@@ -611,20 +775,40 @@ def _told_more() -> dict[str, tuple[Method, Change, str]]:
     found: dict[str, tuple[Method, Change, str]] = {}
     for called, change in every.items():
         words = "not protected" if "open" in called else "tells more"
-        for method in (people, KDGS(3, levels={"age": 2}), Columns(2, "1e-3", k=3, schema=[["sex"]])):
+        for method in (
+            people,
+            KDGS(3, levels={"age": 2}),
+            Columns(2, "1e-3", k=3, schema=[["sex"]]),
+        ):
             found[f"{method.name}: {called}"] = method, change, words
     half = "rather released"
     found["noisy-counts: half"] = people, lambda paper: paper["derived"].update(half=11), half
-    found["columns: half"] = Columns(2, "1e-3", schema=[["sex"]]), lambda paper: paper["derived"].update(half=11), half
-    found["no domain"] = NoisyCounts(1, 0), lambda paper: paper["levels"].pop("sex"), "a declared domain"
+    found["columns: half"] = (
+        Columns(2, "1e-3", schema=[["sex"]]),
+        lambda paper: paper["derived"].update(half=11),
+        half,
+    )
+    found["no domain"] = (
+        NoisyCounts(1, 0),
+        lambda paper: paper["levels"].pop("sex"),
+        "a declared domain",
+    )
 
     def level(paper: Content) -> None:
         paper["levels"] = paper["parameters"]["levels"] = {"age": 2, "height": 4711}
 
     found["a level of no column"] = people, level, "tells more"
     splits = Mondrian((KAnonymity(3),), splits="middle")
-    found["a level of splits"] = splits, lambda paper: paper["levels"].update(age=4711), "which splits have not"
-    found["more of a model"] = splits, lambda paper: paper["parameters"]["models"][0].update(seen=4711), "more of a model"
+    found["a level of splits"] = (
+        splits,
+        lambda paper: paper["levels"].update(age=4711),
+        "which splits have not",
+    )
+    found["more of a model"] = (
+        splits,
+        lambda paper: paper["parameters"]["models"][0].update(seen=4711),
+        "more of a model",
+    )
     return found
 
 
@@ -634,7 +818,9 @@ def test_a_certificate_that_tells_more_than_it_may_is_found(tmp_path: Path, whic
     ages = Hierarchy.from_lines([[str(age), str(age // 2), "*"] for age in range(4)], Kind.INTEGER)
     trees = {"age": ages, "sex": suppress(["f", "m"])}
     frame = pl.DataFrame({"age": [0, 1, 2, 3] * 20, "sex": ["f", "m"] * 40})
-    table = method.release(shoal.table(frame, quasi=["age", "sex"], hierarchies=trees)).write(tmp_path)
+    table = method.release(shoal.table(frame, quasi=["age", "sex"], hierarchies=trees)).write(
+        tmp_path
+    )
     assert verify(tmp_path / "certificate.json", table) == []
     forge(tmp_path / "certificate.json", change)
     found = verify(tmp_path / "certificate.json", table)
@@ -644,7 +830,9 @@ def test_a_certificate_that_tells_more_than_it_may_is_found(tmp_path: Path, whic
 def test_items_that_were_not_declared_cannot_have_been_bought(tmp_path: Path) -> None:
     frame = pl.DataFrame({"who": [*range(50)] * 2, "item": ["a"] * 50 + ["b"] * 50})
     method = Columns(5, "1e-3", groups=1, buying="1/2", person="who", item="item", items=["a", "b"])
-    table = method.release(shoal.table(frame, identifying=["who"], insensitive=["item"])).write(tmp_path)
+    table = method.release(shoal.table(frame, identifying=["who"], insensitive=["item"])).write(
+        tmp_path
+    )
     assert verify(tmp_path / "certificate.json", table) == []
     forge(tmp_path / "certificate.json", lambda paper: paper["parameters"].update(items=[]))
     assert any("nobody declared" in fault for fault in verify(tmp_path / "certificate.json", table))

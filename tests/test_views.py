@@ -23,7 +23,19 @@ from shoal.views.intervals import clopper_pearson
 
 # The numbers of chapter 6, as corrected
 
-NAMES = ["Alan", "Bob", "Clark", "Donald", "Ellen", "Fen", "Garcia", "Helen", "Jessica", "Kathy", "Lucy"]
+NAMES = [
+    "Alan",
+    "Bob",
+    "Clark",
+    "Donald",
+    "Ellen",
+    "Fen",
+    "Garcia",
+    "Helen",
+    "Jessica",
+    "Kathy",
+    "Lucy",
+]
 CONDITION = dict(zip(NAMES, "HSVSVSFSVHV", strict=True))
 SEEN = {
     "6.3A": ["Alan", "Bob", "Clark", "Donald"],
@@ -37,7 +49,13 @@ SEEN = {
 
 def chapter(*names: str) -> Views:
     people = NAMES if "6.7" in names else NAMES[:7]
-    return Views(people, [View(one, map(NAMES.index, SEEN[one]), [CONDITION[who] for who in SEEN[one]]) for one in names])
+    return Views(
+        people,
+        [
+            View(one, map(NAMES.index, SEEN[one]), [CONDITION[who] for who in SEEN[one]])
+            for one in names
+        ],
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,19 +73,39 @@ def chapter(*names: str) -> Views:
         (["6.3A", "6.3B", "6.7", "6.5A", "6.5B"], 96, "1/2"),
     ],
 )
-def test_the_chapters_views_leave_so_many_tables_and_are_so_sure(names: list[str], tables: int, largest: str) -> None:
+def test_the_chapters_views_leave_so_many_tables_and_are_so_sure(
+    names: list[str], tables: int, largest: str
+) -> None:
     found = check(chapter(*names))
-    assert (found.how, found.tables, found.tables_text, found.largest) == ("exact", tables, str(tables), Fraction(largest))
+    assert (found.how, found.tables, found.tables_text, found.largest) == (
+        "exact",
+        tables,
+        str(tables),
+        Fraction(largest),
+    )
     assert found.private is (Fraction(largest) <= Fraction(1, 2))
 
 
 def test_donald_is_exposed_by_both_views_and_alan_is_not() -> None:
     found = check(chapter("6.3A", "6.3B"))
     (one,) = found.exposed
-    assert (one.name, one.value, one.probability, one.exact) == ("Donald", "S", Fraction(4, 5), True)
+    assert (one.name, one.value, one.probability, one.exact) == (
+        "Donald",
+        "S",
+        Fraction(4, 5),
+        True,
+    )
     assert one.views == ("6.3A", "6.3B")
-    assert found.of("Alan").shares == {"H": Fraction(1, 3), "S": Fraction(2, 5), "V": Fraction(4, 15)}
-    assert found.of("Ellen").shares == {"F": Fraction(1, 3), "S": Fraction(2, 5), "V": Fraction(4, 15)}
+    assert found.of("Alan").shares == {
+        "H": Fraction(1, 3),
+        "S": Fraction(2, 5),
+        "V": Fraction(4, 15),
+    }
+    assert found.of("Ellen").shares == {
+        "F": Fraction(1, 3),
+        "S": Fraction(2, 5),
+        "V": Fraction(4, 15),
+    }
 
 
 def test_views_that_have_nothing_to_do_with_it_are_not_blamed() -> None:
@@ -79,7 +117,10 @@ def test_views_that_have_nothing_to_do_with_it_are_not_blamed() -> None:
 def test_k_views_that_share_one_person(k: int) -> None:
     """Section 6.4.2: 3K + 1 people, of whom the last is in K views."""
     value = {3 * i + j: (1, 2, i + 3)[j] for i in range(k) for j in range(3)} | {3 * k: 1}
-    views = [View(str(i), who := [3 * i, 3 * i + 1, 3 * i + 2, 3 * k], [value[one] for one in who]) for i in range(k)]
+    views = [
+        View(str(i), who := [3 * i, 3 * i + 1, 3 * i + 2, 3 * k], [value[one] for one in who])
+        for i in range(k)
+    ]
     found = check(Views(3 * k + 1, views))
     assert found.of(3 * k).shares[1] == Fraction(2**k, 2**k + 1) == found.largest
 
@@ -91,11 +132,20 @@ def brute(views: Views) -> tuple[int, dict[int, Counter[object]]]:
     """All tables of values that people's views show, one by one: how many fit, and how often everybody has each value."""
     inside = sorted(set().union(*(view.members for view in views.shown)))
     number, has = 0, {person: Counter[object]() for person in inside}
-    bags = [(view.members, dict(zip(views.values, views.bag(view), strict=True))) for view in views.shown]
-    able = [[value for value in views.values if all(bag[value] for who, bag in bags if one in who)] for one in inside]
+    bags = [
+        (view.members, dict(zip(views.values, views.bag(view), strict=True)))
+        for view in views.shown
+    ]
+    able = [
+        [value for value in views.values if all(bag[value] for who, bag in bags if one in who)]
+        for one in inside
+    ]
     for given_ in product(*able):
         table = dict(zip(inside, given_, strict=True))
-        if all(Counter(table[one] for one in view.members if table[one] is not OUTSIDE) == view.shown for view in views.shown):
+        if all(
+            Counter(table[one] for one in view.members if table[one] is not OUTSIDE) == view.shown
+            for view in views.shown
+        ):
             number += 1
             for person, value in table.items():
                 has[person][value] += 1
@@ -106,9 +156,14 @@ def brute(views: Views) -> tuple[int, dict[int, Counter[object]]]:
 def worlds(draw: st.DrawFn, outside: bool = False) -> Views:
     people = draw(st.integers(1, 7))
     kinds = draw(st.integers(1, 3))
-    table = draw(st.lists(st.integers(-1 if outside else 0, kinds - 1), min_size=people, max_size=people))
+    table = draw(
+        st.lists(st.integers(-1 if outside else 0, kinds - 1), min_size=people, max_size=people)
+    )
     sets = draw(st.lists(st.sets(st.integers(0, people - 1), min_size=1), min_size=1, max_size=5))
-    views = [View(f"v{k}", who, Counter(table[one] for one in who if table[one] >= 0)) for k, who in enumerate(sets)]
+    views = [
+        View(f"v{k}", who, Counter(table[one] for one in who if table[one] >= 0))
+        for k, who in enumerate(sets)
+    ]
     return Views(people, views, complete=not outside)
 
 
@@ -149,7 +204,9 @@ def test_counting_agrees_where_some_of_the_register_are_not_in_the_table(views: 
 
 @settings(max_examples=100)
 @given(worlds(), st.randoms(use_true_random=False))
-def test_every_order_of_cells_counts_the_same_and_so_does_value_by_value(views: Views, source: Random) -> None:
+def test_every_order_of_cells_counts_the_same_and_so_does_value_by_value(
+    views: Views, source: Random
+) -> None:
     for part in components(views):
         cells = list(range(len(part.puzzle.cells)))
         expected = Counted.of(part.puzzle)
@@ -165,7 +222,9 @@ def test_every_order_of_cells_counts_the_same_and_so_does_value_by_value(views: 
 
 @settings(max_examples=80)
 @given(worlds(), st.integers(0, 1000))
-def test_arrays_count_the_same_within_their_bounds_and_tell_equal_shares(views: Views, seed: int) -> None:
+def test_arrays_count_the_same_within_their_bounds_and_tell_equal_shares(
+    views: Views, seed: int
+) -> None:
     for part in components(views):
         try:
             found = Dense.of(part.puzzle)
@@ -180,7 +239,9 @@ def encloses(found: Dense, exact: Counted, seed: int) -> None:
     for c, v, share in pairs:
         assert abs(found.shares[c][v] - share) <= share * found.error + found.faint
     assert found.error < Fraction(1, 10**8)
-    assert 10**found.digits == pytest.approx(exact.tables, rel=1e-6) or found.digits == pytest.approx(
+    assert 10**found.digits == pytest.approx(
+        exact.tables, rel=1e-6
+    ) or found.digits == pytest.approx(
         len(str(exact.tables)) - 1 + np.log10(float("0." + str(exact.tables)[:15]) * 10), abs=1e-6
     )
     assert all(found.equal(pairs, Random(seed)))
@@ -192,8 +253,14 @@ def large() -> Puzzle:
     """Three views of 40 to 60 people that share some with each other."""
     source = np.random.default_rng(4)
     value = source.choice(4, 120)
-    sets = [np.arange(0, 50), np.arange(42, 95), np.concatenate([np.arange(90, 120), np.arange(10)])]
-    (part,) = components(Views(120, [View(str(k), who.tolist(), value[who].tolist()) for k, who in enumerate(sets)]))
+    sets = [
+        np.arange(0, 50),
+        np.arange(42, 95),
+        np.concatenate([np.arange(90, 120), np.arange(10)]),
+    ]
+    (part,) = components(
+        Views(120, [View(str(k), who.tolist(), value[who].tolist()) for k, who in enumerate(sets)])
+    )
     return part.puzzle
 
 
@@ -201,11 +268,17 @@ def test_arrays_count_large_views() -> None:
     encloses(Dense.of(large()), Counted.of(large()), 1)
 
 
-def test_arrays_that_forget_those_in_one_view_only_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrays_that_forget_those_in_one_view_only_would_be_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from shoal.views import dense
 
     table = dense._table
-    monkeypatch.setattr(dense, "_table", lambda last, z, prime: table(last, z, prime) if last < 9 else (np.ones(last + 1), 0.0))
+    monkeypatch.setattr(
+        dense,
+        "_table",
+        lambda last, z, prime: table(last, z, prime) if last < 9 else (np.ones(last + 1), 0.0),
+    )
     with pytest.raises(AssertionError):
         encloses(Dense.of(large()), Counted.of(large()), 1)
 
@@ -222,7 +295,12 @@ def test_large_views_are_checked_by_arrays(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("shoal.views.checking._QUICK", 10)
     views = chapter("6.3A", "6.3B", "6.7", "6.8")
     found = check(views)
-    assert (found.how, found.confidence, found.tables, found.private) == ("enclosed", None, None, False)
+    assert (found.how, found.confidence, found.tables, found.private) == (
+        "enclosed",
+        None,
+        None,
+        False,
+    )
     assert found.digits == pytest.approx(np.log10(243))
     (low, high) = found.of("Donald").between("S")
     assert low <= Fraction(8, 9) <= high
@@ -237,9 +315,14 @@ def test_views_that_no_table_shows_are_refused(views: Views, source: Random) -> 
     """Bags are exchanged between views of one size, which no table may have shown."""
     bags = [view.shown for view in views.shown]
     source.shuffle(bags)
-    if any(sum(bag.values()) != len(view.members) for bag, view in zip(bags, views.shown, strict=True)):
+    if any(
+        sum(bag.values()) != len(view.members) for bag, view in zip(bags, views.shown, strict=True)
+    ):
         return
-    mixed = Views(len(views.names), [View(view.name, view.members, bag) for view, bag in zip(views.shown, bags, strict=True)])
+    mixed = Views(
+        len(views.names),
+        [View(view.name, view.members, bag) for view, bag in zip(views.shown, bags, strict=True)],
+    )
     if brute(mixed)[0]:
         agrees(mixed)
     else:
@@ -250,7 +333,9 @@ def test_views_that_no_table_shows_are_refused(views: Views, source: Random) -> 
 # The algorithm as printed
 
 
-def printed(people: int, views: list[tuple[list[int], Counter[int]]], values: int) -> list[tuple[int, ...]]:
+def printed(
+    people: int, views: list[tuple[list[int], Counter[int]]], values: int
+) -> list[tuple[int, ...]]:
     """The tables that Algorithm 6.2 can reach, if the vertex it finds is one that is no table wherever there is such.
 
     It may take any vertex; here those are looked for that an objective of one coordinate leads to. As every table it reaches is
@@ -268,13 +353,26 @@ def printed(people: int, views: list[tuple[list[int], Counter[int]]], values: in
     objectives = [sign * np.eye(size)[at] for at in range(size) for sign in (1, -1)]
 
     def accepted(chosen: tuple[int, ...]) -> bool:
-        fixed = [(1, 1) if at // values < len(chosen) and chosen[at // values] == at % values else (0, 1) for at in range(size)]
-        found = [linprog(one, A_eq=rows, b_eq=sums, bounds=fixed, method="highs-ds") for one in objectives]
-        return all(one.status == 0 and np.abs(one.x - np.round(one.x)).max() < 1e-6 for one in found)
+        fixed = [
+            (1, 1) if at // values < len(chosen) and chosen[at // values] == at % values else (0, 1)
+            for at in range(size)
+        ]
+        found = [
+            linprog(one, A_eq=rows, b_eq=sums, bounds=fixed, method="highs-ds")
+            for one in objectives
+        ]
+        return all(
+            one.status == 0 and np.abs(one.x - np.round(one.x)).max() < 1e-6 for one in found
+        )
 
     reached: list[tuple[int, ...]] = [()]
     for _ in range(people):
-        reached = [(*chosen, value) for chosen in reached for value in range(values) if accepted((*chosen, value))]
+        reached = [
+            (*chosen, value)
+            for chosen in reached
+            for value in range(values)
+            if accepted((*chosen, value))
+        ]
     return reached
 
 
@@ -283,13 +381,24 @@ def test_the_printed_algorithm_is_certain_where_one_half_is_true() -> None:
     bags = [Counter(table[one] for one in who) for who in sets]
     reached = printed(5, list(zip(sets, bags, strict=True)), 2)
     assert {given_[0] for given_ in reached} == {1}
-    found = check(Views(5, [View(str(k), who, bag) for k, (who, bag) in enumerate(zip(sets, bags, strict=True))]))
+    found = check(
+        Views(
+            5, [View(str(k), who, bag) for k, (who, bag) in enumerate(zip(sets, bags, strict=True))]
+        )
+    )
     assert (found.tables, found.of(0).shares) == (2, {0: Fraction(1, 2), 1: Fraction(1, 2)})
 
 
 def test_theorem_22_is_false_for_two_views() -> None:
     """Six people of whom each has halves of two values: the only point with these values, so a vertex, and no table."""
-    halves = ["ac", "bd", "ab", "cd", "ad", "bc"]  # two in view A only, two in both, two in view B only
+    halves = [
+        "ac",
+        "bd",
+        "ab",
+        "cd",
+        "ad",
+        "bc",
+    ]  # two in view A only, two in both, two in view B only
     rows, sums = [], []
     places = [(person, value) for person, two in enumerate(halves) for value in two]
     for person in range(6):
@@ -301,7 +410,9 @@ def test_theorem_22_is_false_for_two_views() -> None:
             sums.append(1.0)
     assert np.allclose(np.array(rows) @ np.full(12, 0.5), sums)
     assert np.linalg.matrix_rank(np.array(rows)) == 12
-    found = check(Views(6, [View("A", range(4), list("abcd")), View("B", range(2, 6), list("abcd"))]))
+    found = check(
+        Views(6, [View("A", range(4), list("abcd")), View("B", range(2, 6), list("abcd"))])
+    )
     assert found.tables == 48
 
 
@@ -313,11 +424,16 @@ UNIFORM = 1e-7  # chance that a test of uniformity fails though all is well
 
 def uniform(seen: Mapping[object, int], among: int) -> bool:
     expected = sum(seen.values()) / among
-    off = sum((number - expected) ** 2 for number in seen.values()) / expected + (among - len(seen)) * expected
+    off = (
+        sum((number - expected) ** 2 for number in seen.values()) / expected
+        + (among - len(seen)) * expected
+    )
     return bool(off < chi2.isf(UNIFORM, among - 1))
 
 
-@pytest.mark.parametrize("names", [["6.3A", "6.3B"], ["6.3A", "6.3B", "6.5A", "6.5B"], ["6.3A", "6.3B", "6.7", "6.8"]])
+@pytest.mark.parametrize(
+    "names", [["6.3A", "6.3B"], ["6.3A", "6.3B", "6.5A", "6.5B"], ["6.3A", "6.3B", "6.7", "6.8"]]
+)
 def test_tables_are_drawn_uniformly(names: list[str]) -> None:
     views = chapter(*names)
     tables = check(views).tables
@@ -356,7 +472,9 @@ def puzzles() -> Iterable[Views]:
     for _ in range(6):
         value = source.choice(4, 40, p=[0.4, 0.3, 0.2, 0.1])
         sets = [np.flatnonzero(source.random(40) < 0.25).tolist() for _ in range(4)]
-        yield Views(40, [View(str(k), who, value[who].tolist()) for k, who in enumerate(sets) if who])
+        yield Views(
+            40, [View(str(k), who, value[who].tolist()) for k, who in enumerate(sets) if who]
+        )
 
 
 def missed(views: Views, how: str, runs: int, confidence: float, tries: int) -> int:
@@ -392,10 +510,14 @@ def test_intervals_cover_as_stated(how: str) -> None:
 @pytest.mark.parametrize("how", ["sampling", "importance"])
 def test_intervals_cover_as_stated_many_times(how: str) -> None:
     for views in (next(iter(puzzles())), chapter("6.3A", "6.3B")):
-        assert missed(views, how, 200, 0.8, 800 if how == "importance" else 200) <= at_most(200, 0.2)
+        assert missed(views, how, 200, 0.8, 800 if how == "importance" else 200) <= at_most(
+            200, 0.2
+        )
 
 
-def test_intervals_for_single_probabilities_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_for_single_probabilities_would_be_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The broken twin: no allowance for how many bounds are to hold together."""
     monkeypatch.setattr("shoal.views.checking._claims", lambda puzzle: 1)
     views = next(iter(puzzles()))
@@ -419,7 +541,9 @@ def test_weights_are_what_makes_importance_right() -> None:
 def test_bounds_are_those_of_clopper_and_pearson(hits: int, error: float) -> None:
     low, high = clopper_pearson(hits, 100, error)
     assert low == pytest.approx(beta.ppf(error / 2, hits, 101 - hits) if hits else 0, abs=2e-9)
-    assert high == pytest.approx(beta.isf(error / 2, hits + 1, 100 - hits) if hits < 100 else 1, abs=2e-9)
+    assert high == pytest.approx(
+        beta.isf(error / 2, hits + 1, 100 - hits) if hits < 100 else 1, abs=2e-9
+    )
     assert hits == 0 or low < beta.ppf(error / 2, hits, 101 - hits)
     assert hits == 100 or high > beta.isf(error / 2, hits + 1, 100 - hits)
 
@@ -437,11 +561,18 @@ def entangled() -> Views:
 def test_what_is_too_entangled_even_for_samples_is_not_decided_and_the_rest_is() -> None:
     views = entangled()
     found = check(views, most=1000, tries=100)
-    assert (found.how, found.private, found.tables_text, found.confidence) == ("bounded", None, "not counted", None)
+    assert (found.how, found.private, found.tables_text, found.confidence) == (
+        "bounded",
+        None,
+        "not counted",
+        None,
+    )
     assert "are worth" in found.views.notes[0]
     assert found.undecided
     assert not found.exposed
-    more = Views(203, [*views.shown, View("a", [200, 201], ["x", "y"]), View("b", [201, 202], ["x", "z"])])
+    more = Views(
+        203, [*views.shown, View("a", [200, 201], ["x", "y"]), View("b", [201, 202], ["x", "z"])]
+    )
     assert check(more, most=1000, tries=100).private is False
     with pytest.raises(TooLargeError, match="more than 1,000 steps"):
         check(views, how="exact", most=1000)
@@ -480,7 +611,11 @@ def chain(people: int) -> Views:
     source = np.random.default_rng(3)
     value = source.choice(4, people)
     return Views(
-        people, [View(str(at), who := range(at, min(at + 8, people)), value[who].tolist()) for at in range(0, people - 2, 6)]
+        people,
+        [
+            View(str(at), who := range(at, min(at + 8, people)), value[who].tolist())
+            for at in range(0, people - 2, 6)
+        ],
     )
 
 
@@ -492,7 +627,9 @@ def test_long_chains_are_counted_with_roundings_accounted_for() -> None:
             low, high = other.between(value)
             assert low <= share <= high
             assert high - low < Fraction(1, 10**10)
-    assert enclosed.digits == pytest.approx(len(exact.tables_text) - 1 + float("0." + exact.tables_text[:15]), abs=1)
+    assert enclosed.digits == pytest.approx(
+        len(exact.tables_text) - 1 + float("0." + exact.tables_text[:15]), abs=1
+    )
 
 
 def test_a_very_long_chain_is_not_counted_in_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -509,7 +646,9 @@ def test_limits_of_single_values_count_beside_gamma() -> None:
     views = chapter("6.3A")
     assert check(views).private is True
     strict = Views(views.names, views.shown, "1/2", {"H": "1/5"})
-    assert {(one.name, one.value) for one in check(strict).exposed} == {(name, "H") for name in NAMES[:4]}
+    assert {(one.name, one.value) for one in check(strict).exposed} == {
+        (name, "H") for name in NAMES[:4]
+    }
     lax = Views(views.names, chapter("6.3A", "6.3B").shown, "1/2", {"S": 0.8})
     assert check(lax).private is True
 
@@ -535,13 +674,19 @@ def test_a_part_of_a_view_leaves_its_rest() -> None:
     """Four people and three of them: the fourth is known."""
     views = Views(4, [View("A", range(4), list("abcc")), View("B", range(3), list("abc"))])
     assert check(views).of(3).shares == {"c": Fraction(1)}
-    assert {part.puzzle for part in components(views)} == {Puzzle(((1, (0,)),), ((1,),)), Puzzle(((3, (0,)),), ((1, 1, 1),))}
+    assert {part.puzzle for part in components(views)} == {
+        Puzzle(((1, (0,)),), ((1,),)),
+        Puzzle(((3, (0,)),), ((1, 1, 1),)),
+    }
 
 
 def test_views_by_position_fall_apart() -> None:
     """Two tables whose groups are intervals of one order leave only differences of their borders."""
     views = [View(f"a{at}", range(at, at + 6), [0, 1, 2, 0, 1, 2]) for at in range(0, 60, 6)]
-    views += [View(f"b{at}", range(at, at + 4), [(at + i) % 3 for i in range(4)]) for at in range(0, 60, 4)]
+    views += [
+        View(f"b{at}", range(at, at + 4), [(at + i) % 3 for i in range(4)])
+        for at in range(0, 60, 4)
+    ]
     assert all(len(part.puzzle.bags) == 1 for part in components(Views(60, views)))
 
 
@@ -572,7 +717,9 @@ def test_no_views_leave_one_table_and_nobody_exposed() -> None:
     assert not found.exposed
 
 
-def test_a_share_that_is_exactly_its_limit_is_told_from_one_that_is_not_where_counts_are_rounded() -> None:
+def test_a_share_that_is_exactly_its_limit_is_told_from_one_that_is_not_where_counts_are_rounded() -> (
+    None
+):
     views = chain(60)
     belief = check(views, how="exact").beliefs[7]
     value, share = next((value, share) for value, share in belief.shares.items() if 0 < share < 1)
@@ -580,4 +727,6 @@ def test_a_share_that_is_exactly_its_limit_is_told_from_one_that_is_not_where_co
         found = check(views.within(limit), how="enclosed")
         low, high = found.of(belief.people[0]).between(value)
         assert (low == high == limit) is (limit == share)
-        assert ((belief.people[0], value) in {(one.person, one.value) for one in found.undecided}) is (limit != share)
+        assert (
+            (belief.people[0], value) in {(one.person, one.value) for one in found.undecided}
+        ) is (limit != share)

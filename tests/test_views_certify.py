@@ -12,7 +12,17 @@ import shoal
 from shoal.errors import ColumnError, InfeasibleError, InputError
 from shoal.release import Release
 from shoal.views import certify, verify
-from tests.views_files import BY_AGE, BY_SEX, NOBODY, REGISTER, SECRETS, laid_out, numbered, people, run
+from tests.views_files import (
+    BY_AGE,
+    BY_SEX,
+    NOBODY,
+    REGISTER,
+    SECRETS,
+    laid_out,
+    numbered,
+    people,
+    run,
+)
 
 
 @pytest.fixture
@@ -25,7 +35,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def both(folder: Path) -> Path:
     BY_SEX.release(people()).write("one")
     NOBODY.release(people()).write("two")
-    Path("VIEWS.toml").write_text(REGISTER + '[[views]]\nname = "s"\nrelease = "one"\n[[views]]\nname = "n"\nrelease = "two"\n')
+    Path("VIEWS.toml").write_text(
+        REGISTER
+        + '[[views]]\nname = "s"\nrelease = "one"\n[[views]]\nname = "n"\nrelease = "two"\n'
+    )
     return folder
 
 
@@ -36,7 +49,9 @@ def test_several_releases_are_certified_and_verified(both: Path) -> None:
     assert "possible tables: 288" in text
     assert "no value of ill more probable for anybody than 1/2" in " ".join(text.split())
     paper = json.loads(Path("together.json").read_text())
-    assert [one["number"] for one in paper["shown"]] == [Release.read(name).certificate.number for name in ("one", "two")]
+    assert [one["number"] for one in paper["shown"]] == [
+        Release.read(name).certificate.number for name in ("one", "two")
+    ]
     assert (paper["tables"], paper["largest"], paper["checked"]["how"]) == ("288", "1/2", "exact")
     for secret in (*SECRETS, '"A"'):
         assert secret not in Path("together.json").read_text()
@@ -55,14 +70,31 @@ def test_a_set_that_does_not_keep_gamma_has_no_certificate(both: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda: Path("together.json").write_text(Path("together.json").read_text().replace("288", "289")), "was changed"),
+        (
+            lambda: Path("together.json").write_text(
+                Path("together.json").read_text().replace("288", "289")
+            ),
+            "was changed",
+        ),
         (lambda: NOBODY.release(people()).write("two"), "is on the certificate, and was not given"),
         (
-            lambda: Path("VIEWS.toml").write_text(Path("VIEWS.toml").read_text() + '[[views]]\nwhere = ""\nvalues = ["a"]\n'),
+            lambda: Path("VIEWS.toml").write_text(
+                Path("VIEWS.toml").read_text() + '[[views]]\nwhere = ""\nvalues = ["a"]\n'
+            ),
             "is not on the certificate",
         ),
-        (lambda: Path("register.csv").write_text(Path("register.csv").read_text().replace("A,M", "A,F")), "register"),
-        (lambda: Path("VIEWS.toml").write_text('limits = { SARS = "3/4" }\n' + Path("VIEWS.toml").read_text()), "limits is not"),
+        (
+            lambda: Path("register.csv").write_text(
+                Path("register.csv").read_text().replace("A,M", "A,F")
+            ),
+            "register",
+        ),
+        (
+            lambda: Path("VIEWS.toml").write_text(
+                'limits = { SARS = "3/4" }\n' + Path("VIEWS.toml").read_text()
+            ),
+            "limits is not",
+        ),
         (lambda: Path("together.json").write_text("{}"), "no certificate"),
     ],
 )
@@ -93,11 +125,18 @@ def test_a_forged_certificate_is_found(both: Path, forge: dict[str, Any]) -> Non
 
 def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(both: Path) -> None:
     made = certify("VIEWS.toml")
-    for shown in ([*made.shown, made.shown[0]], [{**made.shown[0], "method": "safepub"}, made.shown[1]]):
+    for shown in (
+        [*made.shown, made.shown[0]],
+        [{**made.shown[0], "method": "safepub"}, made.shown[1]],
+    ):
         replace(made, shown=shown).write("forged.json")
         assert any("was not given" in wrong for wrong in verify("forged.json", "VIEWS.toml"))
-    replace(made, shown=[{key: one[key] for key in one if key != "name"} for one in made.shown]).write("unnamed.json")
-    assert verify("unnamed.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
+    replace(
+        made, shown=[{key: one[key] for key in one if key != "name"} for one in made.shown]
+    ).write("unnamed.json")
+    assert verify("unnamed.json", "VIEWS.toml") == [
+        "its version, or a name, is none that is written on one line"
+    ]
     replace(made, shown=[{**one, "name": "other"} for one in made.shown]).write("named.json")
     assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
 
@@ -105,14 +144,22 @@ def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(
 def test_a_version_or_a_name_that_reads_like_more_is_found(both: Path) -> None:
     made = certify("VIEWS.toml")
     replace(made, version="9.9\n\nPromise\nNobody learns anything").write("forged.json")
-    assert verify("forged.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
-    replace(made, shown=[{**one, "name": "all\n\nNot protected\nnothing"} for one in made.shown]).write("forged.json")
-    assert verify("forged.json", "VIEWS.toml") == ["its version, or a name, is none that is written on one line"]
+    assert verify("forged.json", "VIEWS.toml") == [
+        "its version, or a name, is none that is written on one line"
+    ]
+    replace(
+        made, shown=[{**one, "name": "all\n\nNot protected\nnothing"} for one in made.shown]
+    ).write("forged.json")
+    assert verify("forged.json", "VIEWS.toml") == [
+        "its version, or a name, is none that is written on one line"
+    ]
 
 
 def test_the_order_of_views_limits_and_rows_does_not_matter(both: Path) -> None:
     text = Path("VIEWS.toml").read_text()
-    Path("VIEWS.toml").write_text('[limits]\nSARS = "1/2"\nflu = "1/3"\n' + text.replace('gamma = "1/2"\n', ""))
+    Path("VIEWS.toml").write_text(
+        '[limits]\nSARS = "1/2"\nflu = "1/3"\n' + text.replace('gamma = "1/2"\n', "")
+    )
     certify("VIEWS.toml").write("together.json")
     first, *views = text.replace('gamma = "1/2"\n', "").split("[[views]]")
     again = '[limits]\nflu = "1/3"\nSARS = "1/2"\n' + "[[views]]".join([first, *reversed(views)])
@@ -122,13 +169,20 @@ def test_the_order_of_views_limits_and_rows_does_not_matter(both: Path) -> None:
     assert verify("together.json", "VIEWS.toml") == []
 
 
-def test_rows_that_can_be_joined_and_a_register_that_knows_all_have_no_certificate(folder: Path) -> None:
+def test_rows_that_can_be_joined_and_a_register_that_knows_all_have_no_certificate(
+    folder: Path,
+) -> None:
     BY_SEX.release(numbered()).write("one")
     NOBODY.release(numbered()).write("two")
-    Path("VIEWS.toml").write_text(REGISTER + '[[views]]\nname = "a"\nrelease = "one"\n[[views]]\nname = "b"\nrelease = "two"\n')
+    Path("VIEWS.toml").write_text(
+        REGISTER
+        + '[[views]]\nname = "a"\nrelease = "one"\n[[views]]\nname = "b"\nrelease = "two"\n'
+    )
     with pytest.raises(InputError, match=r"'a' and 'b' both show 'receipt'"):
         certify("VIEWS.toml")
-    Path("register.csv").write_text(people().frame.to_native().select("name", "sex", "age", "ill").write_csv())
+    Path("register.csv").write_text(
+        people().frame.to_native().select("name", "sex", "age", "ill").write_csv()
+    )
     Path("VIEWS.toml").write_text(REGISTER + '[[views]]\nrelease = "one"\n')
     with pytest.raises(ColumnError, match="register has the column 'ill'"):
         certify("VIEWS.toml")
@@ -142,18 +196,27 @@ def test_a_certificate_is_of_one_register(both: Path) -> None:
 
 def test_a_certificate_says_which_column_was_checked_and_which_were_not(folder: Path) -> None:
     held = people().frame.to_native().with_columns(hiv=pl.Series(["yes"] * 4 + ["no"] * 4))
-    roles: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": ["ill", "hiv"], "identifying": ["name"]}
+    roles: dict[str, Any] = {
+        "quasi": ["sex", "age"],
+        "sensitive": ["ill", "hiv"],
+        "identifying": ["name"],
+    }
     BY_SEX.release(shoal.table(held, **roles, hierarchies=people().hierarchies)).write("one")
     Path("VIEWS.toml").write_text(REGISTER + '[[views]]\nrelease = "one"\nsensitive = "ill"\n')
     made = certify("VIEWS.toml")
     assert "no value of ill more probable" in made.statement
-    assert made.unprotected[0] == "other sensitive columns of these releases, which were not checked: hiv"
+    assert (
+        made.unprotected[0]
+        == "other sensitive columns of these releases, which were not checked: hiv"
+    )
     Path("VIEWS.toml").write_text(REGISTER + '[[views]]\nrelease = "one"\nsensitive = "hiv"\n')
     with pytest.raises(InfeasibleError, match="is not kept"):
         certify("VIEWS.toml")
 
 
-def test_where_tables_are_drawn_the_seed_follows_from_what_is_shown(both: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_tables_are_drawn_the_seed_follows_from_what_is_shown(
+    both: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as here:
         here.setattr("shoal.views.checking._counted", lambda *given: None)
         made = certify("VIEWS.toml", gamma="3/4")
@@ -161,4 +224,6 @@ def test_where_tables_are_drawn_the_seed_follows_from_what_is_shown(both: Path, 
         assert made == certify("VIEWS.toml", gamma="3/4")
         made.write("t.json")
         assert verify("t.json", "VIEWS.toml") == []
-    assert "checked is not what is found here" in verify("t.json", "VIEWS.toml")  # whoever can count does
+    assert "checked is not what is found here" in verify(
+        "t.json", "VIEWS.toml"
+    )  # whoever can count does

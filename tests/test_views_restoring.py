@@ -63,7 +63,11 @@ def shown(views: Iterable[View]) -> tuple[Hashable, ...]:
 def private(views: Views) -> bool:
     """By trying all tables."""
     number, has = brute(views)
-    return all(often <= views.limit(value) * number for own in has.values() for value, often in own.items())  # type: ignore[arg-type]
+    return all(
+        often <= views.limit(value) * number  # type: ignore[arg-type]
+        for own in has.values()
+        for value, often in own.items()
+    )
 
 
 # Against someone who does not know of it
@@ -72,11 +76,22 @@ def private(views: Views) -> bool:
 def test_the_chapters_views_are_restored_by_two_parts_of_them() -> None:
     views = chapter("6.3A", "6.3B")
     found = restore(views, TABLE[:7], intervals(views))
-    assert (found.private, found.before.tables, found.after.tables, found.after.largest) == (True, 45, 8, HALF)
+    assert (found.private, found.before.tables, found.after.tables, found.after.largest) == (
+        True,
+        45,
+        8,
+        HALF,
+    )
     assert len(found.added) == 2
     assert private(views.also(*found.added))
     (row,) = found.rows
-    assert (row.person, row.value, row.before, row.after, row.limit) == ("Donald", "S", Fraction(4, 5), HALF, HALF)
+    assert (row.person, row.value, row.before, row.after, row.limit) == (
+        "Donald",
+        "S",
+        Fraction(4, 5),
+        HALF,
+        HALF,
+    )
     assert not found.unrestored
 
 
@@ -92,7 +107,11 @@ def test_one_part_does_not_restore_them_and_that_is_proven() -> None:
 def test_the_chapters_own_tables_restore_and_table_8_does_not() -> None:
     views = chapter("6.3A", "6.3B", "6.7")
     found = restore(views, TABLE, named("6.5A", "6.5B"))
-    assert (found.private, found.after.tables, [view.name for view in found.added]) == (True, 96, ["6.5A", "6.5B"])
+    assert (found.private, found.after.tables, [view.name for view in found.added]) == (
+        True,
+        96,
+        ["6.5A", "6.5B"],
+    )
     for part in ("6.5A", "6.5B"):
         both = named("6.8", part)
         assert check(views.also(*(one.view(TABLE) for one in both))).largest == Fraction(4, 5)
@@ -105,7 +124,11 @@ def test_some_views_need_as_many_more_as_there_are(k: int) -> None:
     """Section 6.4.2."""
     table: list[Value] = [*((1, 2, i + 3)[j] for i in range(k) for j in range(3)), 1]
     views = Views(
-        3 * k + 1, [View(str(i), who := [3 * i, 3 * i + 1, 3 * i + 2, 3 * k], [table[one] for one in who]) for i in range(k)]
+        3 * k + 1,
+        [
+            View(str(i), who := [3 * i, 3 * i + 1, 3 * i + 2, 3 * k], [table[one] for one in who])
+            for i in range(k)
+        ],
     )
     pairs = subsets(views, 2)
     (left,) = restore(views, table, pairs, most=k - 1).unrestored
@@ -120,7 +143,9 @@ def test_some_views_need_as_many_more_as_there_are(k: int) -> None:
 def test_a_restoring_is_found_if_there_is_one(views: Views, source: Random) -> None:
     """Compared with all sets of up to two candidates, each by all tables."""
     table = covered(views, source)
-    views = Views(len(views.names), [Candidate(view.name, view.members).view(table) for view in views.shown])
+    views = Views(
+        len(views.names), [Candidate(view.name, view.members).view(table) for view in views.shown]
+    )
     assume(not private(views))
     candidates = [*subsets(views, 2), *subsets(views, 3)]
     source.shuffle(candidates)
@@ -149,12 +174,25 @@ def test_the_search_finds_what_trying_all_sets_finds(runs: int) -> None:
     sizes: Counter[int | None] = Counter()
     for _ in range(runs):
         table: list[Value] = [*source.choices("abcd", k=7)]
-        views = Views(7, [Candidate("A", frozenset(range(4))).view(table), Candidate("B", frozenset(range(3, 7))).view(table)])
+        views = Views(
+            7,
+            [
+                Candidate("A", frozenset(range(4))).view(table),
+                Candidate("B", frozenset(range(3, 7))).view(table),
+            ],
+        )
         if check(views).private:
             continue
         pairs = subsets(views, 2)
         sets = (some for size in (1, 2) for some in combinations(pairs, size))
-        least = next((len(some) for some in sets if check(views.also(*(one.view(table) for one in some))).private), None)
+        least = next(
+            (
+                len(some)
+                for some in sets
+                if check(views.also(*(one.view(table) for one in some))).private
+            ),
+            None,
+        )
         found = restore(views, table, pairs)
         assert (len(found.added) or None) == least
         assert bool(found.private) == (least is not None)
@@ -171,7 +209,10 @@ def test_nobody_is_exposed_after_restoring() -> None:
         if found.added:
             restored += 1
             assert check(case.views.also(*found.added)).private
-            assert all(Candidate("", view.members).view(case.levels).shown == view.shown for view in found.added)
+            assert all(
+                Candidate("", view.members).view(case.levels).shown == view.shown
+                for view in found.added
+            )
         else:
             assert found.unrestored
     assert restored >= 3
@@ -179,7 +220,9 @@ def test_nobody_is_exposed_after_restoring() -> None:
 
 def test_several_regions_share_the_number_of_views() -> None:
     table = TABLE[:7] * 2
-    views = Views(14, [Candidate(str(at), frozenset(range(at, at + 4))).view(table) for at in (0, 3, 7, 10)])
+    views = Views(
+        14, [Candidate(str(at), frozenset(range(at, at + 4))).view(table) for at in (0, 3, 7, 10)]
+    )
     pairs = subsets(views, 2)
     assert restore(views, table, pairs, most=4).private
     found = restore(views, table, pairs, most=3)
@@ -198,7 +241,9 @@ def test_what_is_safe_is_left_alone() -> None:
 def test_people_who_may_not_be_in_the_table_are_restored_too() -> None:
     """Donald and six others, with an eighth of the register who is not in the table and may be Ellen's neighbour."""
     table = [*TABLE[:7], OUTSIDE]
-    views = Views(8, [View("A", range(4), list("HSVS")), View("B", range(3, 8), list("SVSF"))], complete=False)
+    views = Views(
+        8, [View("A", range(4), list("HSVS")), View("B", range(3, 8), list("SVSF"))], complete=False
+    )
     assert not check(views).private
     found = restore(views, table, subsets(views, 2))
     assert found.private
@@ -229,7 +274,9 @@ def region_of(views: Views) -> Region:
 
 
 def test_groups_of_which_it_is_not_public_who_is_in_which_cannot_be_restored() -> None:
-    joined = View("groups", range(4), ["flu", "flu", "flu", "gout"], ({"flu": 2}, {"flu": 1, "gout": 1}))
+    joined = View(
+        "groups", range(4), ["flu", "flu", "flu", "gout"], ({"flu": 2}, {"flu": 1, "gout": 1})
+    )
     views = Views(4, [joined])
     with pytest.raises(InputError, match="not public who is in which"):
         restore(views, ["flu", "flu", "flu", "gout"], [Candidate("first", frozenset({0, 1}))])
@@ -238,7 +285,10 @@ def test_groups_of_which_it_is_not_public_who_is_in_which_cannot_be_restored() -
 
 
 def test_who_is_certain_stays_so() -> None:
-    views = Views(["Ann", "Bob", "Cid"], [View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])])
+    views = Views(
+        ["Ann", "Bob", "Cid"],
+        [View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])],
+    )
     found = restore(views, ["cold", "flu", "gout"], subsets(views, 2))
     assert {one.proven for one in found.unrestored} == {"never"}
     assert "known to have" in found.unrestored[0].reason
@@ -262,9 +312,18 @@ def test_a_crowd_of_whom_too_much_is_known_stays_so() -> None:
 def test_who_is_connected_with_a_hopeless_crowd_is_not_said_to_be_hopeless() -> None:
     names = [*NAMES[:7], "Hal", "Ida", "Joe"]
     table: list[Value] = [*TABLE[:7], "gout", "gout", "gout"]
-    views = Views(names, [*chapter("6.3A", "6.3B").shown, View("C", [6, 7, 8, 9], [table[one] for one in (6, 7, 8, 9)])])
+    views = Views(
+        names,
+        [
+            *chapter("6.3A", "6.3B").shown,
+            View("C", [6, 7, 8, 9], [table[one] for one in (6, 7, 8, 9)]),
+        ],
+    )
     parts = [View("first", [0, 1], table[:2]), View("next", [3, 4], table[3:5])]
-    assert not {one.person for one in check(views.also(*parts)).exposed} & {3, 4}  # Donald and Ellen can be restored
+    assert not {one.person for one in check(views.also(*parts)).exposed} & {
+        3,
+        4,
+    }  # Donald and Ellen can be restored
     for found in (
         restore(views, table, subsets(views, 2)),
         restore(views, table, subsets(views, 2), adversary="aware"),
@@ -272,7 +331,12 @@ def test_who_is_connected_with_a_hopeless_crowd_is_not_said_to_be_hopeless() -> 
         proven = {one.exposed.name: one.proven for one in found.unrestored}
         assert proven["Donald"] == "candidates"
         assert proven["Hal"] == "never"
-        assert {one for one, how in proven.items() if how == "never"} <= {"Garcia", "Hal", "Ida", "Joe"}
+        assert {one for one, how in proven.items() if how == "never"} <= {
+            "Garcia",
+            "Hal",
+            "Ida",
+            "Joe",
+        }
 
 
 def test_a_plan_without_views_says_how_sure_one_is_now() -> None:
@@ -280,7 +344,9 @@ def test_a_plan_without_views_says_how_sure_one_is_now() -> None:
     assert plan(views, []).worst == check(views).largest == Fraction(4, 5)
 
 
-def test_plans_for_many_regions_take_no_longer_than_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_for_many_regions_take_no_longer_than_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     copies = [
         (f"{view.name} {at}", [one + 7 * at for one in view.members], view.shown)
         for at in range(30)
@@ -288,10 +354,16 @@ def test_plans_for_many_regions_take_no_longer_than_all_of_them(monkeypatch: pyt
     ]
     many = Views(7 * 30, [View(*one) for one in copies])
     one = subsets(chapter("6.3A", "6.3B"), 2)
-    some = [Candidate(f"{own.name} {at}", frozenset(who + 7 * at for who in own.people)) for at in (3, 20) for own in one]
+    some = [
+        Candidate(f"{own.name} {at}", frozenset(who + 7 * at for who in own.people))
+        for at in (3, 20)
+        for own in one
+    ]
     found = plan(many, some, most=2)
     assert (len(found.outlooks), len(found.candidates), found.low) == (30, 2, Fraction(0))
-    assert len({min(own.people) // 7 for own in found.candidates}) == 1  # two for one region, by which it may be restored
+    assert (
+        len({min(own.people) // 7 for own in found.candidates}) == 1
+    )  # two for one region, by which it may be restored
 
 
 def test_a_crowd_is_found_that_no_single_view_tells_of() -> None:
@@ -305,15 +377,23 @@ def test_a_crowd_is_found_that_no_single_view_tells_of() -> None:
 
 @settings(max_examples=20)
 @given(random_views(), st.randoms(use_true_random=False))
-def test_what_is_proven_never_to_be_restored_is_not_by_any_views(views: Views, source: Random) -> None:
+def test_what_is_proven_never_to_be_restored_is_not_by_any_views(
+    views: Views, source: Random
+) -> None:
     """All sets of up to two views of any people at all."""
     table = covered(views, source)
-    views = Views(len(views.names), [Candidate(view.name, view.members).view(table) for view in views.shown])
+    views = Views(
+        len(views.names), [Candidate(view.name, view.members).view(table) for view in views.shown]
+    )
     found = restore(views, table, [], most=1)
     never = [one for one in found.unrestored if one.proven == "never"]
     assume(never and len(views.names) <= 5)
     people = range(len(views.names))
-    every = [Candidate(str(some), frozenset(some)) for size in range(1, len(people) + 1) for some in combinations(people, size)]
+    every = [
+        Candidate(str(some), frozenset(some))
+        for size in range(1, len(people) + 1)
+        for some in combinations(people, size)
+    ]
     for size in (1, 2):
         for some in combinations(every, size):
             after = check(views.also(*(one.view(table) for one in some)))
@@ -330,7 +410,9 @@ def test_a_proof_that_says_never_too_often_would_be_noticed() -> None:
 # Against someone who knows
 
 
-def printed(views: Views, candidates: list[Candidate], most: int) -> Callable[[tuple[Value, ...]], Hashable]:
+def printed(
+    views: Views, candidates: list[Candidate], most: int
+) -> Callable[[tuple[Value, ...]], Hashable]:
     """The chapter's procedure: the first set of candidates that restores, and "failed" if there is none."""
 
     def procedure(table: tuple[Value, ...]) -> Hashable:
@@ -353,7 +435,9 @@ def test_the_printed_procedure_tells_by_failing() -> None:
     assert told["failed"].beliefs[3]["S"] == Fraction(28, 31)
 
 
-def leaks(views: Views, procedure: Callable[[tuple[Value, ...]], tuple[View, ...]]) -> list[Fraction]:
+def leaks(
+    views: Views, procedure: Callable[[tuple[Value, ...]], tuple[View, ...]]
+) -> list[Fraction]:
     """By how much what is believed after an output differs from what its views tell, at most, for each output."""
     tables = worlds(views)
     put = {table: procedure(table) for table in tables}
@@ -364,7 +448,10 @@ def leaks(views: Views, procedure: Callable[[tuple[Value, ...]], tuple[View, ...
         own = told[shown(put[table])]
         found.append(
             max(
-                abs(by_views.of(person).shares.get(value, Fraction(0)) - own.beliefs[person].get(value, Fraction(0)))
+                abs(
+                    by_views.of(person).shares.get(value, Fraction(0))
+                    - own.beliefs[person].get(value, Fraction(0))
+                )
                 for person in range(len(views.names))
                 for value in views.values
             )
@@ -384,7 +471,10 @@ def test_a_plan_that_listed_values_in_the_order_of_people_would_be_noticed() -> 
     by = plan(views, intervals(views))
 
     def twin(table: tuple[Value, ...]) -> tuple[View, ...]:
-        return tuple(View(one.name, one.people, [table[person] for person in sorted(one.people)]) for one in by.candidates)
+        return tuple(
+            View(one.name, one.people, [table[person] for person in sorted(one.people)])
+            for one in by.candidates
+        )
 
     assert max(leaks(views, twin)) > 0
 
@@ -404,7 +494,12 @@ def test_a_plan_never_sees_a_table_and_is_the_same_for_all() -> None:
     assert not {"table", "data", "truth"} & inspect.signature(plan).parameters.keys()
     views = chapter("6.3A", "6.3B")
     chosen = {
-        shown([View(view.name, view.members, {}) for view in restore(views, table, intervals(views), adversary="aware").added])
+        shown(
+            [
+                View(view.name, view.members, {})
+                for view in restore(views, table, intervals(views), adversary="aware").added
+            ]
+        )
         for table in worlds(views)[::9]
     }
     assert len(chosen) == 1
@@ -416,12 +511,19 @@ def test_a_plan_says_in_which_share_of_tables_it_restores() -> None:
     assert (by.low, by.high, by.confidence) == (Fraction(8, 45), Fraction(8, 45), None)
     assert by.low <= by.bound == Fraction(2, 5)
     assert by.worst == 1
-    assert Fraction(sum(bool(check(views.also(*by.shown(table))).private) for table in worlds(views)), 45) == by.low
+    assert (
+        Fraction(
+            sum(bool(check(views.also(*by.shown(table))).private) for table in worlds(views)), 45
+        )
+        == by.low
+    )
 
 
 @settings(max_examples=15)
 @given(random_views(), st.randoms(use_true_random=False))
-def test_the_share_is_that_of_all_tables_and_the_best_of_all_sets(views: Views, source: Random) -> None:
+def test_the_share_is_that_of_all_tables_and_the_best_of_all_sets(
+    views: Views, source: Random
+) -> None:
     the_share_is_that_of_all_tables(views, source, 40)
 
 
@@ -435,7 +537,13 @@ def test_the_share_is_that_of_all_tables_where_they_are_many(views: Views, sourc
 def the_share_is_that_of_all_tables(views: Views, source: Random, most: int) -> None:
     inside = sorted(set().union(*(view.members for view in views.shown)))
     number = {person: at for at, person in enumerate(inside)}
-    views = Views(len(inside), [View(view.name, [number[one] for one in view.members], view.shown) for view in views.shown])
+    views = Views(
+        len(inside),
+        [
+            View(view.name, [number[one] for one in view.members], view.shown)
+            for view in views.shown
+        ],
+    )
     assume(not check(views).private and len(worlds(views)) < most)
     candidates = subsets(views, 2)
     source.shuffle(candidates)
@@ -443,7 +551,10 @@ def the_share_is_that_of_all_tables(views: Views, source: Random, most: int) -> 
     tables = worlds(views)
 
     def share(some: Iterable[Candidate]) -> Fraction:
-        return Fraction(sum(private(views.also(*(one.view(table) for one in some))) for table in tables), len(tables))
+        return Fraction(
+            sum(private(views.also(*(one.view(table) for one in some))) for table in tables),
+            len(tables),
+        )
 
     by = plan(views, candidates, most=1)
     assert by.low == by.high == share(by.candidates)
@@ -459,21 +570,37 @@ def test_no_procedure_restores_more_than_the_bound_and_none_makes_anybody_less_s
 ) -> None:
     inside = sorted(set().union(*(view.members for view in views.shown)))
     number = {person: at for at, person in enumerate(inside)}
-    views = Views(len(inside), [View(view.name, [number[one] for one in view.members], view.shown) for view in views.shown])
+    views = Views(
+        len(inside),
+        [
+            View(view.name, [number[one] for one in view.members], view.shown)
+            for view in views.shown
+        ],
+    )
     tables = worlds(views)
     law = {table: [source.randint(0, 3) for _ in range(outputs)] for table in tables}
     for own in law.values():
         own[source.randrange(outputs)] += 1
-    told = posterior(lambda table: {at: Fraction(one, sum(law[table])) for at, one in enumerate(law[table])}, tables)
+    told = posterior(
+        lambda table: {at: Fraction(one, sum(law[table])) for at, one in enumerate(law[table])},
+        tables,
+    )
     before = check(views)
     assert sum(one.share for one in told.values()) == 1
     for person in range(len(inside)):
         for value, share in before.of(person).shares.items():
-            assert sum(one.share * one.beliefs[person].get(value, 0) for one in told.values()) == share
+            assert (
+                sum(one.share * one.beliefs[person].get(value, 0) for one in told.values()) == share
+            )
             if share > HALF:
-                restored = sum(one.share for one in told.values() if one.beliefs[person].get(value, 0) <= HALF)
+                restored = sum(
+                    one.share for one in told.values() if one.beliefs[person].get(value, 0) <= HALF
+                )
                 assert restored <= (1 - share) / (1 - HALF)
-                assert max(one.beliefs[person].get(value, Fraction(0)) for one in told.values()) >= share
+                assert (
+                    max(one.beliefs[person].get(value, Fraction(0)) for one in told.values())
+                    >= share
+                )
 
 
 def test_where_outcomes_are_too_many_tables_are_drawn() -> None:
@@ -483,7 +610,9 @@ def test_where_outcomes_are_too_many_tables_are_drawn() -> None:
     drawn = plan(views, only, effort=1)
     assert exact.low == Fraction(8, 45)
     assert drawn.confidence == Fraction(99, 100)
-    assert 0 < drawn.low < exact.low < drawn.high < Fraction(1, 3)  # by the seed; wrong for one seed in a hundred at most
+    assert (
+        0 < drawn.low < exact.low < drawn.high < Fraction(1, 3)
+    )  # by the seed; wrong for one seed in a hundred at most
 
 
 def test_a_ceiling_keeps_everybody_from_becoming_certain() -> None:
@@ -498,7 +627,9 @@ def test_a_plan_is_followed_or_not_by_what_it_says() -> None:
     views = chapter("6.3A", "6.3B")
     for table in (TABLE[:7], worlds(views)[0]):
         assert restore(views, table, intervals(views), adversary="aware", least="1/4").added == ()
-        assert len(restore(views, table, intervals(views), adversary="aware", least="1/10").added) == 2
+        assert (
+            len(restore(views, table, intervals(views), adversary="aware", least="1/10").added) == 2
+        )
 
 
 def test_people_of_whom_nothing_is_said_are_in_no_plan() -> None:
@@ -531,16 +662,27 @@ def test_candidates_are_intervals_and_single_texts_of_one_view() -> None:
         "all: town x": [0, 2, 3],
     }
     both = refinements(views, {"age": [1, 2, 2, None], "town": ["x", "y", "x", "x"]}, conditions=2)
-    assert {one.name: sorted(one.people) for one in both if one not in found} == {"all: age 1 to 2, town x": [0, 2]}
+    assert {one.name: sorted(one.people) for one in both if one not in found} == {
+        "all: age 1 to 2, town x": [0, 2]
+    }
     assert refinements(views, {"age": [1, 1, 1, 1]}) == []
-    own = refinements(views, {"age": [1, 2, 2, None], "town": ["x", "y", "x", "x"]}, same={"all": "town"})
+    own = refinements(
+        views, {"age": [1, 2, 2, None], "town": ["x", "y", "x", "x"]}, same={"all": "town"}
+    )
     assert [one.name for one in own] == ["all: town x"]
 
 
 def test_free_candidates_may_reach_beyond_a_view() -> None:
     views = Views(4, [View("A", [0, 1, 2], list("aab"))])
-    assert [sorted(one.people) for one in free(views, {"age": [1, 2, 3, 4]})] == [[0, 1], [1, 2], [1, 2, 3], [2, 3]]
-    assert frozenset({1, 2, 3}) not in {one.people for one in refinements(views, {"age": [1, 2, 3, 4]})}
+    assert [sorted(one.people) for one in free(views, {"age": [1, 2, 3, 4]})] == [
+        [0, 1],
+        [1, 2],
+        [1, 2, 3],
+        [2, 3],
+    ]
+    assert frozenset({1, 2, 3}) not in {
+        one.people for one in refinements(views, {"age": [1, 2, 3, 4]})
+    }
 
 
 def test_candidates_that_are_called_like_a_view_get_another_name() -> None:
@@ -552,7 +694,9 @@ def test_candidates_that_are_called_like_a_view_get_another_name() -> None:
 
 
 def test_a_table_is_read_by_the_names_of_people() -> None:
-    register = Register(shoal.table(pl.DataFrame({"who": ["Ann", "Bob"], "age": [1, 2]})), person="who")
+    register = Register(
+        shoal.table(pl.DataFrame({"who": ["Ann", "Bob"], "age": [1, 2]})), person="who"
+    )
     assert public(register) == {"age": [1, 2]}
     data = shoal.table(pl.DataFrame({"who": ["Bob", "Ann"], "ill": ["gout", "flu"]}))
     assert truth(register, data, "ill") == ["flu", "gout"]
@@ -560,7 +704,11 @@ def test_a_table_is_read_by_the_names_of_people() -> None:
     assert truth(register, part, "ill", complete=False) == [OUTSIDE, "gout"]
     for wrong in (["Bob"], ["Bob", "Bob"], ["Ann", "Bob", "Zoe"]):
         with pytest.raises(InputError) as told:
-            truth(register, shoal.table(pl.DataFrame({"who": wrong, "ill": ["leprosy"] * len(wrong)})), "ill")
+            truth(
+                register,
+                shoal.table(pl.DataFrame({"who": wrong, "ill": ["leprosy"] * len(wrong)})),
+                "ill",
+            )
         assert "leprosy" not in str(told.value)
     unnamed = Register(register.people)
     assert truth(unnamed, data, "ill") == ["gout", "flu"]
@@ -594,10 +742,19 @@ def run(*options: str) -> tuple[int, str]:
 
 def test_the_command_line_restores_and_writes_the_views(files: Path) -> None:
     written = ["--to", "more.toml", "--chart", "chart.svg"]
-    done = CliRunner().invoke(app, ["views", "restore", "views.toml", "--data", "table.csv", "--json", *written])
+    done = CliRunner().invoke(
+        app, ["views", "restore", "views.toml", "--data", "table.csv", "--json", *written]
+    )
     told = json.loads(done.stdout)
-    assert (done.exit_code, told["private"], told["tables_before"], told["tables_after"]) == (0, True, "45", "8")
-    assert told["people"] == [{"person": "Donald", "value": "S", "limit": "1/2", "before": "4/5", "after": "1/2"}]
+    assert (done.exit_code, told["private"], told["tables_before"], told["tables_after"]) == (
+        0,
+        True,
+        "45",
+        "8",
+    )
+    assert told["people"] == [
+        {"person": "Donald", "value": "S", "limit": "1/2", "before": "4/5", "after": "1/2"}
+    ]
     Path("views.toml").write_text(DONALD + Path("more.toml").read_text())
     assert CliRunner().invoke(app, ["views", "check", "views.toml"]).exit_code == 0
     assert Path("chart.svg").exists()
@@ -606,7 +763,12 @@ def test_the_command_line_restores_and_writes_the_views(files: Path) -> None:
 def test_the_command_line_plans_without_the_table(files: Path) -> None:
     code, output = run("--adversary", "aware", "--json")
     told = json.loads(output)
-    assert (code, told["plan"]["share"], told["plan"]["bound"], told["plan"]["worst"]) == (0, "8/45", "2/5", "1")
+    assert (code, told["plan"]["share"], told["plan"]["bound"], told["plan"]["worst"]) == (
+        0,
+        "8/45",
+        "2/5",
+        "1",
+    )
     assert "views" not in told
     code, output = run("--adversary", "aware", "--views", "1")
     assert code == 1

@@ -67,7 +67,10 @@ def test_samples_that_are_left_out_still_count_as_samples(people: int, size: int
     finished = source.drawn[-1]
     assert ENOUGH < finished < 10_000
     for own, about, off in zip(exact.shares, found.shares, found.deviations, strict=True):
-        assert all(abs(float(share) - one) <= 6 * more + 1e-12 for share, one, more in zip(own, about, off, strict=True))
+        assert all(
+            abs(float(share) - one) <= 6 * more + 1e-12
+            for share, one, more in zip(own, about, off, strict=True)
+        )
     digits = log10(exact.tables)
     assert found.logarithm == pytest.approx(digits, abs=0.05)
     twin = found.logarithm + log10(20_000 / finished)  # by those alone that were finished
@@ -108,7 +111,10 @@ def one_view(number: int) -> tuple[Views, dict[str, list[int]]]:
 
 def test_candidates_of_a_large_view_end_at_fewer_values_spread_evenly() -> None:
     views, columns = one_view(300)
-    rank = {person: at for at, person in enumerate(sorted(range(300), key=lambda person: columns["x"][person]))}
+    rank = {
+        person: at
+        for at, person in enumerate(sorted(range(300), key=lambda person: columns["x"][person]))
+    }
     everything = {one.people for one in refinements(views, columns, places=10**8)}
     assert len(everything) == 300 * 299 // 2 - 1  # without single people, and the view itself
     for places in (200_000, 20_000, 2_000):
@@ -143,7 +149,9 @@ def test_small_views_keep_all_their_intervals_beside_a_large_one() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 12), st.sampled_from(["x", "y", None])), min_size=2, max_size=14),
+    st.lists(
+        st.tuples(st.integers(0, 12), st.sampled_from(["x", "y", None])), min_size=2, max_size=14
+    ),
     st.integers(1, 2),
     st.integers(1, 400),
 )
@@ -152,7 +160,10 @@ def test_fewer_candidates_are_some_of_all_and_their_names_stay_true(
 ) -> None:
     number = len(people)
     views = Views(number, [View("v", range(number), [0] * number)])
-    columns: dict[str, list[Key | None]] = {"age": [age for age, _ in people], "town": [town for _, town in people]}
+    columns: dict[str, list[Key | None]] = {
+        "age": [age for age, _ in people],
+        "town": [town for _, town in people],
+    }
     for found in (
         refinements(views, columns, conditions=conditions, places=places),
         free(views, columns, conditions=conditions, largest=5, places=places),
@@ -160,7 +171,9 @@ def test_fewer_candidates_are_some_of_all_and_their_names_stay_true(
         for one in found:
             assert one.people == selected(one.name.removeprefix("v: "), people)
     every = {one.people for one in refinements(views, columns, conditions=conditions)}
-    assert {one.people for one in refinements(views, columns, conditions=conditions, places=places)} <= every
+    assert {
+        one.people for one in refinements(views, columns, conditions=conditions, places=places)
+    } <= every
 
 
 def selected(name: str, people: list[tuple[int, str | None]]) -> frozenset[int]:
@@ -233,7 +246,11 @@ def test_regions_are_what_people_views_and_candidates_connect(
 @given(st.integers(0, 9), st.lists(st.lists(st.integers(0, 8), max_size=4), max_size=6))
 def test_things_are_together_that_groups_connect(number: int, groups: list[list[int]]) -> None:
     able = [tuple(one for one in group if one < number) for group in groups]
-    expected = {one: min(some) for some in connected(number, [frozenset(group) for group in able]) for one in some}
+    expected = {
+        one: min(some)
+        for some in connected(number, [frozenset(group) for group in able])
+        for one in some
+    }
     assert together(range(number), able) == expected
 
 
@@ -242,7 +259,9 @@ def connected(number: int, groups: list[frozenset[int]]) -> list[set[int]]:
     found = [{one} for one in range(number)]
     for group in groups:
         touched = [some for some in found if some & group]
-        found = [some for some in found if not some & group] + ([set().union(*touched)] if touched else [])
+        found = [some for some in found if not some & group] + (
+            [set().union(*touched)] if touched else []
+        )
     return found
 
 
@@ -285,7 +304,9 @@ def test_what_a_linear_program_proves_of_few_it_proves_of_them_among_many(number
     tracemalloc.start()
     try:
         found = obstacle(region)
-        assert tracemalloc.get_traced_memory()[1] < 20_000_000  # of 500 people dense matrices take 74 MB, sparse ones 2
+        assert (
+            tracemalloc.get_traced_memory()[1] < 20_000_000
+        )  # of 500 people dense matrices take 74 MB, sparse ones 2
     finally:
         tracemalloc.stop()
     assert found is not None

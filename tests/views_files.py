@@ -68,13 +68,24 @@ types = { age = "integer" }
 hierarchies = { age = "age.csv", sex = "sex.csv" }
 """
 
-AGES = Hierarchy.from_lines([[str(age), "young" if age < 26 else "old", "*"] for age in range(20, 30)], "integer")
+AGES = Hierarchy.from_lines(
+    [[str(age), "young" if age < 26 else "old", "*"] for age in range(20, 30)], "integer"
+)
 SECRETS = ("heart", "SARS", "virus", "gout")
 
 
-def people(ill: Sequence[str] = ("heart", "SARS", "virus", "SARS", "flu", "virus", "SARS", "gout")) -> Table:
+def people(
+    ill: Sequence[str] = ("heart", "SARS", "virus", "SARS", "flu", "virus", "SARS", "gout"),
+) -> Table:
     """Eight people; each half of them is safe alone, and both ways to halve them are not."""
-    frame = pl.DataFrame({"name": [*"ABCDEFGH"], "sex": [*"MMMMFFFF"], "age": [23, 24, 25, 26, 26, 27, 28, 28], "ill": list(ill)})
+    frame = pl.DataFrame(
+        {
+            "name": [*"ABCDEFGH"],
+            "sex": [*"MMMMFFFF"],
+            "age": [23, 24, 25, 26, 26, 27, 28, 28],
+            "ill": list(ill),
+        }
+    )
     return shoal.table(
         frame,
         quasi=["sex", "age"],
@@ -99,7 +110,12 @@ def run(*arguments: object) -> Result:
 def numbered(name: str = "receipt") -> Table:
     """People with a column that nobody is known by, and that tells rows apart."""
     held = people().frame.to_native().with_columns(pl.Series(name, [f"r{at}" for at in range(8)]))
-    roles: dict[str, Any] = {"quasi": ["sex", "age"], "sensitive": ["ill"], "identifying": ["name"], "insensitive": [name]}
+    roles: dict[str, Any] = {
+        "quasi": ["sex", "age"],
+        "sensitive": ["ill"],
+        "identifying": ["name"],
+        "insensitive": [name],
+    }
     return shoal.table(held, **roles, hierarchies=people().hierarchies)
 
 

@@ -50,7 +50,12 @@ _ROOMS = {
     "Recipe": "recipe",
     "ShoalError": "errors",
 }
-_WHOLE = ("hierarchy", "demo", "research", "views")  # rooms used by their own name, as in shoal.demo.table
+_WHOLE = (
+    "hierarchy",
+    "demo",
+    "research",
+    "views",
+)  # rooms used by their own name, as in shoal.demo.table
 
 __all__ = ["__version__", *_ROOMS, *_WHOLE]
 

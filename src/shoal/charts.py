@@ -20,7 +20,9 @@ def library() -> Any:
         import altair
         import vl_convert  # noqa: F401  draws PNG, SVG and what HTML needs inside
     except ImportError:
-        raise ShoalError("charts need Altair; install it with: pip install 'shoal[plots]'") from None
+        raise ShoalError(
+            "charts need Altair; install it with: pip install 'shoal[plots]'"
+        ) from None
     return altair
 
 
@@ -28,7 +30,9 @@ def require(path: str | os.PathLike[str]) -> str:
     """The form a chart is saved in, by the suffix of the file; an error if it cannot be saved there."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in FORMS:
-        raise ParameterError(f"a chart is saved as .html, .png or .svg, and {Path(path).name!r} ends otherwise")
+        raise ParameterError(
+            f"a chart is saved as .html, .png or .svg, and {Path(path).name!r} ends otherwise"
+        )
     refuse_beside_a_release(path)
     library()
     return form

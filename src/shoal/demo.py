@@ -145,15 +145,38 @@ def _stay(illness: _Illness, draw: Random) -> tuple[object, ...]:
     """Everything but the patient's number."""
     either = 0.5 if illness.women and illness.men else 0
     sex = draw.choices(_SEXES, [illness.women, illness.men, either])[0]
-    youngest = {"obstetrics": 16, "paediatrics": 0}.get(illness.ward, 18 if illness.spread < 20 else 5)
-    age = min(max(round(draw.gauss(illness.age, illness.spread)), youngest), 17 if illness.ward == "paediatrics" else OLDEST)
-    postcode = draw.choices(list(_POSTCODES), [*_POSTCODES.values()])[0] if draw.random() > 0.008 else None
-    days = round(draw.expovariate(1 / illness.stay) * 0.6 + illness.stay * 0.4 + max(age - 75, 0) * 0.08)
-    private = 0.05 + 0.09 * (postcode is not None and postcode.startswith("072")) + 0.05 * (age > 60)
-    insurance = draw.choices(_INSURANCES, [1 - private, private, 0.03 if postcode is None else 0.004])[0]
+    youngest = {"obstetrics": 16, "paediatrics": 0}.get(
+        illness.ward, 18 if illness.spread < 20 else 5
+    )
+    age = min(
+        max(round(draw.gauss(illness.age, illness.spread)), youngest),
+        17 if illness.ward == "paediatrics" else OLDEST,
+    )
+    postcode = (
+        draw.choices(list(_POSTCODES), [*_POSTCODES.values()])[0] if draw.random() > 0.008 else None
+    )
+    days = round(
+        draw.expovariate(1 / illness.stay) * 0.6 + illness.stay * 0.4 + max(age - 75, 0) * 0.08
+    )
+    private = (
+        0.05 + 0.09 * (postcode is not None and postcode.startswith("072")) + 0.05 * (age > 60)
+    )
+    insurance = draw.choices(
+        _INSURANCES, [1 - private, private, 0.03 if postcode is None else 0.004]
+    )[0]
     died = draw.random() < illness.deaths * (0.4 + age / 60)
-    nursed = draw.random() < (0.3 if age > 80 else 0.04) + 0.3 * (illness.name in ("hip fracture", "stroke", "worn knee"))
-    outcome = "died" if died else "rehabilitation" if nursed else "transferred" if draw.random() < 0.03 else "home"
+    nursed = draw.random() < (0.3 if age > 80 else 0.04) + 0.3 * (
+        illness.name in ("hip fracture", "stroke", "worn knee")
+    )
+    outcome = (
+        "died"
+        if died
+        else "rehabilitation"
+        if nursed
+        else "transferred"
+        if draw.random() < 0.03
+        else "home"
+    )
     return (
         age,
         sex,
@@ -218,7 +241,9 @@ def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
     try:
         (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"cannot make {folder}: {error.strerror}; give a directory you may write to") from None
+        raise FileError(
+            f"cannot make {folder}: {error.strerror}; give a directory you may write to"
+        ) from None
     files.write(hospital(rows), folder / "hospital.csv")
     for name, tree in hierarchies().items():
         hierarchy.write(tree, folder / "hierarchies" / f"{name}.csv")

@@ -15,7 +15,9 @@ from shoal.errors import FileError, ParameterError
 
 __all__ = ["encodings", "finite", "known", "replacing", "together"]
 
-_STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_STOPPING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -46,7 +48,9 @@ def known(encoding: str) -> None:
     except UnicodeError:
         pass  # text, but not this one
     except (LookupError, ValueError):
-        raise ParameterError(f"encoding {encoding!r} is unknown; give one such as 'utf-8' or 'cp1252'") from None
+        raise ParameterError(
+            f"encoding {encoding!r} is unknown; give one such as 'utf-8' or 'cp1252'"
+        ) from None
 
 
 @contextmanager
@@ -62,8 +66,13 @@ def together(*paths: str | os.PathLike[str]) -> Iterator[list[IO[bytes]]]:
     targets = [Path(os.path.realpath(path)) for path in paths]
     for path, target in zip(paths, targets, strict=True):
         if target.exists() and not target.is_file():
-            raise FileError(f"cannot write {os.fspath(path)}: it is a directory or a device; give the name of a file")
-    parts = [target.with_name(f".{target.name}.{os.getpid()}.{time.monotonic_ns()}.part") for target in targets]
+            raise FileError(
+                f"cannot write {os.fspath(path)}: it is a directory or a device; give the name of a file"
+            )
+    parts = [
+        target.with_name(f".{target.name}.{os.getpid()}.{time.monotonic_ns()}.part")
+        for target in targets
+    ]
     placed: list[Path] = []
     try:
         with ExitStack() as opened:
@@ -94,7 +103,9 @@ def _undisturbed(folder: Path) -> Iterator[None]:
     if threading.current_thread() is threading.main_thread():  # no other one sees signals
         for number in _STOPPING:
             if callable(signal.getsignal(number)):
-                handlers[number] = signal.signal(number, lambda number, frame: waiting.append(number))
+                handlers[number] = signal.signal(
+                    number, lambda number, frame: waiting.append(number)
+                )
     try:
         with _locked(folder):
             yield

@@ -103,7 +103,9 @@ def write(frame: Any, path: str | os.PathLike[str], format: Format | None = None
     """
     chosen = format or FORMATS.get(Path(path).suffix.lower())
     if chosen is None:
-        raise ParameterError(f"the name {Path(path).name!r} does not say its format; it takes 'csv', 'parquet' or 'arrow'")
+        raise ParameterError(
+            f"the name {Path(path).name!r} does not say its format; it takes 'csv', 'parquet' or 'arrow'"
+        )
     with replacing(path) as file:
         serialise(frame, file, chosen)
 
@@ -118,7 +120,9 @@ def serialise(frame: Any, file: IO[bytes], format: Format) -> None:
     elif format == "parquet":
         try:
             data.write_parquet(file)
-        except pl.exceptions.ComputeError:  # what Polars makes of the system's error; the others come as they are
+        except (
+            pl.exceptions.ComputeError
+        ):  # what Polars makes of the system's error; the others come as they are
             raise FileError("the Parquet file cannot be written; is the disk full?") from None
     else:
         data.write_ipc(file)
@@ -137,8 +141,14 @@ def _as_polars(frame: Any) -> pl.DataFrame:
 
 def _write_csv(data: pl.DataFrame, file: IO[bytes]) -> None:
     data = data.with_columns(pl.selectors.float().fill_nan(None))
-    if odd := [name for name, dtype in data.schema.items() if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object)]:
-        raise ColumnError(f"column {odd[0]!r} is of type {data.schema[odd[0]]}, which CSV cannot hold; convert it to text")
+    if odd := [
+        name
+        for name, dtype in data.schema.items()
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object)
+    ]:
+        raise ColumnError(
+            f"column {odd[0]!r} is of type {data.schema[odd[0]]}, which CSV cannot hold; convert it to text"
+        )
     if data.width == 1:  # a missing value alone would be an empty line, which many readers skip
         data = data.select(pl.all().cast(pl.String).fill_null(""))
     if not _write_runs(data, file):
@@ -148,13 +158,19 @@ def _write_csv(data: pl.DataFrame, file: IO[bytes]) -> None:
 def _write_runs(data: pl.DataFrame, file: IO[bytes]) -> bool:
     """Write rows that are the same as the one before by copying its line, if most are: as in releases, whose rows are sorted."""
     kinds = {pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Boolean}
-    if data.height < _RUNS or not all(dtype.is_integer() or dtype in kinds for dtype in data.dtypes):
+    if data.height < _RUNS or not all(
+        dtype.is_integer() or dtype in kinds for dtype in data.dtypes
+    ):
         return False  # floats that are equal may have different texts
-    columns = [column.alias(str(place)) for place, column in enumerate(data.get_columns())]  # "^a$" would be read as a pattern
+    columns = [
+        column.alias(str(place)) for place, column in enumerate(data.get_columns())
+    ]  # "^a$" would be read as a pattern
     other = pl.DataFrame(columns).select(pl.any_horizontal(pl.all().ne_missing(pl.all().shift(1))))
     starts = np.flatnonzero(other.to_series().to_numpy())
     if not len(starts) or starts[0]:
-        starts = np.concatenate(([0], starts))  # a first row of nothing but missing values is like that before it
+        starts = np.concatenate(
+            ([0], starts)
+        )  # a first row of nothing but missing values is like that before it
     if 4 * len(starts) > data.height:
         return False
     text = io.BytesIO()
@@ -170,12 +186,24 @@ def _write_runs(data: pl.DataFrame, file: IO[bytes]) -> bool:
 # --------------------------------------------------------------------------------------------------------------- reading
 
 
-def _frame(path: Path, separator: str | None, quote: str | None, encoding: str | None, columns: list[str] | None) -> pl.DataFrame:
+def _frame(
+    path: Path,
+    separator: str | None,
+    quote: str | None,
+    encoding: str | None,
+    columns: list[str] | None,
+) -> pl.DataFrame:
     head, size = _head(path)
     found = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
     said = FORMATS.get(path.suffix.lower())
-    if found is None and said in ("parquet", "arrow") and not (said == "arrow" and head.startswith(b"\xff\xff\xff\xff")):
-        raise FileError(f"{path} is not {said.capitalize()} though its name says so; rename it, or write it again")
+    if (
+        found is None
+        and said in ("parquet", "arrow")
+        and not (said == "arrow" and head.startswith(b"\xff\xff\xff\xff"))
+    ):
+        raise FileError(
+            f"{path} is not {said.capitalize()} though its name says so; rename it, or write it again"
+        )
     if (found or said) in ("parquet", "arrow"):
         if separator or quote or encoding:
             raise ParameterError(
@@ -197,7 +225,9 @@ def _head(path: Path) -> tuple[bytes, int]:
         with open(path, "rb") as file:
             head, size = file.read(_HEAD), os.fstat(file.fileno()).st_size
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise FileError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     if not head.strip():
         raise FileError(f"{path} is empty; it needs at least a line with the names of the columns")
     return head, size
@@ -221,9 +251,13 @@ def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.D
         return lazy.select(pl.selectors.by_name(wanted)).collect()
     except pl.exceptions.DuplicateError as error:
         repeated = re.findall(r"'(.*)'", str(error))
-        raise ColumnError(f"{path}: two columns are called {repeated[0] if repeated else 'the same'!r}; rename one") from None
+        raise ColumnError(
+            f"{path}: two columns are called {repeated[0] if repeated else 'the same'!r}; rename one"
+        ) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise FileError(f"{path} cannot be read as {name}: it is damaged, or two columns have one name; write it again") from None
+        raise FileError(
+            f"{path} cannot be read as {name}: it is damaged, or two columns have one name; write it again"
+        ) from None
 
 
 def _chosen(path: Path, names: Sequence[str], columns: list[str] | None) -> list[str]:
@@ -241,7 +275,9 @@ def _chosen(path: Path, names: Sequence[str], columns: list[str] | None) -> list
 
 
 def _afford(path: Path, needed: int) -> None:
-    memory.require(needed, f"reading {path}", "read fewer columns with columns=, or use a larger machine")
+    memory.require(
+        needed, f"reading {path}", "read fewer columns with columns=, or use a larger machine"
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------- CSV
@@ -266,15 +302,27 @@ class _Csv:
     """One CSV file on its way to a dataframe."""
 
     def __init__(
-        self, path: Path, head: bytes, size: int, separator: str | None, quote: str | None, encoding: str | None
+        self,
+        path: Path,
+        head: bytes,
+        size: int,
+        separator: str | None,
+        quote: str | None,
+        encoding: str | None,
     ) -> None:
         self.path, self.head, self.size = path, head, size
         self.separator = {"tab": "\t", "\\t": "\t"}.get(separator or "", separator)
         self.quote, self.encoding = quote, encoding
         for name, given, empty in (("separator", self.separator, False), ("quote", quote, True)):
-            fits = given is None or (empty and given == "") or (len(given) == 1 and given.isascii() and given not in "\r\n")
+            fits = (
+                given is None
+                or (empty and given == "")
+                or (len(given) == 1 and given.isascii() and given not in "\r\n")
+            )
             if not fits:
-                raise ParameterError(f"{name}={given!r}; it takes one ASCII character{' or none' if empty else ''}")
+                raise ParameterError(
+                    f"{name}={given!r}; it takes one ASCII character{' or none' if empty else ''}"
+                )
         if self.separator is not None and self.separator == quote:
             raise ParameterError(f"separator and quote are both {quote!r}; give different ones")
         if encoding is not None:
@@ -295,23 +343,37 @@ class _Csv:
 
     def _dialect(self, encoding: str) -> _Dialect:
         whole = len(self.head) == self.size
-        text = codecs.getincrementaldecoder(encoding)().decode(self.head, final=whole).lstrip("\r\n\ufeff")
+        text = (
+            codecs.getincrementaldecoder(encoding)()
+            .decode(self.head, final=whole)
+            .lstrip("\r\n\ufeff")
+        )
         line_end = "\r" if "\r" in text and "\n" not in text else "\n"
         if not whole:
             text = text[: text.rfind(line_end) + 1]
         if not text.strip():
-            raise FileError(f"{self.path}: no line ends in its first {_HEAD // 1024} KB; is it a CSV file?")
+            raise FileError(
+                f"{self.path}: no line ends in its first {_HEAD // 1024} KB; is it a CSV file?"
+            )
         quote = _quote(text) if self.quote is None else self.quote
         detected = _separator(text, quote, whole)
         separator = self.separator or detected
         names, *below = _records(text, separator, quote, whole)
         if len(set(names)) < len(names):
-            columns = [[record[i] for record in below if i < len(record)] for i in range(len(names))]
-            if like_a_record(names, columns):  # so the error about columns of one name must not name them
+            columns = [
+                [record[i] for record in below if i < len(record)] for i in range(len(names))
+            ]
+            if like_a_record(
+                names, columns
+            ):  # so the error about columns of one name must not name them
                 raise FileError(
                     f"{self.path}: its first line has a cell twice and looks like a record; put a line with names above it"
                 )
-        if separator != detected and len(names) == 1 and len(_records(text, detected, quote, whole)[0]) > 1:
+        if (
+            separator != detected
+            and len(names) == 1
+            and len(_records(text, detected, quote, whole)[0]) > 1
+        ):
             raise FileError(
                 f"{self.path} has one column with separator {separator!r}, and its header contains {detected!r}; "
                 f"give separator={detected!r}, or leave it out"
@@ -350,15 +412,23 @@ class _Csv:
                 infer_schema=False,
                 glob=False,
             )
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # its text may have cells
+        except (
+            pl.exceptions.PolarsError,
+            pl.exceptions.PanicException,
+            OSError,
+        ) as error:  # its text may have cells
             if str(error).startswith("invalid utf-8"):
                 raise UnicodeError from None
             self._blank_lines(dialect)  # names the line, if it finds it
             raise self._unpaired() from None
         if dialect.quote:  # Polars leaves doubled quotes in the header as they are
-            frame.columns = [name.replace(dialect.quote * 2, dialect.quote) for name in frame.columns]
+            frame.columns = [
+                name.replace(dialect.quote * 2, dialect.quote) for name in frame.columns
+            ]
         if frame.columns != (wanted if some else dialect.names):
-            raise FileError(f"{self.path}: its first line is not a line of column names; give separator and quote")
+            raise FileError(
+                f"{self.path}: its first line is not a line of column names; give separator and quote"
+            )
         unsure = some or (dialect.width > 1 and frame[:, -1].null_count() > 0)
         if unsure and not (_plain(source, dialect) and _regular(source, dialect)):
             frame = frame.head(frame.height - self._blank_lines(dialect))
@@ -462,14 +532,21 @@ def _plain(source: Path | bytes, dialect: _Dialect) -> bool:
     quote = dialect.quote.encode()
     if not quote or isinstance(source, bytes):
         return not quote or quote not in cast(bytes, source)
-    with open(source, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with (
+        open(source, "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
         return content.find(quote) < 0
 
 
 def _regular(source: Path | bytes, dialect: _Dialect) -> bool:
     """Whether every line of a file without quotes has as many fields as the header."""
     data: npt.NDArray[np.uint8]
-    data = np.frombuffer(source, dtype=np.uint8) if isinstance(source, bytes) else np.memmap(source, dtype=np.uint8, mode="r")
+    data = (
+        np.frombuffer(source, dtype=np.uint8)
+        if isinstance(source, bytes)
+        else np.memmap(source, dtype=np.uint8, mode="r")
+    )
     start, inner, end = 0, dialect.width - 1, ord(dialect.line_end)
     while start < len(data):
         block = data[start : start + _BLOCK]

@@ -21,7 +21,9 @@ __all__ = ["Library", "comparable", "guessed", "kind_of", "library", "series_of"
 
 Ints = npt.NDArray[Any]
 
-_AT_ONCE = 1 << 20  # texts that are coded together where there are many rows: memory for four bytes each is small
+_AT_ONCE = (
+    1 << 20
+)  # texts that are coded together where there are many rows: memory for four bytes each is small
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
 
 
@@ -92,9 +94,12 @@ def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
         import pandas as pd
 
         inferred = pd.api.types.infer_dtype(series.to_native(), skipna=True)
-        return {"integer": Kind.INTEGER, "floating": Kind.FLOAT, "decimal": Kind.FLOAT, "date": Kind.DATE}.get(
-            inferred, Kind.TEXT
-        )
+        return {
+            "integer": Kind.INTEGER,
+            "floating": Kind.FLOAT,
+            "decimal": Kind.FLOAT,
+            "date": Kind.DATE,
+        }.get(inferred, Kind.TEXT)
     return Kind.TEXT
 
 
@@ -107,34 +112,61 @@ def guessed(library: Library, series: "nw.Series[Any]") -> bool:
             return found is not None and found.dtype != nw.String
         # Whole numbers are floats as soon as one is missing, and where all are missing a type is still to come.
         if isinstance(native.dtype, np.dtype) and len(native):
-            return native.dtype.kind in "fM" or (native.dtype == object and (series.dtype == nw.Object or native.isna().all()))
-    return series.dtype in (nw.Object, nw.Datetime) or (series.dtype == nw.Unknown and len(series) > 0)
+            return native.dtype.kind in "fM" or (
+                native.dtype == object and (series.dtype == nw.Object or native.isna().all())
+            )
+    return series.dtype in (nw.Object, nw.Datetime) or (
+        series.dtype == nw.Unknown and len(series) > 0
+    )
 
 
 def comparable(series: "nw.Series[Any]") -> bool:
     """Whether the values of a series have an order and a text: not those of lists, records, durations, bytes or objects."""
-    odd = series.dtype.is_nested() or series.dtype in (nw.Duration, nw.Binary, nw.Unknown, nw.Int128, nw.UInt128)
-    odd |= series.dtype == nw.Object and series.implementation.is_polars()  # which cannot tell such values apart
+    odd = series.dtype.is_nested() or series.dtype in (
+        nw.Duration,
+        nw.Binary,
+        nw.Unknown,
+        nw.Int128,
+        nw.UInt128,
+    )
+    odd |= (
+        series.dtype == nw.Object and series.implementation.is_polars()
+    )  # which cannot tell such values apart
     return not odd or series.null_count() == len(series)
 
 
 def series_of(
-    library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None", occurs: npt.NDArray[np.bool_]
+    library: Library,
+    values: Sequence[Key | None],
+    kind: Kind,
+    own: "nw.Series[Any] | None",
+    occurs: npt.NDArray[np.bool_],
 ) -> Any:
     """The values that occur, as a series of the type `own` has if all values can have it, else of that of their kind, else text.
 
     A released series must not tell of a value that occurs in no released row, and a suppressed record's may be among them.
     """
-    given = [(value, bool(there)) for value, there in zip(values, occurs, strict=True) if there or value not in (None, "")]
-    return library.only(_series(library, [value for value, _ in given], kind, own), np.flatnonzero([there for _, there in given]))
+    given = [
+        (value, bool(there))
+        for value, there in zip(values, occurs, strict=True)
+        if there or value not in (None, "")
+    ]
+    return library.only(
+        _series(library, [value for value, _ in given], kind, own),
+        np.flatnonzero([there for _, there in given]),
+    )
 
 
-def _series(library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None") -> Any:
+def _series(
+    library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None"
+) -> Any:
     try:
         keys = [kind.key(value) for value in values]
     except (ValueError, TypeError):
         keys = []
-    if len(set(keys)) < len(set(values)):  # not all of the kind, or some the same by it: what is told apart must stay so
+    if len(set(keys)) < len(
+        set(values)
+    ):  # not all of the kind, or some the same by it: what is told apart must stay so
         return _text(library, [Kind.TEXT.key(value) for value in values])
     if own is not None and _stays(library, own, kind):
         native = own.to_native()
@@ -162,7 +194,9 @@ def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
     Types that some of its values would not fit again are left: numbers of more digits than floats have, zones without a name.
     """
     if isinstance(own.dtype, nw.Datetime):
-        return kind in (Kind.DATE, Kind.TEXT) and (own.dtype.time_zone is None or _zone(own.dtype.time_zone) is not None)
+        return kind in (Kind.DATE, Kind.TEXT) and (
+            own.dtype.time_zone is None or _zone(own.dtype.time_zone) is not None
+        )
     if isinstance(own.dtype, nw.Decimal):
         return kind is Kind.FLOAT and own.dtype.precision <= sys.float_info.dig
     dtype = own.to_native().dtype if own.implementation.is_pandas() else None
@@ -171,7 +205,9 @@ def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
     if dtype == "category":
         found = library.categories(own.to_native())
         return (
-            kind is not Kind.DATE if not dtype.ordered else kind is Kind.TEXT and found is not None and found.dtype == nw.String
+            kind is not Kind.DATE
+            if not dtype.ordered
+            else kind is Kind.TEXT and found is not None and found.dtype == nw.String
         )
     return kind_of(library, own) is kind and own.dtype != nw.Unknown
 
@@ -194,7 +230,11 @@ def _stored(key: Key, dtype: "nw.dtypes.DType") -> object:
         return {"true": True, "false": False}[str(key)]
     if isinstance(dtype, nw.Datetime):
         time = dt.datetime.fromisoformat(str(key))
-        return time if time.tzinfo or not dtype.time_zone else time.replace(tzinfo=_zone(dtype.time_zone))
+        return (
+            time
+            if time.tzinfo or not dtype.time_zone
+            else time.replace(tzinfo=_zone(dtype.time_zone))
+        )
     if dtype == nw.Time:
         return dt.time.fromisoformat(str(key))
     return Decimal(str(key)) if dtype.is_decimal() else key
@@ -213,7 +253,9 @@ class _Polars:
             codes, decimals = self.factorize(series.cast(pl.String))
             return codes, [None if text is None else Decimal(str(text)) for text in decimals]
         if series.dtype.is_float():
-            floats, codes = np.unique(series.fill_null(float("nan")).to_numpy(), return_inverse=True)
+            floats, codes = np.unique(
+                series.fill_null(float("nan")).to_numpy(), return_inverse=True
+            )
             return codes, floats.tolist()
         whole = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
         codes, found = _integers(whole.fill_null(whole.max()).to_numpy())
@@ -229,7 +271,9 @@ class _Polars:
         import polars as pl
 
         names = [name for name, one in series.items() if one.dtype == pl.String]
-        many = max(pl.thread_pool_size(), _AT_ONCE // (1 + max(map(len, series.values()), default=0)))
+        many = max(
+            pl.thread_pool_size(), _AT_ONCE // (1 + max(map(len, series.values()), default=0))
+        )
         found: dict[str, tuple[Ints, list[object]]] = {}
         for start in range(0, len(names), many):
             some = names[start : start + many]
@@ -242,13 +286,20 @@ class _Polars:
 
         # Each has a table of its own, filled while it is read once, so codes are dense; it lasts as long as `coded` does.
         tables = [pl.Categories.random() for _ in series]
-        columns = pl.DataFrame([one.alias(str(i)) for i, one in enumerate(series)])  # names such as "^a$" would be patterns
-        coded = columns.select(pl.nth(i).cast(pl.Categorical(table)) for i, table in enumerate(tables))
+        columns = pl.DataFrame(
+            [one.alias(str(i)) for i, one in enumerate(series)]
+        )  # names such as "^a$" would be patterns
+        coded = columns.select(
+            pl.nth(i).cast(pl.Categorical(table)) for i, table in enumerate(tables)
+        )
         for table, codes in zip(tables, coded.select(pl.all().to_physical()), strict=True):
             texts = list(table)
             missing = codes.null_count() > 0
             full = codes.fill_null(len(texts)) if missing else codes
-            yield full.to_numpy().astype(np.min_scalar_type(len(texts))), [*texts, *[None] * missing]
+            yield (
+                full.to_numpy().astype(np.min_scalar_type(len(texts))),
+                [*texts, *[None] * missing],
+            )
 
     def whole(self, series: Any) -> Any:
         import polars as pl
@@ -274,12 +325,21 @@ class _Polars:
             there = set(kept.cast(pl.String))
             dtype = pl.Enum([name for name in dtype.categories if name in there])
         # Texts share one place in memory, which Arrow files would take along as it is.
-        return pl.Series(kept.to_list(), dtype=dtype) if dtype in (pl.String, pl.Categorical, pl.Enum) else kept
+        return (
+            pl.Series(kept.to_list(), dtype=dtype)
+            if dtype in (pl.String, pl.Categorical, pl.Enum)
+            else kept
+        )
 
     def default(self, kind: Kind, nulls: bool) -> object:
         import polars as pl
 
-        return {Kind.INTEGER: pl.Int64, Kind.FLOAT: pl.Float64, Kind.DATE: pl.Date, Kind.TEXT: pl.String}[kind]
+        return {
+            Kind.INTEGER: pl.Int64,
+            Kind.FLOAT: pl.Float64,
+            Kind.DATE: pl.Date,
+            Kind.TEXT: pl.String,
+        }[kind]
 
     def take(self, series: Any, codes: Ints) -> Any:
         return series.gather(codes)
@@ -321,15 +381,26 @@ class _Pandas:
         kept = series.take(places)
         if kept.dtype != "category":
             return kept
-        kept = kept.cat.remove_unused_categories()  # those without an order of their own may be in that of the rows
-        return kept if kept.cat.ordered else kept.cat.reorder_categories(kept.dropna().unique().tolist())
+        kept = (
+            kept.cat.remove_unused_categories()
+        )  # those without an order of their own may be in that of the rows
+        return (
+            kept
+            if kept.cat.ordered
+            else kept.cat.reorder_categories(kept.dropna().unique().tolist())
+        )
 
     def default(self, kind: Kind, nulls: bool) -> object:
         import pandas as pd
 
         text = pd.Series(["text"]).dtype  # object before pandas 3
         integer = "Int64" if nulls else "int64"
-        return {Kind.INTEGER: integer, Kind.FLOAT: "float64", Kind.DATE: "datetime64[s]", Kind.TEXT: text}[kind]
+        return {
+            Kind.INTEGER: integer,
+            Kind.FLOAT: "float64",
+            Kind.DATE: "datetime64[s]",
+            Kind.TEXT: text,
+        }[kind]
 
     def take(self, series: Any, codes: Ints) -> Any:
         return series.array.take(codes.astype(np.intp))
@@ -344,7 +415,9 @@ class _Arrow:
     def factorize(self, series: Any) -> tuple[Ints, list[object]]:
         import pyarrow as pa
 
-        if pa.types.is_dictionary(series.type):  # which may hold texts that occur nowhere, or twice, or nothing
+        if pa.types.is_dictionary(
+            series.type
+        ):  # which may hold texts that occur nowhere, or twice, or nothing
             series = series.cast(series.type.value_type)
         if series.null_count == len(series):
             return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
@@ -370,7 +443,9 @@ class _Arrow:
     def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         import pyarrow as pa
 
-        if isinstance(dtype, pa.DictionaryType):  # whose places would be wider by the number of values, also of those that stay
+        if isinstance(
+            dtype, pa.DictionaryType
+        ):  # whose places would be wider by the number of values, also of those that stay
             dtype = pa.dictionary(pa.int32(), dtype.value_type, dtype.ordered)
         return pa.chunked_array([pa.array(values, type=dtype)])
 
@@ -380,7 +455,12 @@ class _Arrow:
     def default(self, kind: Kind, nulls: bool) -> object:
         import pyarrow as pa
 
-        return {Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.DATE: pa.date32(), Kind.TEXT: pa.string()}[kind]
+        return {
+            Kind.INTEGER: pa.int64(),
+            Kind.FLOAT: pa.float64(),
+            Kind.DATE: pa.date32(),
+            Kind.TEXT: pa.string(),
+        }[kind]
 
     def take(self, series: Any, codes: Ints) -> Any:
         import pyarrow as pa
@@ -404,8 +484,12 @@ def _integers(values: Ints) -> tuple[Ints, Ints]:
     # Subtracting in the unsigned type of the same size wraps around to the right distance.
     unsigned = np.dtype(f"u{values.dtype.itemsize}")
     lowest = np.array(low, dtype=values.dtype).view(unsigned)
-    offsets = (values.view(unsigned) - lowest).astype(np.uint32 if high - low < 1 << 32 else unsigned, copy=False)
+    offsets = (values.view(unsigned) - lowest).astype(
+        np.uint32 if high - low < 1 << 32 else unsigned, copy=False
+    )
     seen = np.zeros(high - low + 1, dtype=np.bool_)
     seen[offsets] = True
     distinct = (np.flatnonzero(seen).astype(unsigned) + lowest).view(values.dtype)
-    return offsets if len(distinct) == len(seen) else (np.cumsum(seen, dtype=np.uint32) - 1)[offsets], distinct
+    return offsets if len(distinct) == len(seen) else (np.cumsum(seen, dtype=np.uint32) - 1)[
+        offsets
+    ], distinct

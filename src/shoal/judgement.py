@@ -20,7 +20,15 @@ from shoal.counts import Groups, Lattice
 from shoal.counts.counts import group
 from shoal.disk import finite, replacing
 from shoal.engine import Embedded
-from shoal.errors import ColumnError, FileError, HierarchyError, InputError, ParameterError, listed, plural
+from shoal.errors import (
+    ColumnError,
+    FileError,
+    HierarchyError,
+    InputError,
+    ParameterError,
+    listed,
+    plural,
+)
 from shoal.hierarchy.cover import covers
 from shoal.kinds import Kind
 from shoal.measure.loss import LOSSES, normalised, placed
@@ -30,7 +38,15 @@ from shoal.release import COUNT, Certificate, Release
 from shoal.tables import Role, Table
 from shoal.tables import table as as_table
 
-__all__ = ["NOTICE", "ColumnCounts", "Judgement", "Lost", "ValueCount", "judge", "refuse_beside_a_release"]
+__all__ = [
+    "NOTICE",
+    "ColumnCounts",
+    "Judgement",
+    "Lost",
+    "ValueCount",
+    "judge",
+    "refuse_beside_a_release",
+]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -102,7 +118,9 @@ class Judgement:
 
     def to_json(self) -> str:
         """One JSON object; what is infinite is null, for JSON has no such number."""
-        return json.dumps(finite(self.to_dict()), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        return (
+            json.dumps(finite(self.to_dict()), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        )
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the JSON form into a file; FileError where that would be in the directory of a release."""
@@ -146,10 +164,16 @@ def judge(
             "are is in its facts, and `count` of shoal.measure.buckets answers from both tables what the input can be asked, too"
         )
     chosen = levels if levels is not None else certificate.levels if certificate else {}
-    noisy = certificate is not None and "scale" in certificate.derived  # so rows may be there more often than they were
+    noisy = (
+        certificate is not None and "scale" in certificate.derived
+    )  # so rows may be there more often than they were
     shown = _shown(table, _repeated(release) if isinstance(release, Release) else release, chosen)
     columns = [_read(table, shown, name, chosen) for name in shown.names]
-    generalised = [column for column in columns if column.name in chosen or table.roles.get(column.name) is Role.QUASI]
+    generalised = [
+        column
+        for column in columns
+        if column.name in chosen or table.roles.get(column.name) is Role.QUASI
+    ]
     keep = ~_suppressed(shown, generalised)
     if not keep.all():
         shown = as_table(shown.frame.filter(keep.tolist()).to_native(), types=shown.types)
@@ -206,33 +230,50 @@ class _Column:
         if (codes >= 0).all():
             return replace(self, codes=codes)
         if fixed:
-            raise HierarchyError(f"column {self.name!r} has '*' in rows that are not suppressed, which is no value of its level")
+            raise HierarchyError(
+                f"column {self.name!r} has '*' in rows that are not suppressed, which is no value of its level"
+            )
         return replace(self, level=None, codes=codes)
 
 
 def _foreign() -> InputError:
-    return InputError("the release has records that the input does not have; judge it by the table it was made from")
+    return InputError(
+        "the release has records that the input does not have; judge it by the table it was made from"
+    )
 
 
 def _repeated(release: Release) -> Any:
     """The released rows, each as often as its count says, where they are released with counts; without numbers of groups."""
     if release.certificate.method == "coincident":
-        return as_table(release.table).frame.drop("group").to_native()  # groups that look alike count as one here
+        return (
+            as_table(release.table).frame.drop("group").to_native()
+        )  # groups that look alike count as one here
     if not release.certificate.parameters.get("counts"):
         return release.table
     frame = as_table(release.table, types={COUNT: Kind.INTEGER}).frame
-    return frame[np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64)).tolist()].drop(COUNT).to_native()
+    return (
+        frame[np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64)).tolist()]
+        .drop(COUNT)
+        .to_native()
+    )
 
 
 def _shown(table: Table, frame: Any, levels: Mapping[str, int]) -> Table:
     """The released dataframe as a table: generalised values as texts, others by the types of the input."""
     shown = as_table(frame)
     if extra := [name for name in shown.names if name not in table.names]:
-        raise ColumnError(f"the input has no column {listed(extra)}; judge the release by the table it was made from")
+        raise ColumnError(
+            f"the input has no column {listed(extra)}; judge the release by the table it was made from"
+        )
     if lacking := [name for name in (*table.quasi, *levels) if name not in shown.names]:
-        raise ColumnError(f"the release has no column {listed(dict.fromkeys(lacking))}; judge it by the roles it was made with")
+        raise ColumnError(
+            f"the release has no column {listed(dict.fromkeys(lacking))}; judge it by the roles it was made with"
+        )
     texts = {*table.quasi, *levels}
-    return as_table(frame, types={name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names})
+    return as_table(
+        frame,
+        types={name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names},
+    )
 
 
 def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
@@ -247,28 +288,46 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         except (ValueError, TypeError, OverflowError):
             return text
 
-    possible: list[tuple[int, Sequence[str], npt.NDArray[Any]]] = [(0, own.labels, np.arange(len(own.keys)))]
+    possible: list[tuple[int, Sequence[str], npt.NDArray[Any]]] = [
+        (0, own.labels, np.arange(len(own.keys)))
+    ]
     if name in table.hierarchies and (quasi or name in levels):
         tree = table.hierarchy(name)
         at = [levels[name]] if name in levels else range(tree.height + 1)
         if not all(0 <= level <= tree.height for level in at):
-            raise HierarchyError(f"column {name!r} has levels 0 to {tree.height}, and the release has {at[0]}")
-        possible = [(level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at]
+            raise HierarchyError(
+                f"column {name!r} has levels 0 to {tree.height}, and the release has {at[0]}"
+            )
+        possible = [
+            (level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at
+        ]
     # A level that has all values, "*" too, is better than one beside whose values "*" can only mean a suppressed record.
     for beside, (level, labels, code_of) in product(((), (EVERYTHING,)), possible):
         place = {canonical(label): code for code, label in enumerate(labels)}
         place |= {label: code for code, label in enumerate(labels)}
-        codes = np.array([place.get(text, place.get(canonical(text), -1)) for text in there.labels], dtype=np.int64)
-        strange = sum(code < 0 and text not in beside for code, text in zip(codes.tolist(), there.labels, strict=True))
+        codes = np.array(
+            [place.get(text, place.get(canonical(text), -1)) for text in there.labels],
+            dtype=np.int64,
+        )
+        strange = sum(
+            code < 0 and text not in beside
+            for code, text in zip(codes.tolist(), there.labels, strict=True)
+        )
         if not strange:
             before = np.bincount(code_of, records, len(labels)).astype(np.int64)
             return _Column(name, level, labels, before, codes[there.codes])
     if quasi and name not in levels:
-        return _Column(name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64))
+        return _Column(
+            name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64)
+        )
     values = plural(strange, "released value")
     if name in levels:
-        raise HierarchyError(f"column {name!r}: {values} not at level {level} of its hierarchy; give the one it was released by")
-    raise ColumnError(f"column {name!r}: {values} not in the input; judge the release by the table it was made from")
+        raise HierarchyError(
+            f"column {name!r}: {values} not at level {level} of its hierarchy; give the one it was released by"
+        )
+    raise ColumnError(
+        f"column {name!r}: {values} not in the input; judge the release by the table it was made from"
+    )
 
 
 def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
@@ -295,25 +354,38 @@ def _rate(certificate: Certificate | None) -> Fraction | None:
 def _cells(shown: Table, names: Sequence[str]) -> Ints:
     """The sizes of the groups over some columns."""
     columns = shown.columns(names)
-    return group(names, [column.codes for column in columns], [max(len(column.keys), 1) for column in columns]).count
+    return group(
+        names,
+        [column.codes for column in columns],
+        [max(len(column.keys), 1) for column in columns],
+    ).count
 
 
 # Losses
 
 
-def _losses(table: Table, shown: Table, columns: Sequence[_Column], noisy: bool) -> tuple[dict[str, Lost], dict[str, str]]:
+def _losses(
+    table: Table, shown: Table, columns: Sequence[_Column], noisy: bool
+) -> tuple[dict[str, Lost], dict[str, str]]:
     """The loss by every model, and why there is none where there is none."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
     if bare or not columns:
-        reason = f"column {bare[0]!r} has no hierarchy" if bare else "no column is quasi-identifying"
+        reason = (
+            f"column {bare[0]!r} has no hierarchy" if bare else "no column is quasi-identifying"
+        )
         return {}, {f"loss by {name}": reason for name in LOSSES}
     names = [column.name for column in columns]
-    lattice = Lattice(Embedded().count(table, names), {name: table.hierarchy(name) for name in names})
+    lattice = Lattice(
+        Embedded().count(table, names), {name: table.hierarchy(name) for name in names}
+    )
     if any(column.level is None for column in columns):
         return _losses_of_texts(table, shown, lattice)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))
     kept = _kept(groups, columns, noisy)
-    return {name: Lost(loss.of(groups, kept), normalised(loss, groups, kept)) for name, loss in LOSSES.items()}, {}
+    return {
+        name: Lost(loss.of(groups, kept), normalised(loss, groups, kept))
+        for name, loss in LOSSES.items()
+    }, {}
 
 
 def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
@@ -333,9 +405,14 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
     return np.minimum(kept, groups.sizes)
 
 
-def _losses_of_texts(table: Table, shown: Table, lattice: Lattice) -> tuple[dict[str, Lost], dict[str, str]]:
+def _losses_of_texts(
+    table: Table, shown: Table, lattice: Lattice
+) -> tuple[dict[str, Lost], dict[str, str]]:
     """The losses of a release whose groups have ranges or sets of their own: those that need no levels."""
-    unknown = {f"loss by {name}": "the release has values of several levels side by side" for name in LOSSES}
+    unknown = {
+        f"loss by {name}": "the release has values of several levels side by side"
+        for name in LOSSES
+    }
     lost = table.rows - shown.rows
     shares, possible = 0.0, np.ones(shown.rows)
     for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
@@ -355,8 +432,13 @@ def _losses_of_texts(table: Table, shown: Table, lattice: Lattice) -> tuple[dict
         "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
         "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
     }
-    losses = {name: Lost(value, placed(LOSSES[name], lattice, value, not shown.rows)) for name, value in raw.items()}
-    return losses, {f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw}
+    losses = {
+        name: Lost(value, placed(LOSSES[name], lattice, value, not shown.rows))
+        for name, value in raw.items()
+    }
+    return losses, {
+        f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw
+    }
 
 
 # What can still be learnt
@@ -370,7 +452,9 @@ def _accuracies(
     unknown = {}
     wanted = [classes] if isinstance(classes, str) else list(classes)
     if strange := [name for name in wanted if name not in shown.names]:
-        raise ColumnError(f"no column {listed(strange)} to predict; the release has {listed(shown.names)}")
+        raise ColumnError(
+            f"no column {listed(strange)} to predict; the release has {listed(shown.names)}"
+        )
     for name in wanted:
         if table.rows < 2:
             unknown[f"classification of {name}"] = "it takes two records"
@@ -382,10 +466,22 @@ def _accuracies(
     return tuple(found), unknown
 
 
-def _queries(table: Table, shown: Table, number: int, rate: Fraction | None, seed: int) -> QueryError:
+def _queries(
+    table: Table, shown: Table, number: int, rate: Fraction | None, seed: int
+) -> QueryError:
     """The errors of count queries over the quasi-identifying columns, or over all where there are none."""
-    names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(shown.names)
-    return count_queries(table, shown, names=names, count=number, columns=min(3, len(names)), rate=rate or 1, seed=seed)
+    names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(
+        shown.names
+    )
+    return count_queries(
+        table,
+        shown,
+        names=names,
+        count=number,
+        columns=min(3, len(names)),
+        rate=rate or 1,
+        seed=seed,
+    )
 
 
 def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None) -> ColumnCounts:
@@ -396,7 +492,11 @@ def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None)
         after = np.bincount(column.codes, minlength=len(labels))
     else:
         tree = table.hierarchies.get(column.name)
-        labels = table.column(column.name).labels if tree is None else table.hierarchy(column.name).labels[0]
+        labels = (
+            table.column(column.name).labels
+            if tree is None
+            else table.hierarchy(column.name).labels[0]
+        )
         before, after = spread(table, shown, column.name)
     values = tuple(
         ValueCount(text, int(was), now, None if rate is None else float(now / rate))

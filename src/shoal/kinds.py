@@ -37,7 +37,9 @@ class Kind(StrEnum):
     DATE = "date"
 
     @classmethod
-    def of(cls, given: "Kind | str", what: str = "the type", among: "Sequence[Kind] | None" = None) -> "Kind":
+    def of(
+        cls, given: "Kind | str", what: str = "the type", among: "Sequence[Kind] | None" = None
+    ) -> "Kind":
         """The kind of a name; ParameterError if there is none, or if it is not `among` some."""
         names = [kind.value for kind in among or cls]
         if given not in names:
@@ -50,7 +52,11 @@ class Kind(StrEnum):
         >>> Kind.INTEGER.key(" 039") == Kind.INTEGER.key(39.0) == 39
         True
         """
-        if value is None or (isinstance(value, str) and not value) or (isinstance(value, float) and math.isnan(value)):
+        if (
+            value is None
+            or (isinstance(value, str) and not value)
+            or (isinstance(value, float) and math.isnan(value))
+        ):
             return None
         match self:
             case Kind.TEXT:

@@ -8,8 +8,13 @@ from shoal.errors import TooLargeError
 
 __all__ = ["available", "require"]
 
-_GROUP = Path("/sys/fs/cgroup")  # a container's own limit lies here, version 2 of control groups, then version 1
-_LIMITS = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+_GROUP = Path(
+    "/sys/fs/cgroup"
+)  # a container's own limit lies here, version 2 of control groups, then version 1
+_LIMITS = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
 
 
 def available() -> int:
@@ -21,7 +26,9 @@ def require(needed: int, what: str, remedy: str) -> None:
     """Raise TooLargeError if `needed` bytes are more than this machine has left."""
     free = available()
     if needed > free:
-        raise TooLargeError(f"{what} needs about {_gigabytes(needed)} of memory and {_gigabytes(free)} are free; {remedy}")
+        raise TooLargeError(
+            f"{what} needs about {_gigabytes(needed)} of memory and {_gigabytes(free)} are free; {remedy}"
+        )
 
 
 def _free() -> Iterator[int]:
@@ -32,7 +39,9 @@ def _free() -> Iterator[int]:
         if (most := _read(_GROUP / limit).strip()).isdigit():
             # What the group uses as cache of files is given back when asked for.
             cache = [
-                int(line.split()[1]) for line in _read((_GROUP / used).with_name("memory.stat")).splitlines() if _cached(line)
+                int(line.split()[1])
+                for line in _read((_GROUP / used).with_name("memory.stat")).splitlines()
+                if _cached(line)
             ]
             yield max(int(most) - int(_read(_GROUP / used).strip() or 0) + sum(cache[:1]), 0)
     if not found and hasattr(os, "sysconf"):

@@ -109,7 +109,11 @@ class Choice(Section):
 
     def given(self, *without: str) -> dict[str, Any]:
         """The options that the recipe has; the others keep the defaults of what is made."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set - {*without}}
+        return {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name in self.model_fields_set - {*without}
+        }
 
 
 def _written_as(kinds: type | UnionType, words: str) -> PlainValidator:
@@ -117,14 +121,21 @@ def _written_as(kinds: type | UnionType, words: str) -> PlainValidator:
 
     def check(given: object) -> object:
         inner = given if isinstance(given, list) else ()
-        if isinstance(given, bool) or not isinstance(given, kinds) or any(isinstance(one, bool) for one in inner):
+        if (
+            isinstance(given, bool)
+            or not isinstance(given, kinds)
+            or any(isinstance(one, bool) for one in inner)
+        ):
             raise PydanticCustomError("written", "should be {words}", {"words": words})
         return given
 
     return PlainValidator(check)
 
 
-Number = Annotated[int | float | str, _written_as(int | float | str, 'a number such as 0.05, or a text such as "1/20"')]
+Number = Annotated[
+    int | float | str,
+    _written_as(int | float | str, 'a number such as 0.05, or a text such as "1/20"'),
+]
 
 
 def _thing(place: str) -> Callable[..., Any]:
@@ -141,9 +152,14 @@ def options_of(place: str, key: str) -> type[Choice]:
         written = _WRITTEN.get(parameter.annotation, parameter.annotation)
         if written is not None:
             # The default of an option is the thing's own: None only says that the recipe does not give it.
-            options[parameter.name] = (written, ... if parameter.default is parameter.empty else None)
+            options[parameter.name] = (
+                written,
+                ... if parameter.default is parameter.empty else None,
+            )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Field name .* shadows an attribute", UserWarning)  # such as pydantic's own `schema`
+        warnings.filterwarnings(
+            "ignore", "Field name .* shadows an attribute", UserWarning
+        )  # such as pydantic's own `schema`
         return create_model(place, __base__=Choice, **options)
 
 
@@ -152,9 +168,13 @@ def _one_of(choices: Mapping[str, str], key: str) -> PlainValidator:
 
     def choose(given: object) -> Choice:
         if not isinstance(given, dict):
-            raise PydanticCustomError("section", "should be a section with the key {key}", {"key": repr(key)})
+            raise PydanticCustomError(
+                "section", "should be a section with the key {key}", {"key": repr(key)}
+            )
         if given.get(key) not in choices:
-            raise PydanticCustomError("choice", "{key}", {"key": key, "given": given.get(key), "choices": list(choices)})
+            raise PydanticCustomError(
+                "choice", "{key}", {"key": key, "given": given.get(key), "choices": list(choices)}
+            )
         return options_of(choices[given[key]], key).model_validate(given)
 
     return PlainValidator(choose)
@@ -189,7 +209,11 @@ class LimitOfClass(Section):
 
 
 def _number_or_formula(given: object) -> object:
-    return LinearLimit.model_validate(given) if isinstance(given, dict) else _NUMBER.validate_python(given)
+    return (
+        LinearLimit.model_validate(given)
+        if isinstance(given, dict)
+        else _NUMBER.validate_python(given)
+    )
 
 
 class SomeLimits(Section):
@@ -200,11 +224,19 @@ class SomeLimits(Section):
     others: Annotated[Any, PlainValidator(_number_or_formula)] = None
 
     def made(self) -> Limits:
-        others = Linear(self.others.a, self.others.b) if isinstance(self.others, LinearLimit) else self.others
+        others = (
+            Linear(self.others.a, self.others.b)
+            if isinstance(self.others, LinearLimit)
+            else self.others
+        )
         if self.values and self.classes:
-            raise ParameterError("`limits` come by value or by class, not both; put each value into a class")
+            raise ParameterError(
+                "`limits` come by value or by class, not both; put each value into a class"
+            )
         if self.classes:
-            return Limits.classes({name: (one.limit, one.values) for name, one in self.classes.items()}, others)
+            return Limits.classes(
+                {name: (one.limit, one.values) for name, one in self.classes.items()}, others
+            )
         return Limits.each(self.values, others)
 
 
@@ -232,7 +264,11 @@ def _by_formula(given: object) -> object:
     if not given or set(given) - {"a", "b"}:
         return given
     if missing := {"a", "b"} - set(given):
-        raise PydanticCustomError("said", "{said}", {"said": f"{missing.pop()}: missing; min{{1, a·f + b}} takes both a and b"})
+        raise PydanticCustomError(
+            "said",
+            "{said}",
+            {"said": f"{missing.pop()}: missing; min{{1, a·f + b}} takes both a and b"},
+        )
     return {"others": given}
 
 
@@ -243,7 +279,9 @@ AnyBuilder = Annotated[Choice, _one_of(BUILDERS, "build"), BeforeValidator(_file
 _WRITTEN: dict[object, Any] = {
     Exact: Number,
     Limits: Annotated[SomeLimits, BeforeValidator(_by_formula)],
-    Epsilon | Exact: Annotated[Any, _written_as(int | float | str, 'a number such as 0.5, or a text such as "ln(2)"')],
+    Epsilon | Exact: Annotated[
+        Any, _written_as(int | float | str, 'a number such as 0.5, or a text such as "ln(2)"')
+    ],
     Mapping[str, Exact]: dict[str, Number],
     Weights: SomeWeights,
     Mapping[str, Wish]: dict[str, SomeWish],
@@ -256,7 +294,9 @@ _WRITTEN: dict[object, Any] = {
     tuple[str, ...]: list[str],
     Sequence[Sequence[str]] | None: list[list[str]] | None,
     Sequence[str | Sequence[str]] | None: list[str | list[str]] | None,
-    int | Sequence[int]: Annotated[Any, _written_as(int | list, "a whole number, or a list of them")],
+    int | Sequence[int]: Annotated[
+        Any, _written_as(int | list, "a whole number, or a list of them")
+    ],
     Sequence[str]: list[str],
     Table | None: str | None,  # the path of a public table
     Exact | None: Number | None,
@@ -269,7 +309,9 @@ _WRITTEN: dict[object, Any] = {
     Iterable[object]: list[Any],
     Iterable[object] | None: list[Any] | None,
     str | Sequence[str]: Annotated[Any, _written_as(str | list, "a text, or a list of texts")],
-    Sequence[int | Sequence[int]]: list[Annotated[Any, _written_as(int | list, "a whole number, or a list of them")]],
+    Sequence[int | Sequence[int]]: list[
+        Annotated[Any, _written_as(int | list, "a whole number, or a list of them")]
+    ],
     build.Tree: dict[str, Any],
 }
 """What stands in a recipe for the type of a parameter; a type that is not here stands for itself."""
@@ -285,7 +327,9 @@ def from_file(
     add_root: str | None = None,
 ) -> Hierarchy:
     """The hierarchy in a CSV file; `root` replaces its last level, `add_root` goes above it."""
-    return read_hierarchy(file, separator=separator, encoding=encoding, kind=kind, root=root, add_root=add_root)
+    return read_hierarchy(
+        file, separator=separator, encoding=encoding, kind=kind, root=root, add_root=add_root
+    )
 
 
 # The file
@@ -344,24 +388,37 @@ class Recipe:
     def load(cls, path: str | os.PathLike[str]) -> "Recipe":
         """The recipe in a file; RecipeError says everything that is wrong with it, a line each."""
         path = Path(path)
-        if path.suffix.lower() in (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc") and path.is_file():
-            raise RecipeError(f"{path} is no recipe. Is it a table? Then draft a recipe with: shoal recipe new {path}")
+        if (
+            path.suffix.lower() in (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
+            and path.is_file()
+        ):
+            raise RecipeError(
+                f"{path} is no recipe. Is it a table? Then draft a recipe with: shoal recipe new {path}"
+            )
         try:
             written = path.read_bytes()
             raw = tomllib.loads(written.decode("utf-8"))
         except OSError as error:
-            raise FileError(f"cannot read {path}: {error.strerror}; give the path of a recipe") from None
+            raise FileError(
+                f"cannot read {path}: {error.strerror}; give the path of a recipe"
+            ) from None
         except UnicodeDecodeError:
             raise FileError(f"{path} is not UTF-8 text; a recipe is a TOML file") from None
         except tomllib.TOMLDecodeError as error:
             raise RecipeError(f"{path} is not TOML: {error}") from None
         except (ValueError, RecursionError):  # what Python's own reader of TOML cannot take
-            raise RecipeError(f"{path} has a number with thousands of digits, or sections a hundred deep") from None
+            raise RecipeError(
+                f"{path} has a number with thousands of digits, or sections a hundred deep"
+            ) from None
         if _depth(raw) > _DEEPEST:
-            raise RecipeError(f"{path} has sections or lists more than {_DEEPEST} deep; a recipe is flatter")
+            raise RecipeError(
+                f"{path} has sections or lists more than {_DEEPEST} deep; a recipe is flatter"
+            )
         unfilled = [_path(loc) for loc, value in _values(raw) if value == PLACEHOLDER]
         if unfilled:
-            raise RecipeError(f"{path} still has {PLACEHOLDER!r} at {', '.join(unfilled)}; replace each by what you decide")
+            raise RecipeError(
+                f"{path} still has {PLACEHOLDER!r} at {', '.join(unfilled)}; replace each by what you decide"
+            )
         try:
             content = Content.model_validate(raw)
         except ValidationError as error:
@@ -401,14 +458,20 @@ class Recipe:
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchy of every column that has one."""
-        return {name: self._built(name, choice) for name, choice in self.content.hierarchies.items()}
+        return {
+            name: self._built(name, choice) for name, choice in self.content.hierarchies.items()
+        }
 
     def _built(self, name: str, choice: Any) -> Hierarchy:
         options = choice.given("build")
         if "file" in options:
             options["file"] = self.path.parent / options["file"]
-            if os.path.abspath(options["file"]) == os.path.abspath(self.source):  # what is wrong with it would be told
-                raise RecipeError(f"{self.path}: {_path(('hierarchies', name, 'file'))} is the source itself; give a hierarchy")
+            if os.path.abspath(options["file"]) == os.path.abspath(
+                self.source
+            ):  # what is wrong with it would be told
+                raise RecipeError(
+                    f"{self.path}: {_path(('hierarchies', name, 'file'))} is the source itself; give a hierarchy"
+                )
         if "kind" in type(choice).model_fields and name in self.content.source.types:
             options.setdefault("kind", self.content.source.types[name])
         hierarchy: Hierarchy = self._make(BUILDERS[choice.build], options, ("hierarchies", name))
@@ -439,8 +502,14 @@ class Recipe:
             separator=source.separator,
             quote=source.quote,
             encoding=source.encoding,
-            types={name: kind for name, kind in source.types.items() if names is None or name in names},
-            hierarchies={name: tree for name, tree in self.hierarchies.items() if names is None or name in names},
+            types={
+                name: kind for name, kind in source.types.items() if names is None or name in names
+            },
+            hierarchies={
+                name: tree
+                for name, tree in self.hierarchies.items()
+                if names is None or name in names
+            },
             missing=self.content.missing,
             quasi=roles.get(Role.QUASI, ()),
             sensitive=roles.get(Role.SENSITIVE, ()),
@@ -462,11 +531,17 @@ class Recipe:
         if "limits" in options:
             options["limits"] = self._limits(options["limits"])
         if "register" in options:
-            options["register"] = self._read(self.path.parent / options["register"], {}, self.having(Role.QUASI))
+            options["register"] = self._read(
+                self.path.parent / options["register"], {}, self.having(Role.QUASI)
+            )
         if "wishes" in options:
-            options["wishes"] = {name: self._wish(name, wish) for name, wish in options["wishes"].items()}
+            options["wishes"] = {
+                name: self._wish(name, wish) for name, wish in options["wishes"].items()
+            }
         if "models" in options:
-            options["models"] = tuple(self._model(i, model) for i, model in enumerate(chosen.models))
+            options["models"] = tuple(
+                self._model(i, model) for i, model in enumerate(chosen.models)
+            )
         method: Method = self._make(METHODS[chosen.name], options, ("method",))
         return method
 
@@ -496,16 +571,22 @@ class Recipe:
         options = chosen.given()
         if "population" in options:
             options["population"] = self._population(options["population"])
-        model: models.Model = self._make(MODELS[options.pop("model")], options, ("method", "models", i))
+        model: models.Model = self._make(
+            MODELS[options.pop("model")], options, ("method", "models", i)
+        )
         return model
 
     def _public(self, options: Mapping[str, Any]) -> Table:
         """The public table with what the method groups: the columns of a long form, or all that may leave."""
         path = self.path.parent / options["public"]
         if os.path.abspath(path) == os.path.abspath(self.source):
-            raise RecipeError(f"{self.path}: method.public is the source itself; give a table that is nobody's secret")
+            raise RecipeError(
+                f"{self.path}: method.public is the source itself; give a table that is nobody's secret"
+            )
         named = [options[part] for part in ("person", "item", "value") if part in options]
-        names = named or [name for role in Role if role is not Role.IDENTIFYING for name in self.having(role)]
+        names = named or [
+            name for role in Role if role is not Role.IDENTIFYING for name in self.having(role)
+        ]
         return self._read(path, {Role.INSENSITIVE: names}, names)
 
     def _limits(self, chosen: SomeLimits) -> Limits:
@@ -535,22 +616,31 @@ class Recipe:
     def _placed(self, error: ShoalError, place: str, loc: tuple[int | str, ...]) -> RecipeError:
         """What is wrong with a choice, by its key."""
         said = f": {error}"
-        if (about := re.match(r": `(\w+)`", said)) and about[1] in inspect.signature(_thing(place)).parameters:
+        if (about := re.match(r": `(\w+)`", said)) and about[1] in inspect.signature(
+            _thing(place)
+        ).parameters:
             loc, said = (*loc, about[1]), said[about.end() :]
         return RecipeError(f"{self.path}: {_path(loc)}{said}")
 
     def nodes(self) -> int | None:
         """How many nodes the method's lattice has; None for one that searches no lattice."""
         method: Any = self.content.method
-        if method.name != "personal" and ("ceiling" not in type(method).model_fields or getattr(method, "levels", None)):
+        if method.name != "personal" and (
+            "ceiling" not in type(method).model_fields or getattr(method, "levels", None)
+        ):
             return None
         lowest: dict[str, int] = getattr(method, "floor", None) or {}
         highest: dict[str, int] = getattr(method, "ceiling", None) or {}
         names: Iterable[str] = self.having(Role.QUASI)
         if method.name == "safepub":  # whatever has a hierarchy, but for what is to be predicted
-            names = self.hierarchies.keys() - {*self.having(Role.IDENTIFYING), *(method.classes or ())}
+            names = self.hierarchies.keys() - {
+                *self.having(Role.IDENTIFYING),
+                *(method.classes or ()),
+            }
         trees = {name: self.hierarchies[name] for name in names}
-        return prod(highest.get(name, tree.height) - lowest.get(name, 0) + 1 for name, tree in trees.items())
+        return prod(
+            highest.get(name, tree.height) - lowest.get(name, 0) + 1 for name, tree in trees.items()
+        )
 
     def run(self, *, progress: "Progress | None" = None) -> "Release":
         """Read the source and release it; where the recipe names a ledger, the release is entered there and counts as spent."""
@@ -600,8 +690,14 @@ class Recipe:
 
 def _contradictions(content: Content) -> Iterator[str]:
     """What no single section can see: names that lead nowhere, and columns that lack something."""
-    by_role = {role.value: [name for name, given in content.roles.items() if given == role.value] for role in Role}
-    for section, names in (("hierarchies", content.hierarchies), ("source.types", content.source.types)):
+    by_role = {
+        role.value: [name for name, given in content.roles.items() if given == role.value]
+        for role in Role
+    }
+    for section, names in (
+        ("hierarchies", content.hierarchies),
+        ("source.types", content.source.types),
+    ):
         for name in names:
             if name not in content.roles:
                 yield f"{section}.{_key(name)}: no such column in [roles]; {_hint(name, content.roles)}"
@@ -616,12 +712,19 @@ def _contradictions(content: Content) -> Iterator[str]:
     if method.name == "buckets" and method.column not in by_role["sensitive"]:
         yield f"method.column: {method.column!r} is no sensitive column; {_hint(method.column, by_role['sensitive'])}"
     if method.name in ("safepub", "noisy-counts", "kdgs", "columns", "buckets"):
-        kind, generalised = "released column with a hierarchy", [name for name in released if name in content.hierarchies]
+        kind, generalised = (
+            "released column with a hierarchy",
+            [name for name in released if name in content.hierarchies],
+        )
     for option in ("floor", "ceiling", "levels", "importance", "within", "weights"):
         for name in getattr(method, option, None) or {}:
             if name not in generalised:
                 lacking = name in released and "hierarchy" in kind
-                fix = f"add hierarchies.{_key(name)} with file = … or build = …" if lacking else _hint(name, generalised)
+                fix = (
+                    f"add hierarchies.{_key(name)} with file = … or build = …"
+                    if lacking
+                    else _hint(name, generalised)
+                )
                 yield f"method.{option}.{_key(name)}: no {kind}; {fix}"
     for i, name in enumerate(getattr(method, "classes", None) or []):
         if name not in released:
@@ -632,9 +735,15 @@ def _contradictions(content: Content) -> Iterator[str]:
         yield f"method.unit: {unit!r} is no identifying column; {fix}"
     if method.name in ("optimal", "personal", "coincident", "disclosure") and not by_role["quasi"]:
         yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
-    if method.name == "safepub" and not generalised and not by_role["quasi"]:  # of these each is named below
+    if (
+        method.name == "safepub" and not generalised and not by_role["quasi"]
+    ):  # of these each is named below
         yield "hierarchies: no released column has one to be generalised along; add it with file = … or build = …"
-    for name in by_role["quasi"] if method.name in ("optimal", "safepub", "personal", "coincident", "disclosure") else ():
+    for name in (
+        by_role["quasi"]
+        if method.name in ("optimal", "safepub", "personal", "coincident", "disclosure")
+        else ()
+    ):
         if name not in content.hierarchies:
             yield f"hierarchies.{_key(name)}: missing, and the column is quasi-identifying; add it with file = … or build = …"
 
@@ -652,7 +761,9 @@ def _line(raw: Mapping[str, Any], error: ErrorDetails) -> str:
         case "choice" if context["given"] is None:
             if meant := get_close_matches(context["key"], given, n=1):
                 return f"{_path((*loc, meant[0]))}: unknown key; did you mean {context['key']!r}?"
-            return f"{_path((*loc, context['key']))}: missing; it takes {listed(context['choices'])}"
+            return (
+                f"{_path((*loc, context['key']))}: missing; it takes {listed(context['choices'])}"
+            )
         case "choice":
             return f"{_path((*loc, context['key']))} is {context['given']!r}; {_hint(context['given'], context['choices'])}"
         case "literal_error":
@@ -669,11 +780,23 @@ def _keys(raw: Any, loc: tuple[int | str, ...]) -> list[str]:
     for choices, key in ((METHODS, "name"), (MODELS, "model"), (BUILDERS, "build")):
         if raw.get(key) in choices:
             return list(options_of(choices[raw[key]], key).model_fields)
-    sections: dict[str, type[Section]] = {"": Content, "source": Source, "output": Output, "ledger": Book, "views": Others}
+    sections: dict[str, type[Section]] = {
+        "": Content,
+        "source": Source,
+        "output": Output,
+        "ledger": Book,
+        "views": Others,
+    }
     if loc[:2] == ("method", "wishes"):
         return list(SomeWish.model_fields)
-    limits: dict[int, type[Section]] = {2: SomeLimits, 3: LinearLimit, 4: LimitOfClass}  # by how deep they lie in [method]
-    return list((limits[len(loc)] if loc[:2] == ("method", "limits") else sections[_path(loc)]).model_fields)
+    limits: dict[int, type[Section]] = {
+        2: SomeLimits,
+        3: LinearLimit,
+        4: LimitOfClass,
+    }  # by how deep they lie in [method]
+    return list(
+        (limits[len(loc)] if loc[:2] == ("method", "limits") else sections[_path(loc)]).model_fields
+    )
 
 
 def _hint(given: object, accepted: Iterable[str]) -> str:
@@ -684,7 +807,9 @@ def _hint(given: object, accepted: Iterable[str]) -> str:
 
 def _path(loc: Iterable[int | str]) -> str:
     """A place in a recipe as people write it: method.models[0].k."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in loc).removeprefix(".")
+    return "".join(
+        f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in loc
+    ).removeprefix(".")
 
 
 def _key(name: str) -> str:
@@ -697,11 +822,15 @@ def _depth(raw: object) -> int:
     depth, layer = 0, [raw]
     while layer := [one for one in layer if isinstance(one, dict | list) and one]:
         depth += 1
-        layer = [inner for one in layer for inner in (one.values() if isinstance(one, dict) else one)]
+        layer = [
+            inner for one in layer for inner in (one.values() if isinstance(one, dict) else one)
+        ]
     return depth
 
 
-def _values(raw: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[int | str, ...], object]]:
+def _values(
+    raw: object, loc: tuple[int | str, ...] = ()
+) -> Iterator[tuple[tuple[int | str, ...], object]]:
     """Every plain value of a recipe with its place."""
     if isinstance(raw, dict | list):
         for key, inner in raw.items() if isinstance(raw, dict) else enumerate(raw):
@@ -719,11 +848,20 @@ _HINTS = {
 """What names of columns suggest; only ever a comment beside a placeholder."""
 
 _NAMING = r"name|(^|[^a-z])id($|[^a-z])|ssn|e-?mail|phone|passport|account|insurance|number"
-_IDENTIFYING = 0.9, 0.5  # the share of different values from which a column may identify; and one that is called like it
+_IDENTIFYING = (
+    0.9,
+    0.5,
+)  # the share of different values from which a column may identify; and one that is called like it
 
 _EXAMPLES = {
     Kind.INTEGER: ['build = "intervals"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
-    Kind.FLOAT: ['build = "intervals"', 'kind = "float"', 'low = "?"', 'high = "?"', "widths = [5, 10, 20]"],
+    Kind.FLOAT: [
+        'build = "intervals"',
+        'kind = "float"',
+        'low = "?"',
+        'high = "?"',
+        "widths = [5, 10, 20]",
+    ],
     Kind.DATE: ['build = "dates"', 'first = "?"', 'last = "?"', 'levels = ["month", "year"]'],
     Kind.TEXT: ['file = "?"  # or a builder: group, mask, order, suppress'],
 }
@@ -808,14 +946,20 @@ _OTHER_METHODS = {
 """What a draft offers in place of the [method] it has: every other method with its options."""
 
 
-def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = False, **reading: str | None) -> str:
+def draft(
+    table: Table, path: Path, *, folder: Path = Path(), header: bool = False, **reading: str | None
+) -> str:
     """A recipe for a table, to be kept in a folder and filled in: "?" wherever only a person can decide.
 
     `reading` is how the file was read: separator, quote and encoding, where they were given. The draft holds nothing of the
     table but the names and types of its columns. FileError where the names seem to be a record, unless `header` says that
     they are names.
     """
-    if not header and all(table.kind(name) is Kind.TEXT for name in table.names) and headless(table.frame):
+    if (
+        not header
+        and all(table.kind(name) is Kind.TEXT for name in table.names)
+        and headless(table.frame)
+    ):
         raise FileError(
             f"the first line of {path} looks like a record, and the draft would show it as the names of the columns; "
             "put a line with names above it, or give `header` if it has the names"
@@ -838,7 +982,10 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = Fal
         "# identifying: is never released.      quasi: others may know it.",
         "# sensitive: nobody should learn it.   insensitive: neither.",
         "[roles]",
-        *(f'{_key(name):{wide}} = "{PLACEHOLDER}"{guess and f"  # {guess}?"}' for name, guess in guesses.items()),
+        *(
+            f'{_key(name):{wide}} = "{PLACEHOLDER}"{guess and f"  # {guess}?"}'
+            for name, guess in guesses.items()
+        ),
         "",
         "# How values generalise: a builder, or a file with one line a value, which",
         "# shoal hierarchy make writes. They are public: made from what anybody knows of",
@@ -846,8 +993,13 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = Fal
         "# without one leaves as it is, and the finer it is, the fewer records are kept.",
         "# For example (take the # away):",
     ]
-    for name in [name for name, guess in guesses.items() if guess != "identifying"] or list(table.names[:1]):
-        lines += ["", *(f"# {line}" for line in (f"[hierarchies.{_key(name)}]", *_EXAMPLES[kinds[name]]))]
+    for name in [name for name, guess in guesses.items() if guess != "identifying"] or list(
+        table.names[:1]
+    ):
+        lines += [
+            "",
+            *(f"# {line}" for line in (f"[hierarchies.{_key(name)}]", *_EXAMPLES[kinds[name]])),
+        ]
     lines += [
         "",
         "[method]",
@@ -864,7 +1016,11 @@ def draft(table: Table, path: Path, *, folder: Path = Path(), header: bool = Fal
         "",
         "# Other methods, in place of the section [method] above. The last three promise",
         "# less: someone who knows the algorithm may infer more than the table shows.",
-        *(f"# {line}".rstrip() for options in _OTHER_METHODS.values() for line in ("", "[method]", *options)),
+        *(
+            f"# {line}".rstrip()
+            for options in _OTHER_METHODS.values()
+            for line in ("", "[method]", *options)
+        ),
         "",
         "[output]",
         'format = "csv"  # or parquet, arrow',
@@ -878,7 +1034,9 @@ def _type(table: Table, name: str) -> Kind:
     Only whole floats may end in .0, as other programs write them.
     """
     texts = [text for text in table.column(name).labels if text]
-    for kind in (Kind.INTEGER, Kind.FLOAT, Kind.DATE) if table.kind(name) is Kind.TEXT and texts else ():
+    for kind in (
+        (Kind.INTEGER, Kind.FLOAT, Kind.DATE) if table.kind(name) is Kind.TEXT and texts else ()
+    ):
         try:
             end = ".0" if kind is Kind.FLOAT else ""
             if all(kind.text(kind.key(text)) == text.removesuffix(end) for text in texts):
@@ -891,7 +1049,9 @@ def _type(table: Table, name: str) -> Kind:
 def _guess(table: Table, name: str, kind: Kind) -> str:
     """The role that a column's name or type suggests, or that most of its values differ; empty where nothing does."""
     by_type = "quasi" if kind is Kind.DATE else ""
-    suggested = next((role for role, words in _HINTS.items() if re.search(words, name, re.IGNORECASE)), by_type)
+    suggested = next(
+        (role for role, words in _HINTS.items() if re.search(words, name, re.IGNORECASE)), by_type
+    )
     named = re.search(_NAMING, name, re.IGNORECASE) is not None
     different = table.rows > 1 and len(table.column(name).keys) > _IDENTIFYING[named] * table.rows
     return "identifying" if different and (named or not suggested) else suggested

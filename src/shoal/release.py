@@ -33,7 +33,17 @@ from shoal.privacy.models import MODELS
 from shoal.privacy.promises import Promise
 from shoal.tables import Role, Table
 
-__all__ = ["COUNT", "Certificate", "Release", "Suppressed", "assemble", "certify", "lay_out", "plain", "released"]
+__all__ = [
+    "COUNT",
+    "Certificate",
+    "Release",
+    "Suppressed",
+    "assemble",
+    "certify",
+    "lay_out",
+    "plain",
+    "released",
+]
 
 Suppressed = Literal["drop", "star"]
 """What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
@@ -43,7 +53,9 @@ COUNT = "count"
 
 _LAYOUT = 1  # of certificate.json; a change that older readers cannot read makes it 2
 _STAR = "*"
-_LONG = 20  # characters of a number from which it is rounded for people, and given exactly beside it
+_LONG = (
+    20  # characters of a number from which it is rounded for people, and given exactly beside it
+)
 
 UNPROTECTED: Mapping[str, tuple[str, ...]] = {
     "differential privacy": (
@@ -137,13 +149,19 @@ class Certificate:
             content = json.loads(text)
             seal, layout = content.pop("seal"), content.pop("certificate")
             if layout != _LAYOUT:
-                raise FileError(f"the certificate has layout {layout!r}, this version reads {_LAYOUT}; use a newer Shoal")
+                raise FileError(
+                    f"the certificate has layout {layout!r}, this version reads {_LAYOUT}; use a newer Shoal"
+                )
             found = cls(**content)
             same = found.to_json() == text and _seal({**content, "certificate": layout}) == seal
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise FileError("this is no certificate of Shoal; give the certificate.json that came with the release") from None
+            raise FileError(
+                "this is no certificate of Shoal; give the certificate.json that came with the release"
+            ) from None
         if not same:
-            raise FileError("the certificate was changed after it was written; get it anew from whoever released the table")
+            raise FileError(
+                "the certificate was changed after it was written; get it anew from whoever released the table"
+            )
         return found
 
     def __str__(self) -> str:
@@ -164,7 +182,9 @@ class Certificate:
             "Recipe": [f"SHA-256 {self.recipe}"] if self.recipe else [],
             "File": [
                 line
-                for own in ([self.file, *self.file.get("further", {}).values()] if self.file else ())
+                for own in (
+                    [self.file, *self.file.get("further", {}).values()] if self.file else ()
+                )
                 for line in (own["name"], f"SHA-256 {own['sha256']}")
             ],
         }
@@ -195,20 +215,33 @@ class Release:
 
         folder = Path(directory)
         try:
-            certificate = Certificate.from_json((folder / "certificate.json").read_bytes().decode("utf-8"))
+            certificate = Certificate.from_json(
+                (folder / "certificate.json").read_bytes().decode("utf-8")
+            )
             file = certificate.file or {}
-            tables = {"": file, **{name: {**file, **own} for name, own in file.get("further", {}).items()}}
+            tables = {
+                "": file,
+                **{name: {**file, **own} for name, own in file.get("further", {}).items()},
+            }
             frames = {}
             for called, own in tables.items():
                 target = folder / Path(own["name"]).name
                 with open(target, "rb") as content:
                     digest = hashlib.file_digest(content, "sha256").hexdigest()
                 if digest != own["sha256"]:
-                    raise FileError(f"{target} is not the table that its certificate was written for: their digests differ")
-                options: dict[str, Any] = {"separator": ",", "quote": '"', "encoding": "utf-8"} if own["format"] == "csv" else {}
+                    raise FileError(
+                        f"{target} is not the table that its certificate was written for: their digests differ"
+                    )
+                options: dict[str, Any] = (
+                    {"separator": ",", "quote": '"', "encoding": "utf-8"}
+                    if own["format"] == "csv"
+                    else {}
+                )
                 frames[called] = read(target, **options).frame.to_native()
         except (OSError, UnicodeDecodeError, KeyError):
-            raise FileError(f"{folder} has no certificate.json with its table; give the directory of a release") from None
+            raise FileError(
+                f"{folder} has no certificate.json with its table; give the directory of a release"
+            ) from None
         return cls(frames.pop(""), certificate, further=frames)
 
     def write(self, directory: str | os.PathLike[str], format: str = "csv") -> Path:
@@ -220,7 +253,10 @@ class Release:
 
         folder = Path(directory)
         tables = {"release": self.table, **self.further}
-        targets, paper = [folder / f"{name}.{format}" for name in tables], folder / "certificate.json"
+        targets, paper = (
+            [folder / f"{name}.{format}" for name in tables],
+            folder / "certificate.json",
+        )
         new = [path for path in (folder, *folder.parents) if not os.path.exists(path)]
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -240,7 +276,9 @@ class Release:
                 if os.path.isdir(path) and not any(path.iterdir()):
                     path.rmdir()
             if isinstance(error, OSError):
-                raise FileError(f"cannot write into {folder}: {error.strerror}; give a directory you may write to") from None
+                raise FileError(
+                    f"cannot write into {folder}: {error.strerror}; give a directory you may write to"
+                ) from None
             raise
         return targets[0]
 
@@ -265,7 +303,11 @@ def certify(
         parameters={field.name: plain(getattr(method, field.name)) for field in fields(method)},
         columns=[
             *(_column(table, name) for name in released(table)),
-            *([{"name": COUNT, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}] if counted else ()),
+            *(
+                [{"name": COUNT, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}]
+                if counted
+                else ()
+            ),
         ],
         number=chance.number(),
         levels=dict(levels or {}),
@@ -276,10 +318,18 @@ def certify(
 
 
 def _column(table: Table, name: str) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": name, "role": table.roles[name].value, "type": table.kind(name).value}
+    told: dict[str, Any] = {
+        "name": name,
+        "role": table.roles[name].value,
+        "type": table.kind(name).value,
+    }
     if table.roles[name] is Role.SENSITIVE and name in table.hierarchies:
-        hierarchy = table.hierarchies[name]  # models see its leaves, so whoever checks them needs it
-        told["hierarchy"] = None if hierarchy.derived else hierarchy.lines()  # one read off the rows tells about them
+        hierarchy = table.hierarchies[
+            name
+        ]  # models see its leaves, so whoever checks them needs it
+        told["hierarchy"] = (
+            None if hierarchy.derived else hierarchy.lines()
+        )  # one read off the rows tells about them
     return told
 
 
@@ -326,12 +376,22 @@ def _told(value: object) -> str:
             short = printed(exact := Fraction(value))
             return short if len(short) <= _LONG else f"{float(exact):.6g}, exactly {value}"
         case list() | tuple():
-            return ", ".join(f"[{_told(one)}]" if isinstance(one, list | tuple) else _told(one) for one in value)
+            return ", ".join(
+                f"[{_told(one)}]" if isinstance(one, list | tuple) else _told(one) for one in value
+            )
         case {"is": name, **given}:
             try:
-                return str(MODELS[str(name)](**{str(key): inner for key, inner in given.items() if key != "hierarchy"}))
+                return str(
+                    MODELS[str(name)](
+                        **{str(key): inner for key, inner in given.items() if key != "hierarchy"}
+                    )
+                )
             except (KeyError, TypeError, ParameterError):
-                return f"{name} ({', '.join(f'{key} = {_told(inner)}' for key, inner in given.items())})" if given else f"{name}"
+                return (
+                    f"{name} ({', '.join(f'{key} = {_told(inner)}' for key, inner in given.items())})"
+                    if given
+                    else f"{name}"
+                )
         case Mapping():
             return ", ".join(f"{key} {_told(inner)}" for key, inner in value.items())
     return str(value)
@@ -339,10 +399,19 @@ def _told(value: object) -> str:
 
 def _wrapped(entry: str) -> str:
     under = " " * (4 if entry.startswith("- ") or " = " in entry else 2)
-    return textwrap.fill(entry, 80, initial_indent="  ", subsequent_indent=under, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(
+        entry,
+        80,
+        initial_indent="  ",
+        subsequent_indent=under,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
-def assemble(table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop") -> Any:
+def assemble(
+    table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop"
+) -> Any:
     """The released rows of a table at the node of `groups`, as a dataframe of the kind that came in.
 
     Groups that are not `kept` are suppressed. Columns are in the table's order without identifying ones, quasi-identifying
@@ -359,7 +428,9 @@ def assemble(table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppr
         keep = kept[groups.find([codes for _, codes in columns.values()])]
     if keep is None or suppressed == "drop":
         return lay_out(table, columns, keep)
-    return lay_out(table, {name: _starred(labels, codes, keep) for name, (labels, codes) in columns.items()})
+    return lay_out(
+        table, {name: _starred(labels, codes, keep) for name, (labels, codes) in columns.items()}
+    )
 
 
 def lay_out(
@@ -383,7 +454,10 @@ def lay_out(
             columns[name] = generalised[name]
         else:
             own = table.column(name)
-            columns[name] = (own.keys, own.codes if rows is None else rows.codes[rows.names.index(name)])
+            columns[name] = (
+                own.keys,
+                own.codes if rows is None else rows.codes[rows.names.index(name)],
+            )
     sorted_rows = group(
         list(columns),
         [codes if keep is None else codes[keep] for _, codes in columns.values()],
@@ -392,15 +466,27 @@ def lay_out(
     )
     named = dict(zip(columns, sorted_rows.codes, strict=True))
     if not counts:
-        return table.like({name: (columns[name][0], np.repeat(codes, sorted_rows.count)) for name, codes in named.items()})
-    return table.like({**{name: (columns[name][0], codes) for name, codes in named.items()}, COUNT: (None, sorted_rows.count)})
+        return table.like(
+            {
+                name: (columns[name][0], np.repeat(codes, sorted_rows.count))
+                for name, codes in named.items()
+            }
+        )
+    return table.like(
+        {
+            **{name: (columns[name][0], codes) for name, codes in named.items()},
+            COUNT: (None, sorted_rows.count),
+        }
+    )
 
 
 def released(table: Table) -> list[str]:
     """The columns that may leave, in the table's order: all but the identifying ones."""
     names = [name for name in table.names if table.roles[name] is not Role.IDENTIFYING]
     if not names:
-        raise ColumnError("every column is identifying, so nothing may be released; give some column another role")
+        raise ColumnError(
+            "every column is identifying, so nothing may be released; give some column another role"
+        )
     return names
 
 
@@ -409,7 +495,9 @@ def _starred(
 ) -> tuple[Sequence[str], npt.NDArray[Any]]:
     """The column with '*' where a row is suppressed; a label that is '*' already is the same value."""
     star = labels.index(_STAR) if _STAR in labels else len(labels)
-    return (labels if star < len(labels) else (*labels, _STAR)), np.where(keep, codes.astype(np.int64), star)
+    return (labels if star < len(labels) else (*labels, _STAR)), np.where(
+        keep, codes.astype(np.int64), star
+    )
 
 
 def _canonical(content: Mapping[str, Any]) -> str:

@@ -60,33 +60,60 @@ def frequent_exponential(
     """
     warnings.warn(WARNING, UserWarning, stacklevel=2)
     t, power, chance = whole(t, "t"), whole(power, "power", 0), chance or Chance()
-    tension, missing = fraction(epsilon, "epsilon", 0, above=True), fraction(beta, "beta", 0, 1, above=True)
+    tension, missing = (
+        fraction(epsilon, "epsilon", 0, above=True),
+        fraction(beta, "beta", 0, 1, above=True),
+    )
     force = fraction(pull, "pull", 0, above=True)
     trees = {name: table.hierarchy(name) for name in table.quasi}
     if not trees:
-        raise ParameterError("the table has no quasi-identifying column to generalise; give one that role")
-    grip = tension + Fraction(DIGITS.ln(DIGITS.divide(Decimal(missing.numerator), Decimal(missing.denominator))))
+        raise ParameterError(
+            "the table has no quasi-identifying column to generalise; give one that role"
+        )
+    grip = tension + Fraction(
+        DIGITS.ln(DIGITS.divide(Decimal(missing.numerator), Decimal(missing.denominator)))
+    )
     if missing == 1 or grip <= 0:
-        raise ParameterError("beta must be below 1 and above e to the power −epsilon; choose it between")
+        raise ParameterError(
+            "beta must be below 1 and above e to the power −epsilon; choose it between"
+        )
     rows = Embedded().count(table, list(trees))
     if rows.total < t:
-        raise InfeasibleError(f"no generalisation fits t={t} records, as there are not so many; use a smaller t")
+        raise InfeasibleError(
+            f"no generalisation fits t={t} records, as there are not so many; use a smaller t"
+        )
     nodes = prod(tree.height + 1 for tree in trees.values())
     if nodes * rows.distinct > LARGEST:
-        raise TooLargeError(f"{nodes:,} nodes of {rows.distinct:,} distinct rows are more than {LARGEST:,}; use fewer columns")
-    crowds, worth, shown = Crowds(rows, trees), Worth(measure).sum(trees), Risk(model, weights or {}).sum(trees)
+        raise TooLargeError(
+            f"{nodes:,} nodes of {rows.distinct:,} distinct rows are more than {LARGEST:,}; use fewer columns"
+        )
+    crowds, worth, shown = (
+        Crowds(rows, trees),
+        Worth(measure).sum(trees),
+        Risk(model, weights or {}).sum(trees),
+    )
     least = _least(shown)
-    rate = grip / (6 * (force / least + (worth.most / worth.unit) ** power / rows.total) * (1 - missing)) / rows.total
+    rate = (
+        grip
+        / (6 * (force / least + (worth.most / worth.unit) ** power / rows.total) * (1 - missing))
+        / rows.total
+    )
 
     scores: list[list[tuple[Fraction, tuple[int, ...]]]] = [[] for _ in range(rows.distinct)]
     for node in product(*(range(tree.height + 1) for tree in trees.values())):
-        sizes, kept, said = crowds.sizes(node), crowds.sum_at(worth, node), crowds.sum_at(shown, node)
+        sizes, kept, said = (
+            crowds.sizes(node),
+            crowds.sum_at(worth, node),
+            crowds.sum_at(shown, node),
+        )
         for row in np.flatnonzero(sizes >= t).tolist():
             sensitivity = max(Fraction(_at(said, row)) / shown.unit, least)
             utility = (Fraction(_at(kept, row)) / worth.unit) ** power
             scores[row].append((force * int(sizes[row]) / sensitivity + utility, node))
 
-    drawn: Counter[tuple[str, ...]] = Counter([tuple(tree.labels[-1][0] for tree in trees.values())])
+    drawn: Counter[tuple[str, ...]] = Counter(
+        [tuple(tree.labels[-1][0] for tree in trees.values())]
+    )
     for row, times in enumerate(chance.binomial(crowds.everyone.count, 1 - missing).tolist()):
         for _ in range(times):
             node = scores[row][chance.exponential([score for score, _ in scores[row]], rate)][1]
@@ -103,9 +130,14 @@ def frequent_exponential(
 def _least(shown: Sum) -> Fraction:
     """The lowest sensitivity above 0 of anything that can be shown."""
     roots = sum(int(levels[-1].min()) for levels in shown.parts)
-    units = roots or min((int(part[part > 0].min(initial=1 << 62)) for levels in shown.parts for part in levels), default=0)
+    units = roots or min(
+        (int(part[part > 0].min(initial=1 << 62)) for levels in shown.parts for part in levels),
+        default=0,
+    )
     if units == 1 << 62:
-        raise ParameterError("all weights are 0: nothing is sensitive; give a column a weight above 0")
+        raise ParameterError(
+            "all weights are 0: nothing is sensitive; give a column a weight above 0"
+        )
     return units / shown.unit
 
 
@@ -135,7 +167,16 @@ class PrintedMaxima:
     def decide(self, state: Known, people: int, answer: Number) -> Entry:
         """Answer unless that would tell, or it is the least made-up answer that would not."""
         heard: list[Any] = sorted({most for _, most in state.witnesses})
-        tried = [heard[0] - 1, *heard, *(Fraction(a + b) / 2 for a, b in pairwise(heard)), heard[-1] + 1] if heard else [0]
+        tried = (
+            [
+                heard[0] - 1,
+                *heard,
+                *(Fraction(a + b) / 2 for a, b in pairwise(heard)),
+                heard[-1] + 1,
+            ]
+            if heard
+            else [0]
+        )
         tried.sort()
         tells = [self._tells(state, people, value) for value in tried]
         if all(tells):
@@ -168,10 +209,17 @@ class PrintedSums(Sums):
         """Answer if the sum could be less and more by 2; a denial is bound to a sum that could be less and more by 1."""
         if not free(state.rows, people):
             return Entry(people, False, None, None)
-        found = extremes([float(low) for low in self.lows], [float(high) for high in self.highs], state.rows, [people])
+        found = extremes(
+            [float(low) for low in self.lows],
+            [float(high) for high in self.highs],
+            state.rows,
+            [people],
+        )
         least, most = found[0] if found else (inf, -inf)
 
-        def passes(value: Number) -> bool:  # test 2; what is off by less than the solver may be counts as equal
+        def passes(
+            value: Number,
+        ) -> bool:  # test 2; what is off by less than the solver may be counts as equal
             return least - 1e-6 <= value - 1 and value + 1 <= most + 1e-6
 
         if passes(answer) and passes(answer - 1) and passes(answer + 1):

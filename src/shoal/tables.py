@@ -26,7 +26,9 @@ from shoal.kinds import Key, Kind
 __all__ = ["Column", "Missing", "Role", "Table", "table", "wrap"]
 
 Missing = Literal["category", "refuse"]
-_Place = tuple[str, Kind, Missing]  # of a coded column: its name, its type and the policy for missing values
+_Place = tuple[
+    str, Kind, Missing
+]  # of a coded column: its name, its type and the policy for missing values
 
 _LOOKED_AT = 10_000  # rows in which a name is looked for, to see whether it is one
 _SIDE_BY_SIDE = 20_000  # rows from which on starting threads costs less than it saves
@@ -112,7 +114,9 @@ class Table:
 
         Also if its type is read off the values, or is that of decimals, which are read as floats: two people might be one.
         """
-        if unit in self.guessed or (unit not in self.types and self.frame.get_column(unit).dtype.is_decimal()):
+        if unit in self.guessed or (
+            unit not in self.types and self.frame.get_column(unit).dtype.is_decimal()
+        ):
             raise ColumnError(
                 f"column {unit!r} is to tell people apart, and by a type of its own two might be one; declare it, as in "
                 f"types={{{unit!r}: 'text'}}, or 'integer'"
@@ -147,9 +151,18 @@ class Table:
     @cached_property
     def guessed(self) -> frozenset[str]:
         """The columns whose type nobody declared, and that is read off their values: it tells about them."""
-        declared = {*self.types, *(name for name, hierarchy in self.hierarchies.items() if hierarchy.kind is not Kind.TEXT)}
+        declared = {
+            *self.types,
+            *(
+                name
+                for name, hierarchy in self.hierarchies.items()
+                if hierarchy.kind is not Kind.TEXT
+            ),
+        }
         return frozenset(
-            name for name in self.names if name not in declared and frames.guessed(self._library, self.frame.get_column(name))
+            name
+            for name in self.names
+            if name not in declared and frames.guessed(self._library, self.frame.get_column(name))
         )
 
     @cached_property
@@ -177,12 +190,18 @@ class Table:
             raise ColumnError(f"no column {name!r}; {told(self.frame)}")
 
     def _code(self, places: Sequence[_Place]) -> None:
-        together = {name: self.frame.get_column(name).to_native() for name, kind, _ in places if kind is not Kind.INTEGER}
+        together = {
+            name: self.frame.get_column(name).to_native()
+            for name, kind, _ in places
+            if kind is not Kind.INTEGER
+        }
         ahead = self._library.together(together)
 
         def code(place: _Place) -> None:
             name, kind, _ = place
-            self._coded[place] = self._column(name, kind, *(ahead.pop(name, None) or self._factorize(name, kind)))
+            self._coded[place] = self._column(
+                name, kind, *(ahead.pop(name, None) or self._factorize(name, kind))
+            )
 
         if len(places) > len(ahead) + 1 and self.rows >= _SIDE_BY_SIDE:
             with ThreadPoolExecutor(min(len(places), os.cpu_count() or 1)) as threads:
@@ -200,13 +219,17 @@ class Table:
             )
         try:
             native = series.to_native()
-            return self._library.factorize(self._library.whole(native) if kind is Kind.INTEGER else native)
+            return self._library.factorize(
+                self._library.whole(native) if kind is Kind.INTEGER else native
+            )
         except TypeError:
             raise ColumnError(
                 f"column {name!r} holds lists or other values that cannot be compared; convert it to text"
             ) from None
 
-    def _column(self, name: str, kind: Kind, codes: npt.NDArray[Any], values: list[object]) -> Column:
+    def _column(
+        self, name: str, kind: Kind, codes: npt.NDArray[Any], values: list[object]
+    ) -> Column:
         keys = kind.keys(values, name)
         if None in keys and self.missing == "refuse":
             missing = int(np.isin(codes, [i for i, key in enumerate(keys) if key is None]).sum())
@@ -215,23 +238,32 @@ class Table:
                 "fill or drop them, or use missing='category'"
             )
         # Distinct values may share a key ("39", "039"), and keys get their canonical order: one table look-up does both.
-        ordered: list[Key | None] = [*sorted({key for key in keys if key is not None}), *[None] * (None in keys)]
+        ordered: list[Key | None] = [
+            *sorted({key for key in keys if key is not None}),
+            *[None] * (None in keys),
+        ]
         if ordered == keys:
             return Column(name, kind, tuple(ordered), codes.astype(smallest(max(len(ordered), 1))))
         place = {key: i for i, key in enumerate(ordered)}
         code_of = np.array([place[key] for key in keys], dtype=smallest(max(len(ordered), 1)))
-        return Column(name, kind, tuple(ordered), code_of.take(codes) if keys else codes.astype(np.uint8))
+        return Column(
+            name, kind, tuple(ordered), code_of.take(codes) if keys else codes.astype(np.uint8)
+        )
 
     def hierarchy(self, name: str) -> Hierarchy:
         """The hierarchy of a column by the column's type, with a leaf for missing values where the policy asks for one."""
         if name not in self.hierarchies:
-            raise HierarchyError(f"column {name!r} has no hierarchy; give it one (shoal.hierarchy.suppress makes the simplest)")
+            raise HierarchyError(
+                f"column {name!r} has no hierarchy; give it one (shoal.hierarchy.suppress makes the simplest)"
+            )
         kind = self.kind(name)
         if name not in self._trees:
             try:
                 self._trees[name] = self.hierarchies[name].of_kind(kind)
             except HierarchyError as error:
-                raise HierarchyError(f"column {name!r} is of type {kind.value!r}: {error}") from None
+                raise HierarchyError(
+                    f"column {name!r} is of type {kind.value!r}: {error}"
+                ) from None
         found = self._trees[name]
         return found.with_missing() if self.missing == "category" else found
 
@@ -243,7 +275,9 @@ class Table:
         """For every code of a column its leaf in the hierarchy; HierarchyError if values are not covered."""
         if name not in self._leaves:
             column, hierarchy = self.column(name), self.hierarchy(name)
-            found = np.fromiter(map(hierarchy.find, column.keys), dtype=np.int64, count=len(column.keys))
+            found = np.fromiter(
+                map(hierarchy.find, column.keys), dtype=np.int64, count=len(column.keys)
+            )
             absent = int((found < 0).sum())
             if absent:
                 raise HierarchyError(
@@ -254,7 +288,9 @@ class Table:
             self._leaves[name] = found.astype(smallest(hierarchy.cardinality(0)))
         return self._leaves[name]
 
-    def like(self, columns: Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]) -> Any:
+    def like(
+        self, columns: Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
+    ) -> Any:
         """A dataframe of the kind that came in: row i of a column has the value `values[codes[i]]` of its (values, codes).
 
         Values are keys, or texts such as a hierarchy's labels; None and the empty text are missing. A column gets the type
@@ -272,7 +308,9 @@ class Table:
         """
         lengths = {len(codes) for _, codes in columns.values()}
         if len(lengths) != 1:
-            raise ColumnError(f"a dataframe needs at least one column, and all of one length; given were {len(columns)} columns")
+            raise ColumnError(
+                f"a dataframe needs at least one column, and all of one length; given were {len(columns)} columns"
+            )
         made = {}
         for name, (values, codes) in columns.items():
             if values is None:
@@ -304,12 +342,16 @@ class Table:
         }
         for role, names in given.items():
             if isinstance(names, str):
-                raise ParameterError(f"{role.value}={names!r} is a text; give a list, as in {role.value}=[{names!r}]")
+                raise ParameterError(
+                    f"{role.value}={names!r} is a text; give a list, as in {role.value}=[{names!r}]"
+                )
             for name in names:
                 if name not in self.names:
                     raise ColumnError(f"no column {name!r} to be {role.value}; {told(self.frame)}")
                 if roles.setdefault(name, role) is not role:
-                    raise ColumnError(f"column {name!r} is both {roles[name].value} and {role.value}; give it one role")
+                    raise ColumnError(
+                        f"column {name!r} is both {roles[name].value} and {role.value}; give it one role"
+                    )
         return replace(self, roles=roles)
 
 
@@ -334,10 +376,14 @@ def table(
     names = wrapped.columns
     if missing not in ("category", "refuse"):
         raise ParameterError(f"missing={missing!r}; it takes 'category' or 'refuse'")
-    kinds = {name: Kind.of(kind, f"the type of column {name!r}") for name, kind in (types or {}).items()}
+    kinds = {
+        name: Kind.of(kind, f"the type of column {name!r}") for name, kind in (types or {}).items()
+    }
     for name, tree in (hierarchies or {}).items():
         if not isinstance(tree, Hierarchy):
-            raise ParameterError(f"the hierarchy of column {name!r} is a {type(tree).__name__}; make or read a Hierarchy first")
+            raise ParameterError(
+                f"the hierarchy of column {name!r} is a {type(tree).__name__}; make or read a Hierarchy first"
+            )
     for name in (*(hierarchies or {}), *kinds):
         if name not in names:
             raise ColumnError(f"no column {name!r}; {told(wrapped)}")
@@ -349,7 +395,9 @@ def table(
     ).with_roles(quasi=quasi, sensitive=sensitive, identifying=identifying, insensitive=insensitive)
     # A column is coded at four bytes a row or less; sixteen more are in use while one is made.
     memory.require(
-        made.rows * (4 * len(made.roles) + 16), f"coding a table of {made.rows:,} rows", "use fewer columns, or a larger machine"
+        made.rows * (4 * len(made.roles) + 16),
+        f"coding a table of {made.rows:,} rows",
+        "use fewer columns, or a larger machine",
     )
     return made
 
@@ -363,7 +411,10 @@ def told(frame: "nw.DataFrame[Any]") -> str:
 
 def headless(frame: "nw.DataFrame[Any]") -> bool:
     """Whether the names of the columns seem to be a record: a file was read that lacks a line with names."""
-    texts = [frame[name].head(_LOOKED_AT).to_list() if frame.schema[name] == nw.String else [] for name in frame.columns]
+    texts = [
+        frame[name].head(_LOOKED_AT).to_list() if frame.schema[name] == nw.String else []
+        for name in frame.columns
+    ]
     return like_a_record(frame.columns, texts)
 
 
@@ -409,11 +460,19 @@ def wrap(frame: Any) -> "nw.DataFrame[Any]":
         raise ColumnError(f"two columns are called {listed(repeated)}; rename one") from None
     except TypeError:
         if hasattr(frame, "collect"):
-            raise ColumnError("this dataframe is lazy: nothing has been computed yet; call .collect() first") from None
+            raise ColumnError(
+                "this dataframe is lazy: nothing has been computed yet; call .collect() first"
+            ) from None
         wrapped = None
     if wrapped is None or frames.library(wrapped) is None:
-        hint = "read a file with shoal.read" if isinstance(frame, str | os.PathLike) else "convert it to one of them"
-        raise ColumnError(f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe; {hint}")
+        hint = (
+            "read a file with shoal.read"
+            if isinstance(frame, str | os.PathLike)
+            else "convert it to one of them"
+        )
+        raise ColumnError(
+            f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe; {hint}"
+        )
     if other := [name for name in wrapped.columns if not isinstance(name, str)]:
         raise ColumnError(
             f"column names are text, and {listed(map(str, other))} {'is' if len(other) == 1 else 'are'} not; rename them"

@@ -28,16 +28,38 @@ from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.privacy.limits import BucketLimits, Limits, Linear
 from shoal.privacy.models import MODELS
-from shoal.privacy.promises import Coincidence, DifferentialPrivacy, LowestRisk, Promise, Sampled, SemanticAnonymity, Syntactic
+from shoal.privacy.promises import (
+    Coincidence,
+    DifferentialPrivacy,
+    LowestRisk,
+    Promise,
+    Sampled,
+    SemanticAnonymity,
+    Syntactic,
+)
 from shoal.release import UNPROTECTED, Certificate, plain
 from shoal.tables import Table, table
 
 __all__ = ["unchecked", "verify"]
 
 _SLACK = 1e-9  # relative; logarithms are floats, and a group is only faulted where it clearly fails
-_OF_THE_INPUT = ("t-closeness", "beta-likeness", "delta-disclosure")  # these compare groups with the whole input
-_NONE_OF_SHOAL = "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError, RecursionError)
+_OF_THE_INPUT = (
+    "t-closeness",
+    "beta-likeness",
+    "delta-disclosure",
+)  # these compare groups with the whole input
+_NONE_OF_SHOAL = (
+    "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"
+)
+_MALFORMED = (
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    IndexError,
+    RecursionError,
+)
 
 
 def verify(
@@ -58,7 +80,10 @@ def verify(
         paper = _certificate(Path(certificate))
         if recipe is not None and paper.recipe not in (None, recipe):
             found.append("the recipe is not the one that was followed: their digests differ")
-        further = {name: Path(released).with_name(Path(own["name"]).name) for name, own in _further(paper).items()}
+        further = {
+            name: Path(released).with_name(Path(own["name"]).name)
+            for name, own in _further(paper).items()
+        }
         tables = {name: _read(path) for name, path in further.items()}
         for fault in _failures(paper, _read(Path(released)), tables, hierarchies or {}):
             found.append(fault)  # noqa: PERF402  # those found before an error stay
@@ -76,14 +101,20 @@ def _further(paper: Certificate) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _failures(
-    paper: Certificate, content: bytes, further: Mapping[str, bytes], hierarchies: Mapping[str, Hierarchy]
+    paper: Certificate,
+    content: bytes,
+    further: Mapping[str, bytes],
+    hierarchies: Mapping[str, Hierarchy],
 ) -> Iterator[str]:
     if paper.file is None:
         raise FileError("the certificate belongs to no file; write the release with Release.write")
     if paper.private is not True:
         yield "the release was made with a seed, as a test: nothing is promised"
     yield from _words(paper)
-    if paper.promise["promise"] in _ALGORITHMIC and paper.method not in _ALGORITHMIC[paper.promise["promise"]]:
+    if (
+        paper.promise["promise"] in _ALGORITHMIC
+        and paper.method not in _ALGORITHMIC[paper.promise["promise"]]
+    ):
         yield f"{paper.promise['promise']} is promised by the method {paper.method!r}, of which that is not known"
     known = _known(paper)
     if known:
@@ -92,7 +123,11 @@ def _failures(
     if hashlib.sha256(content).hexdigest() != paper.file["sha256"]:
         yield "the table is not the one that the certificate was written for: their digests differ"
         return
-    if other := [name for name in further if hashlib.sha256(further[name]).hexdigest() != _further(paper)[name]["sha256"]]:
+    if other := [
+        name
+        for name in further
+        if hashlib.sha256(further[name]).hexdigest() != _further(paper)[name]["sha256"]
+    ]:
         yield f"the table {listed(other)} is not the one that the certificate was written for: their digests differ"
         return
     if list(further) != (["buckets"] if paper.method == "buckets" else []):
@@ -129,13 +164,20 @@ def _failures(
                 yield f"{failing:,} of {len(groups.sizes):,} groups do not satisfy {_called(model)}"
 
 
-def unchecked(certificate: Certificate | str | os.PathLike[str], hierarchies: Mapping[str, Hierarchy] | None = None) -> list[str]:
+def unchecked(
+    certificate: Certificate | str | os.PathLike[str],
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+) -> list[str]:
     """What a certificate (or its file) says that the released files alone cannot show, and `verify` passes over."""
     paper = certificate if isinstance(certificate, Certificate) else _certificate(Path(certificate))
     try:
         known = _known(paper)
         return [
-            *(_called(model) for model in paper.parameters.get("models", ()) if not _checkable(model, paper)),
+            *(
+                _called(model)
+                for model in paper.parameters.get("models", ())
+                if not _checkable(model, paper)
+            ),
             *(
                 [f"the words of its statement, which are those of version {paper.version}"]
                 if paper.version != __version__
@@ -151,8 +193,12 @@ def unchecked(certificate: Certificate | str | os.PathLike[str], hierarchies: Ma
 def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
     if model["is"] not in _OF_THE_INPUT:
         return model["is"] in _CHECKS
-    kept_back = [column["name"] for column in certificate.columns if column.get("hierarchy", ()) is None]
-    whole = certificate.whole or certificate.method == "coincident"  # of which models speak of the release
+    kept_back = [
+        column["name"] for column in certificate.columns if column.get("hierarchy", ()) is None
+    ]
+    whole = (
+        certificate.whole or certificate.method == "coincident"
+    )  # of which models speak of the release
     return whole and model["column"] not in kept_back
 
 
@@ -200,25 +246,40 @@ def _table(frame: Any, certificate: Certificate) -> Table:
         if column["name"] in frame.columns
     }
     if certificate.method == "buckets" and "count" in frame.columns:
-        declared["count"] = Kind.INTEGER  # of the second table; the first has no column of that name
+        declared["count"] = (
+            Kind.INTEGER
+        )  # of the second table; the first has no column of that name
     return table(frame, types=declared)
 
 
 def _generalised(column: Mapping[str, Any], certificate: Certificate) -> bool:
-    return (column["role"] == "quasi" and certificate.method != "buckets") or column["name"] in certificate.levels
+    return (column["role"] == "quasi" and certificate.method != "buckets") or column[
+        "name"
+    ] in certificate.levels
 
 
 # The certificate's own words
 
 
 _PROMISES: dict[str, Callable[..., Promise]] = {
-    made.name: made for made in (Coincidence, DifferentialPrivacy, LowestRisk, SemanticAnonymity, Sampled, Syntactic)
+    made.name: made
+    for made in (
+        Coincidence,
+        DifferentialPrivacy,
+        LowestRisk,
+        SemanticAnonymity,
+        Sampled,
+        Syntactic,
+    )
 }
 
 
 def _words(paper: Certificate) -> Iterator[str]:
     """Whether the statement is that of the promise, as is what is left open, and a syntactic promise that of the models."""
-    if paper.version == __version__ and tuple(paper.unprotected) != UNPROTECTED[paper.promise["promise"]]:
+    if (
+        paper.version == __version__
+        and tuple(paper.unprotected) != UNPROTECTED[paper.promise["promise"]]
+    ):
         yield "what the certificate names as not protected is not what its promise leaves open"
     if paper.promise["promise"] == BucketLimits.name:
         yield from _limited(paper)
@@ -226,15 +287,24 @@ def _words(paper: Certificate) -> Iterator[str]:
     made = _PROMISES[paper.promise["promise"]]
     names = [field.name for field in fields(made)]  # type: ignore[arg-type]
     promise = made(**{name: paper.promise[name] for name in names if name in paper.promise})
-    if plain(promise.to_dict()) != paper.promise or (paper.version == __version__ and promise.statement != paper.statement):
+    if plain(promise.to_dict()) != paper.promise or (
+        paper.version == __version__ and promise.statement != paper.statement
+    ):
         yield "the certificate's statement is not what its promise says"
     if isinstance(promise, Syntactic | Coincidence):
         known = _model_names(paper.parameters["models"])
-        yield from (f"{model} is promised, which is not among the parameters" for model in promise.models if model not in known)
+        yield from (
+            f"{model} is promised, which is not among the parameters"
+            for model in promise.models
+            if model not in known
+        )
 
 
 def _model_names(models: Sequence[Mapping[str, Any]]) -> set[str]:
-    given = ((model["is"], {key: model[key] for key in model if key not in ("is", "hierarchy")}) for model in models)
+    given = (
+        (model["is"], {key: model[key] for key in model if key not in ("is", "hierarchy")})
+        for model in models
+    )
     return {str(MODELS[name](**parameters)) for name, parameters in given}
 
 
@@ -245,13 +315,21 @@ def _quasi(paper: Certificate) -> list[str]:
     return [column["name"] for column in paper.columns if column["role"] == "quasi"]
 
 
-def _trees(paper: Certificate, given: Mapping[str, Hierarchy], names: Collection[str] | None = None) -> dict[str, Hierarchy]:
+def _trees(
+    paper: Certificate, given: Mapping[str, Hierarchy], names: Collection[str] | None = None
+) -> dict[str, Hierarchy]:
     """The hierarchies at hand of columns with a level, or of others: those given, and those on the certificate."""
     found = {}
     for column in paper.columns:
         name, kind = column["name"], Kind(column["type"])
-        if name in (paper.levels if names is None else names) and (name in given or column.get("hierarchy")):
-            tree = given[name].of_kind(kind) if name in given else Hierarchy.from_lines(column["hierarchy"], kind)
+        if name in (paper.levels if names is None else names) and (
+            name in given or column.get("hierarchy")
+        ):
+            tree = (
+                given[name].of_kind(kind)
+                if name in given
+                else Hierarchy.from_lines(column["hierarchy"], kind)
+            )
             found[name] = tree.with_missing()
     return found
 
@@ -281,7 +359,9 @@ def _places(found: Table, paper: Certificate, name: str, tree: Hierarchy) -> lis
 
 def _canonical(text: Key | None, kind: Kind) -> str:
     try:
-        return kind.text(kind.key(text))  # the leaf "039" of whole numbers is released as the number 39
+        return kind.text(
+            kind.key(text)
+        )  # the leaf "039" of whole numbers is released as the number 39
     except (ValueError, TypeError):
         return str(text)
 
@@ -292,14 +372,20 @@ def _ordered(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -
     Values that were not generalised have an order of their own, labels that of their hierarchy. Without it some order will
     do, which there is unless neighbouring rows go round in a circle.
     """
-    same = np.ones(max(found.rows - 1, 0), dtype=np.bool_)  # as the row before, as far as columns were looked at
+    same = np.ones(
+        max(found.rows - 1, 0), dtype=np.bool_
+    )  # as the row before, as far as columns were looked at
     for column in paper.columns:
         name = column["name"]
         if "table" in column:
             continue
         codes = found.column(name).codes.astype(np.int64)
         if name in trees and paper.levels[name] <= trees[name].height:
-            codes = np.array(_places(found, paper, name, trees[name]), dtype=np.int64)[codes] if found.rows else codes
+            codes = (
+                np.array(_places(found, paper, name, trees[name]), dtype=np.int64)[codes]
+                if found.rows
+                else codes
+            )
         parted = same & (codes[1:] != codes[:-1])
         if name in trees or not _generalised(column, paper):
             if (codes[1:] < codes[:-1])[parted].any():
@@ -328,7 +414,9 @@ _STEPS = 400_000  # of the sum that k is checked by: about a second
 _LARGEST = 1000  # the largest ε that says anything
 _CLEARLY = Fraction(1, 10**30)  # relative; sums have far more digits
 _NUMBER = r"[0-9]{1,400}(?:/[0-9]{1,400}|(?:\.[0-9]{1,400})?(?:e-[0-9]{1,3})?)"  # so long that it cannot fill the memory
-_EPSILON = re.compile(rf"(?P<factor>{_NUMBER})|(?:(?P<times>{_NUMBER})\*)?ln\((?P<base>{_NUMBER})\)")
+_EPSILON = re.compile(
+    rf"(?P<factor>{_NUMBER})|(?:(?P<times>{_NUMBER})\*)?ln\((?P<base>{_NUMBER})\)"
+)
 
 
 def _number(given: object) -> Fraction:
@@ -362,7 +450,9 @@ class _Epsilon:
 
     def equals(self, other: "_Epsilon") -> bool:
         """Whether they are one number; ln(9) / 2 and ln(3) are."""
-        return abs(Fraction(self.value(60)) - Fraction(other.value(60))) <= _CLEARLY * Fraction(self.value(60))
+        return abs(Fraction(self.value(60)) - Fraction(other.value(60))) <= _CLEARLY * Fraction(
+            self.value(60)
+        )
 
     def times(self, share: Fraction) -> "_Epsilon":
         return _Epsilon(self.factor * share, self.base)
@@ -394,31 +484,59 @@ def _derivation(paper: Certificate) -> Iterator[str]:
     promise, given, derived = paper.promise, paper.parameters, paper.derived
     yield from _promised(paper)
     epsilon, definition = _Epsilon.of(promise["epsilon"]), promise["definition"]
-    rows, k, beta, row_delta = given["rows"], _whole(derived["k"]), _number(derived["beta"]), _number(derived["delta"])
+    rows, k, beta, row_delta = (
+        given["rows"],
+        _whole(derived["k"]),
+        _number(derived["beta"]),
+        _number(derived["delta"]),
+    )
     yield from _levels_allowed(paper)
     row = epsilon.times(Fraction(1, rows))
     split = _number(given["split"]) if derived["epsilon_search"] is not None else Fraction(1)
     anonymisation = _Epsilon.of(derived["epsilon_anonymisation"])
-    searching = None if derived["epsilon_search"] is None else _Epsilon.of(derived["epsilon_search"])
-    if not anonymisation.equals(row.times(split)) or (searching and not searching.equals(row.times(1 - split))):
-        yield f"the parts of epsilon do not add up to {promise['epsilon']}" + (f" over {rows} rows" if rows > 1 else "")
+    searching = (
+        None if derived["epsilon_search"] is None else _Epsilon.of(derived["epsilon_search"])
+    )
+    if not anonymisation.equals(row.times(split)) or (
+        searching and not searching.equals(row.times(1 - split))
+    ):
+        yield f"the parts of epsilon do not add up to {promise['epsilon']}" + (
+            f" over {rows} rows" if rows > 1 else ""
+        )
     if not 0 < beta <= 1 - 1 / anonymisation.power(_digits(anonymisation, row_delta))[0]:
         yield "beta is above 1 - e^-epsilon: records were drawn too often"
-    elif _last(beta, anonymisation, row_delta) - k <= _STEPS and not _enough(k, beta, anonymisation, row_delta, definition):
+    elif _last(beta, anonymisation, row_delta) - k <= _STEPS and not _enough(
+        k, beta, anonymisation, row_delta, definition
+    ):
         yield f"k = {k} is too small for this epsilon, delta and beta"
 
 
 def _told(paper: Certificate, known: "_Checks") -> Iterator[str]:
     """Whether the certificate tells only what it may, and promises what its method promises."""
     if paper.promise["promise"] != known.promise:
-        raise FileError(f"the method {paper.method!r} promises {known.promise}, the certificate something else")
+        raise FileError(
+            f"the method {paper.method!r} promises {known.promise}, the certificate something else"
+        )
     parts = (("parameters", known.parameters), ("derived", known.derived))
-    if unknown := [name for part, names in parts for name in getattr(paper, part) if name not in names.split()]:
+    if unknown := [
+        name for part, names in parts for name in getattr(paper, part) if name not in names.split()
+    ]:
         yield f"the certificate tells {listed(unknown)}, and what that says about the rows is not known"
-    extra = {name for one in paper.columns for name in one if name not in ("name", "role", "type", "hierarchy", "table")}
-    extra |= {name for name in paper.file or () if name not in ("name", "sha256", "format", "further")}
+    extra = {
+        name
+        for one in paper.columns
+        for name in one
+        if name not in ("name", "role", "type", "hierarchy", "table")
+    }
+    extra |= {
+        name for name in paper.file or () if name not in ("name", "sha256", "format", "further")
+    }
     extra |= paper.levels.keys() - {one["name"] for one in paper.columns}
-    if extra or not re.fullmatch("[0-9a-f]{32}", paper.number) or not re.fullmatch("[0-9a-f]{64}|", paper.recipe or ""):
+    if (
+        extra
+        or not re.fullmatch("[0-9a-f]{32}", paper.number)
+        or not re.fullmatch("[0-9a-f]{64}|", paper.recipe or "")
+    ):
         yield "the certificate tells more of its columns, its file or itself than what they are called and made of"
     if paper.whole and paper.method != "disclosure":  # which leaves none out
         yield "the certificate says that no record was left out, though some may be"
@@ -427,14 +545,22 @@ def _told(paper: Certificate, known: "_Checks") -> Iterator[str]:
 def _promised(paper: Certificate) -> Iterator[str]:
     """Whether ε, δ, definition and unit are one thing in the promise, the parameters and what was derived for a row."""
     promise, given, derived = paper.promise, paper.parameters, paper.derived
-    epsilon, delta, definition = _Epsilon.of(promise["epsilon"]), _number(promise["delta"]), promise["definition"]
+    epsilon, delta, definition = (
+        _Epsilon.of(promise["epsilon"]),
+        _number(promise["delta"]),
+        promise["definition"],
+    )
     if not epsilon.equals(_Epsilon.of(given["epsilon"])) or _number(given["delta"]) != delta:
         yield "epsilon or delta of the promise are not those of the parameters"
-    if not given.get("definition", "standard") == derived["definition"] == definition or definition not in (
+    if not given.get("definition", "standard") == derived[
+        "definition"
+    ] == definition or definition not in (
         "probabilistic",
         "standard",
     ):
-        raise FileError("the promise, the parameters and what was derived from them do not name one definition")
+        raise FileError(
+            "the promise, the parameters and what was derived from them do not name one definition"
+        )
     unit = given.get("person") or given["unit"]
     if promise["unit"] != (unit or "row"):
         yield "the unit of the promise is not that of the parameters"
@@ -446,7 +572,11 @@ def _promised(paper: Certificate) -> Iterator[str]:
     if derived["rows"] != rows or (rows > 1 and not given["unit"]):
         yield "how many rows a person may have differs between the parameters, what was derived from them, and the unit"
     row = epsilon.times(Fraction(1, rows))
-    if row_delta != delta if rows == 1 or not delta else not _grouped(epsilon, row, row_delta, delta):
+    if (
+        row_delta != delta
+        if rows == 1 or not delta
+        else not _grouped(epsilon, row, row_delta, delta)
+    ):
         yield f"the delta of a row is too large for {plural(rows, 'row')}"
 
 
@@ -458,7 +588,9 @@ def _whole(number: object) -> int:
 
 def _levels_allowed(paper: Certificate) -> Iterator[str]:
     given, levels = paper.parameters, paper.levels
-    absent = [one["name"] for one in paper.columns if one["role"] == "quasi" and one["name"] not in levels]
+    absent = [
+        one["name"] for one in paper.columns if one["role"] == "quasi" and one["name"] not in levels
+    ]
     if absent or not set(levels) <= {column["name"] for column in paper.columns}:
         yield "the certificate does not give a level for every generalised column, and for no other"
     if any(type(level) is not int or level < 0 for level in levels.values()):
@@ -475,12 +607,19 @@ def _levels_allowed(paper: Certificate) -> Iterator[str]:
 def _grouped(epsilon: _Epsilon, row: _Epsilon, row_delta: Fraction, delta: Fraction) -> bool:
     """Whether rows that keep (row, row_delta) keep (epsilon, delta) together: δ of each grows by e^ε of those after it."""
     digits = _digits(row, row_delta)
-    return row_delta * (epsilon.power(digits)[1] - 1) <= delta * (row.power(digits)[0] - 1) * (1 + _CLEARLY)
+    return row_delta * (epsilon.power(digits)[1] - 1) <= delta * (row.power(digits)[0] - 1) * (
+        1 + _CLEARLY
+    )
 
 
 def _digits(epsilon: _Epsilon, delta: Fraction) -> int:
     """So many that neither e^ε − 1 nor what is above δ gets lost."""
-    return 60 + len(str(int(1 / delta))) + len(str(int(1 / Fraction(epsilon.value(10))))) + int(epsilon.value(10))
+    return (
+        60
+        + len(str(int(1 / delta)))
+        + len(str(int(1 / Fraction(epsilon.value(10)))))
+        + int(epsilon.value(10))
+    )
 
 
 def _last(beta: Fraction, epsilon: _Epsilon, delta: Fraction) -> int:
@@ -507,7 +646,9 @@ def _enough(k: int, beta: Fraction, epsilon: _Epsilon, delta: Fraction, definiti
     low, high = epsilon.power(digits)
     over, under = ((1 - beta) / low).as_integer_ratio()  # 1 − γ, rounded up where it is irrational
     with _precision(digits):
-        drawn, left, growth, limit = (_decimal(one) for one in (beta, 1 - beta, high, delta * (1 + _CLEARLY)))
+        drawn, left, growth, limit = (
+            _decimal(one) for one in (beta, 1 - beta, high, delta * (1 + _CLEARLY))
+        )
         i = k
         term = tail = drawn**k  # P[X_n = i] and P[X_n ≥ i], for n = i = k
         for n in range(k, last):
@@ -515,7 +656,9 @@ def _enough(k: int, beta: Fraction, epsilon: _Epsilon, delta: Fraction, definiti
                 tail -= term
                 term *= drawn * (n - i) / (left * (i + 1))
                 i += 1
-            if (tail if definition == "probabilistic" else tail - growth * (tail - term * i / n)) > limit:
+            if (
+                tail if definition == "probabilistic" else tail - growth * (tail - term * i / n)
+            ) > limit:
                 return False
             tail += term * i * left / (n + 1 - i)
             term *= left * (n + 1) / (n + 1 - i)
@@ -532,14 +675,21 @@ def _released(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) 
     if small := int((sizes < k).sum()):
         yield f"{small:,} of {plural(len(sizes), 'group')} over all columns have fewer than k = {k} rows"
     if found.rows and all(
-        name in paper.levels and (paper.levels[name] == trees[name].height if name in trees else column.keys == ("*",))
+        name in paper.levels
+        and (paper.levels[name] == trees[name].height if name in trees else column.keys == ("*",))
         for name, column in zip(found.names, columns, strict=True)
     ):
         yield "every column is at its root: such rows tell nothing and count as suppressed, yet there are some"
     if paper.derived["epsilon_search"] is None and paper.parameters["levels"] is None:
         given = paper.parameters
         for name, level in paper.levels.items():
-            root = trees[name].height if name in trees else level if len(found.column(name).keys) <= 1 else -1
+            root = (
+                trees[name].height
+                if name in trees
+                else level
+                if len(found.column(name).keys) <= 1
+                else -1
+            )
             if given["floor"].get(name, 0) != given["ceiling"].get(name, root):
                 yield f"nothing is paid for a search, though the level of column {name!r} had to be chosen"
 
@@ -556,7 +706,11 @@ def _taken_on_trust(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) ->
     if bare:
         yield f"that released values of {listed(bare)} are labels of their levels: the hierarchies were not given"
     yield "that the hierarchies were public, and not made from the rows"
-    parts = _number(derived["beta"]), _Epsilon.of(derived["epsilon_anonymisation"]), _number(derived["delta"])
+    parts = (
+        _number(derived["beta"]),
+        _Epsilon.of(derived["epsilon_anonymisation"]),
+        _number(derived["delta"]),
+    )
     if _last(*parts) - derived["k"] > _STEPS:
         yield "that k is large enough: for so small an epsilon the sum is too long"
 
@@ -574,7 +728,9 @@ def _noisy_derivation(paper: Certificate) -> Iterator[str]:
     row = _Epsilon.of(promise["epsilon"]).times(Fraction(1, given["rows"]))
     if not row.equals(_Epsilon.of(derived["epsilon"])):
         yield f"the epsilon of a row is not that of the promise over {plural(given['rows'], 'row')}"
-    share = 2 if derived["k"] is not None else 1  # half of ε is for the noise where the other half is for what is withheld
+    share = (
+        2 if derived["k"] is not None else 1
+    )  # half of ε is for the noise where the other half is for what is withheld
     with _precision(60):
         if _number(derived["scale"]) < share / Fraction(row.value(50)) * (1 - _CLEARLY):
             yield "the noise is narrower than epsilon asks for"
@@ -582,9 +738,14 @@ def _noisy_derivation(paper: Certificate) -> Iterator[str]:
         yield "k is not that of the parameters, or does not go with delta"
     if promise.get("semantic_k") != (None if given["unit"] else derived["k"]):
         yield "semantic k-anonymity is promised for another k, or for people with several rows"
-    if derived["half"] != _half(row, _number(derived["delta"]), derived["k"], promise["definition"]):
+    if derived["half"] != _half(
+        row, _number(derived["delta"]), derived["k"], promise["definition"]
+    ):
         yield "from how many records on a row is rather released than not does not follow from epsilon, delta and k"
-    if derived["k"] is None and {one["name"] for one in paper.columns} - {"count"} != paper.levels.keys():
+    if (
+        derived["k"] is None
+        and {one["name"] for one in paper.columns} - {"count"} != paper.levels.keys()
+    ):
         yield "without a delta every column has a declared domain, and the certificate does not name a level of each"
     yield from _fixed_levels(paper)
 
@@ -595,8 +756,16 @@ def _half(epsilon: _Epsilon, delta: Fraction, k: int | None, definition: str) ->
         return None
     digits = _digits(epsilon, delta)
     with _precision(digits):
-        unit, whole = Decimal(1 << 128), epsilon.value(digits)  # chances are multiples of one over this unit
-        grown, root, lost, chance = whole.exp(), (whole / 2).exp(), int(_decimal(delta) * unit) / unit, Decimal(0)
+        unit, whole = (
+            Decimal(1 << 128),
+            epsilon.value(digits),
+        )  # chances are multiples of one over this unit
+        grown, root, lost, chance = (
+            whole.exp(),
+            (whole / 2).exp(),
+            int(_decimal(delta) * unit) / unit,
+            Decimal(0),
+        )
         for i in range(_whole(k), k + _STEPS):
             if definition == "probabilistic":
                 bounds = [root * chance if i > k else lost, 1 - (1 - chance) / grown]
@@ -665,11 +834,15 @@ def _levels_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) ->
 def _splits_derivation(paper: Certificate) -> Iterator[str]:
     """Whether the splits and the ranges of Mondrian are those that keep semantic k-anonymity."""
     given = paper.parameters
-    if paper.levels or any(set(model) != {"is", "k"} for model in given["models"] if model["is"] == "k-anonymity"):
+    if paper.levels or any(
+        set(model) != {"is", "k"} for model in given["models"] if model["is"] == "k-anonymity"
+    ):
         yield "the certificate names levels, which splits have not, or more of a model than its k"
     if (given["splits"], given["ranges"], given["relaxed"]) != ("middle", "boundary", False):
         yield "semantic k-anonymity is promised of splits or ranges that depend on the rows"
-    if any(model["is"] != "k-anonymity" for model in given["models"]) or any(one["role"] != "quasi" for one in paper.columns):
+    if any(model["is"] != "k-anonymity" for model in given["models"]) or any(
+        one["role"] != "quasi" for one in paper.columns
+    ):
         yield "semantic k-anonymity is promised beside other models, or of columns that are released as they are"
     elif paper.promise["k"] != max(_whole(model["k"]) for model in given["models"]):
         yield "the k of the promise is not that of the parameters"
@@ -700,16 +873,23 @@ def _columns_derivation(paper: Certificate) -> Iterator[str]:
         yield "to how many groups a record gives values is not what the parameters say"
     row = _Epsilon.of(promise["epsilon"]).times(Fraction(1, given["rows"]))
     share = Fraction(0) if given["buying"] is None else _number(given["buying"])
-    parts = [None if derived[name] is None else _Epsilon.of(derived[name]) for name in ("epsilon_schema", "epsilon_columns")]
+    parts = [
+        None if derived[name] is None else _Epsilon.of(derived[name])
+        for name in ("epsilon_schema", "epsilon_columns")
+    ]
     if not share < 1 or parts[1] is None or (parts[0] is None) != (share == 0):
         yield "the schema is bought and not paid for, or paid for and not bought"
         return
-    if not parts[1].equals(row.times(1 - share)) or (parts[0] is not None and not parts[0].equals(row.times(share))):
+    if not parts[1].equals(row.times(1 - share)) or (
+        parts[0] is not None and not parts[0].equals(row.times(share))
+    ):
         yield f"the parts of epsilon do not add up to {promise['epsilon']}"
     one, delta = _Epsilon.of(derived["epsilon_group"]), _number(derived["delta_group"])
     if _composed(one, delta, most, parts[1]) > _number(derived["delta"]) * (1 + _CLEARLY):
         yield f"{plural(most, 'group')} of columns spend more together than there is"
-    if derived["composition"] != ("sum" if one.times(Fraction(most)).equals(parts[1]) else "optimal"):
+    if derived["composition"] != (
+        "sum" if one.times(Fraction(most)).equals(parts[1]) else "optimal"
+    ):
         yield "the groups' parts of epsilon are not composed as the certificate says"
     if _number(derived["scale"]) < 2 / Fraction(one.value(50)) * (1 - _CLEARLY):
         yield "the noise is narrower than the epsilon of a group asks for"
@@ -720,13 +900,19 @@ def _columns_derivation(paper: Certificate) -> Iterator[str]:
 def _schema_follows(paper: Certificate) -> Iterator[str]:
     """Whether the schema is the one that was given, or may be one that was computed as the parameters say."""
     given, schema = paper.parameters, paper.derived["schema"]
-    if not schema or not all(group and all(isinstance(name, str) for name in group) for group in schema):
+    if not schema or not all(
+        group and all(isinstance(name, str) for name in group) for group in schema
+    ):
         raise ValueError("no schema")
     sets = [frozenset(group) for group in schema]
-    if len(set(sets)) < len(sets) or any(len(one) < len(group) for one, group in zip(sets, schema, strict=True)):
+    if len(set(sets)) < len(sets) or any(
+        len(one) < len(group) for one, group in zip(sets, schema, strict=True)
+    ):
         yield "a group of columns, or a column in one, is there twice"
     if given["schema"] is not None:
-        kind = next((Kind(one["type"]) for one in paper.columns if one["name"] == given["item"]), Kind.TEXT)
+        kind = next(
+            (Kind(one["type"]) for one in paper.columns if one["name"] == given["item"]), Kind.TEXT
+        )
         own = [frozenset(kind.text(kind.key(name)) for name in group) for group in given["schema"]]
         if sets != list(dict.fromkeys(own)):
             yield "the schema is not the one that the parameters give"
@@ -735,10 +921,15 @@ def _schema_follows(paper: Certificate) -> Iterator[str]:
         yield "the schema comes from nowhere: none is given, and none from a public table or bought"
     if given["person"] and given["buying"] is not None and not given["items"]:
         yield "a schema of items was bought that nobody declared: which items there are tells about people"
-    everything, numbers = frozenset[str]().union(*sets), [_whole(number) for number in given["groups"]]
+    everything, numbers = (
+        frozenset[str]().union(*sets),
+        [_whole(number) for number in given["groups"]],
+    )
     if given["items"] and not everything <= frozenset(given["items"]):
         yield "the schema has items that were not declared"
-    if not max(numbers) <= len(sets) <= sum(numbers) or (len(numbers) == 1 and sum(map(len, sets)) != len(everything)):
+    if not max(numbers) <= len(sets) <= sum(numbers) or (
+        len(numbers) == 1 and sum(map(len, sets)) != len(everything)
+    ):
         yield f"the schema is no clustering into {' and '.join(map(str, numbers))} groups"
 
 
@@ -752,17 +943,31 @@ def _composed(one: _Epsilon, delta: Fraction, times: int, at: _Epsilon) -> Fract
         for j in range(times + 1):  # so many coins tell the truth
             gain = (2 * j - times) * step - goal
             if gain > 0:
-                lost += math.comb(times, j) * heads**j * (1 - heads) ** (times - j) * (1 - (-gain).exp())
+                lost += (
+                    math.comb(times, j)
+                    * heads**j
+                    * (1 - heads) ** (times - j)
+                    * (1 - (-gain).exp())
+                )
         kept = (1 - _decimal(delta)) ** times * (1 - lost)
         return Fraction(1 - kept)
 
 
-def _columns_released(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+def _columns_released(
+    found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]
+) -> Iterator[str]:
     given, schema, names = paper.parameters, paper.derived["schema"], list(found.names)
     everything = {name for group in schema for name in group}
-    own = ["record", "column_group", given["item"], given["value"]] if given["person"] else ["column_group", *everything]
+    own = (
+        ["record", "column_group", given["item"], given["value"]]
+        if given["person"]
+        else ["column_group", *everything]
+    )
     expected = [name for name in (*own, "count" if given["counts"] else None) if name is not None]
-    if sorted(names) != sorted(expected) or names[: 1 + bool(given["person"])] != expected[: 1 + bool(given["person"])]:
+    if (
+        sorted(names) != sorted(expected)
+        or names[: 1 + bool(given["person"])] != expected[: 1 + bool(given["person"])]
+    ):
         yield "the columns are not those of the schema"
         return
     group = _integers(found, "column_group")
@@ -776,8 +981,14 @@ def _columns_released(found: Table, paper: Certificate, trees: Mapping[str, Hier
     rows, empty = group, np.ones(found.rows, dtype=np.bool_)
     for name in [name for name in names if name in everything]:
         column = found.column(name)
-        null = column.codes == column.keys.index(None) if None in column.keys else np.zeros(found.rows, dtype=np.bool_)
-        inside = np.isin(group, [place for place, members in enumerate(schema, 1) if name in members])
+        null = (
+            column.codes == column.keys.index(None)
+            if None in column.keys
+            else np.zeros(found.rows, dtype=np.bool_)
+        )
+        inside = np.isin(
+            group, [place for place, members in enumerate(schema, 1) if name in members]
+        )
         if not null[~inside].all():
             yield f"column {name!r} has values in groups that it does not belong to"
         empty &= null
@@ -787,7 +998,9 @@ def _columns_released(found: Table, paper: Certificate, trees: Mapping[str, Hier
     yield from _often_enough(np.bincount(rows), np.bincount(rows, counts), paper)
 
 
-def _often_enough(there: npt.NDArray[np.int64], often: npt.NDArray[Any], paper: Certificate) -> Iterator[str]:
+def _often_enough(
+    there: npt.NDArray[np.int64], often: npt.NDArray[Any], paper: Certificate
+) -> Iterator[str]:
     k = paper.derived["k"]
     if paper.parameters["counts"] and (there > 1).any():
         yield "a record is there twice, each time with a count"
@@ -796,7 +1009,11 @@ def _often_enough(there: npt.NDArray[np.int64], often: npt.NDArray[Any], paper: 
 
 
 def _long_rows(
-    found: Table, paper: Certificate, trees: Mapping[str, Hierarchy], group: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]
+    found: Table,
+    paper: Certificate,
+    trees: Mapping[str, Hierarchy],
+    group: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
 ) -> Iterator[str]:
     """Whether records are numbered, have items of their group, are in the order of their values, and occur k times."""
     record, (item, value, ordered) = _integers(found, "record"), _pairs(found, paper, trees)
@@ -814,14 +1031,21 @@ def _long_rows(
         yield "a record has an item twice, or its items are not in their order"
     if any((part[1:] != part[:-1])[~new[1:]].any() for part in (group, counts)):
         yield "a record is in two groups, or has two counts"
-    column, kind = found.column(paper.parameters["item"]), _declared(paper, paper.parameters["item"])
+    column, kind = (
+        found.column(paper.parameters["item"]),
+        _declared(paper, paper.parameters["item"]),
+    )
     for place, members in enumerate(paper.derived["schema"], 1):
         inside = {kind.key(name) for name in members}
-        allowed = np.array([key is not None and kind.key(key) in inside for key in column.keys], dtype=np.bool_)
+        allowed = np.array(
+            [key is not None and kind.key(key) in inside for key in column.keys], dtype=np.bool_
+        )
         if not allowed[column.codes[group == place]].all():
             yield f"group {place} has items that the schema has not there"
     # Each record is compared with the one before it, if that is of the same group and has as many items.
-    before = np.append(False, (group[starts[1:]] == group[starts[:-1]]) & (length[1:] == length[:-1]))
+    before = np.append(
+        False, (group[starts[1:]] == group[starts[:-1]]) & (length[1:] == length[:-1])
+    )
     rows = np.flatnonzero(np.repeat(before, length))
     other = rows - np.repeat(length, length)[rows]
     differs = rows[(item[rows] != item[other]) | (value[rows] != value[other])]
@@ -830,7 +1054,11 @@ def _long_rows(
     than = at - np.repeat(length, length)[at]
     less = (item[at] < item[than]) | ((item[at] == item[than]) & (value[at] < value[than]))
     stepped = group[starts[1:]] - group[starts[:-1]]
-    if (ordered and less.any()) or (stepped < 0).any() or ((stepped == 0) & (length[1:] < length[:-1])).any():
+    if (
+        (ordered and less.any())
+        or (stepped < 0).any()
+        or ((stepped == 0) & (length[1:] < length[:-1])).any()
+    ):
         yield "the records are not in the order of their values: what decides their order instead may tell more than they do"
     same = before.copy()
     same[whose - 1] = False
@@ -851,10 +1079,18 @@ def _pairs(
         if name in trees:
             place = _places(found, paper, name, trees[name])
         else:
-            keys = [None if key is None else key if name in paper.levels else kind.key(key) for key in column.keys]
-            order = {key: i for i, key in enumerate(sorted({key for key in keys if key is not None}))}
+            keys = [
+                None if key is None else key if name in paper.levels else kind.key(key)
+                for key in column.keys
+            ]
+            order = {
+                key: i for i, key in enumerate(sorted({key for key in keys if key is not None}))
+            }
             place = [-1 if key is None else order[key] for key in keys]
-        lookup = np.array([-1 if key is None else at for key, at in zip(column.keys, place, strict=True)], dtype=np.int64)
+        lookup = np.array(
+            [-1 if key is None else at for key, at in zip(column.keys, place, strict=True)],
+            dtype=np.int64,
+        )
         places.append(lookup[column.codes] if len(lookup) else np.zeros(found.rows, dtype=np.int64))
     value = paper.parameters["value"]
     return places[0], places[1], value not in paper.levels or value in trees
@@ -868,7 +1104,11 @@ def _integers(found: Table, name: str) -> npt.NDArray[np.int64]:
     column = found.column(name)
     if not all(isinstance(key, int) for key in column.keys):
         raise FileError(f"column {name!r} has what is no whole number")
-    return np.array(column.keys, dtype=np.int64)[column.codes] if found.rows else np.zeros(0, dtype=np.int64)
+    return (
+        np.array(column.keys, dtype=np.int64)[column.codes]
+        if found.rows
+        else np.zeros(0, dtype=np.int64)
+    )
 
 
 def _columns_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
@@ -878,7 +1118,9 @@ def _columns_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -
     if given["buying"] is not None:
         yield "that the schema was bought by what it says: it was computed from nothing but noisy numbers"
     else:
-        yield "that the schema was chosen without looking at the rows" + (", from a public table" if given["public"] else "")
+        yield "that the schema was chosen without looking at the rows" + (
+            ", from a public table" if given["public"] else ""
+        )
     yield from _levels_trusted(paper, hierarchies)
 
 
@@ -889,8 +1131,12 @@ def _limited(paper: Certificate) -> Iterator[str]:
     """Whether the statement is that of the promise, and its limits are those of the parameters."""
     promise, given = paper.promise, paper.parameters
     kind = _declared(paper, promise["column"])
-    again = BucketLimits(promise["column"], _limits(promise["limits"]).keyed(kind), promise["fakes"])
-    if plain(again.to_dict()) != promise or (paper.version == __version__ and again.statement != paper.statement):
+    again = BucketLimits(
+        promise["column"], _limits(promise["limits"]).keyed(kind), promise["fakes"]
+    )
+    if plain(again.to_dict()) != promise or (
+        paper.version == __version__ and again.statement != paper.statement
+    ):
         yield "the certificate's statement is not what its promise says"
     asked = BucketLimits(given["column"], _limits(given["limits"]).keyed(kind), given["fakes"])
     if plain(asked.to_dict()) != promise:
@@ -900,18 +1146,33 @@ def _limited(paper: Certificate) -> Iterator[str]:
 def _limits(given: Mapping[str, Any]) -> Limits:
     """Limits in words again, from what a certificate has of them."""
     if unknown := set(given) - {"classes", "values", "others"}:
-        raise FileError(f"the certificate has limits by {listed(sorted(unknown))}, which is not known")
+        raise FileError(
+            f"the certificate has limits by {listed(sorted(unknown))}, which is not known"
+        )
     others = given.get("others")
     rest = Linear(others["a"], others["b"]) if isinstance(others, Mapping) else others
     if "classes" in given:
-        return Limits.classes({name: (one["limit"], one["values"]) for name, one in given["classes"].items()}, rest)
+        return Limits.classes(
+            {name: (one["limit"], one["values"]) for name, one in given["classes"].items()}, rest
+        )
     return Limits.each(dict(given.get("values", ())), rest)
 
 
-def _limit_of(limits: Mapping[str, Any], kind: Kind) -> Callable[[Key | None, Fraction], Fraction | None]:
+def _limit_of(
+    limits: Mapping[str, Any], kind: Kind
+) -> Callable[[Key | None, Fraction], Fraction | None]:
     """The limit of a value with a share of the records, read off the certificate; None if it has none."""
-    own = [*limits.get("values", ()), *((v, one["limit"]) for one in limits.get("classes", {}).values() for v in one["values"])]
-    given = dict(zip(kind.keys([value for value, _ in own], "of the limits"), (_number(limit) for _, limit in own), strict=True))
+    own = [
+        *limits.get("values", ()),
+        *((v, one["limit"]) for one in limits.get("classes", {}).values() for v in one["values"]),
+    ]
+    given = dict(
+        zip(
+            kind.keys([value for value, _ in own], "of the limits"),
+            (_number(limit) for _, limit in own),
+            strict=True,
+        )
+    )
     others = limits.get("others")
 
     def limit(value: Key | None, share: Fraction) -> Fraction | None:
@@ -928,7 +1189,10 @@ def _spelled(frames: Sequence[Any], paper: Certificate) -> Iterator[str]:
     """Whether every number or date is spelled in one way: who reads 1 and 01 as text sees two buckets where there is one."""
     import polars as pl
 
-    kinds = {"count": Kind.INTEGER, **{column["name"]: Kind(column["type"]) for column in paper.columns}}
+    kinds = {
+        "count": Kind.INTEGER,
+        **{column["name"]: Kind(column["type"]) for column in paper.columns},
+    }
     for frame in frames:
         texts = frame.select(pl.col(pl.String, pl.Categorical, pl.Enum))
         for name in texts.columns:
@@ -943,30 +1207,55 @@ def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]
     if list(values.names) != ["bucket", column, "count"] or column in people.names:
         yield "the table of buckets has other columns than a bucket, its sensitive values and how often they are there"
         return
-    own, bucket, often = _integers(people, "bucket"), _integers(values, "bucket"), _integers(values, "count")
-    if (own < 1).any() or (bucket < 1).any() or max(own.max(initial=0), bucket.max(initial=0)) > people.rows:
+    own, bucket, often = (
+        _integers(people, "bucket"),
+        _integers(values, "bucket"),
+        _integers(values, "count"),
+    )
+    if (
+        (own < 1).any()
+        or (bucket < 1).any()
+        or max(own.max(initial=0), bucket.max(initial=0)) > people.rows
+    ):
         yield "a bucket has a number that none has"
         return
     buckets = int(own.max(initial=0))
-    sizes, held = np.bincount(own, minlength=buckets + 1), np.zeros(max(buckets, int(bucket.max(initial=0))) + 1, dtype=np.int64)
+    sizes, held = (
+        np.bincount(own, minlength=buckets + 1),
+        np.zeros(max(buckets, int(bucket.max(initial=0))) + 1, dtype=np.int64),
+    )
     np.add.at(held, bucket, often)
     if not sizes[1:].all():
         yield "the buckets are not numbered one by one"
     if (often < 1).any() or len(held) != len(sizes) or (held[1:] != sizes[1:] + added).any():
-        yield "some bucket has not as many values as people" + (f" and {plural(added, 'fake')}" if added else "")
+        yield "some bucket has not as many values as people" + (
+            f" and {plural(added, 'fake')}" if added else ""
+        )
         return
     largest = paper.parameters["largest"]
-    if largest is not None and paper.parameters["solver"] != "anatomy" and int(sizes.max(initial=0)) > largest:
+    if (
+        largest is not None
+        and paper.parameters["solver"] != "anatomy"
+        and int(sizes.max(initial=0)) > largest
+    ):
         yield "some bucket has more people than the parameter `largest` allows"
     codes = values.column(column).codes.astype(np.int64)
-    if not ((bucket[1:] > bucket[:-1]) | ((bucket[1:] == bucket[:-1]) & (codes[1:] > codes[:-1]))).all():
+    if not (
+        (bucket[1:] > bucket[:-1]) | ((bucket[1:] == bucket[:-1]) & (codes[1:] > codes[:-1]))
+    ).all():
         yield "the values of the buckets are not in their order, or one is there twice"
     if added and (np.bincount(bucket, often == 1, len(sizes))[1:] < added).any():
         yield f"some bucket has fewer than {added} values that may be fake"
-    keys, limit = values.column(column).keys, _limit_of(paper.promise["limits"], _declared(paper, column))
+    keys, limit = (
+        values.column(column).keys,
+        _limit_of(paper.promise["limits"], _declared(paper, column)),
+    )
     total, size = np.zeros(len(keys), dtype=np.int64), sizes[bucket]
     np.add.at(total, codes, often)
-    wide, high = int(often.max(initial=0)) + 1, int(size.max(initial=0)) + 1  # at most as many as there are people
+    wide, high = (
+        int(often.max(initial=0)) + 1,
+        int(size.max(initial=0)) + 1,
+    )  # at most as many as there are people
     pairs, pair = np.unique(codes * wide + often, return_inverse=True)
     alike, where = np.unique(pair * high + size, return_inverse=True)
     fails = []
@@ -981,14 +1270,21 @@ def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]
         yield f"{broken:,} of {plural(buckets, 'bucket')} have more of some value than its limit allows"
 
 
-def _blocks(people: Table, paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+def _blocks(
+    people: Table, paper: Certificate, hierarchies: Mapping[str, Hierarchy]
+) -> Iterator[str]:
     """Whether the people of every bucket agree at the levels they should, where the hierarchies are at hand."""
     bucket = _integers(people, "bucket")
     for name, level in (paper.parameters["within"] or {}).items():
         if name not in hierarchies:
             continue
-        tree, column = hierarchies[name].of_kind(_declared(paper, name)).with_missing(), people.column(name)
-        nodes = np.array([tree.maps[level][tree.find(key)] for key in column.keys], dtype=np.int64)[column.codes]
+        tree, column = (
+            hierarchies[name].of_kind(_declared(paper, name)).with_missing(),
+            people.column(name),
+        )
+        nodes = np.array([tree.maps[level][tree.find(key)] for key in column.keys], dtype=np.int64)[
+            column.codes
+        ]
         if len(np.unique(np.stack([bucket, nodes]), axis=1).T) != len(np.unique(bucket)):
             yield f"a bucket has people that differ in level {level} of {name!r}"
 
@@ -999,9 +1295,17 @@ def _buckets_derivation(paper: Certificate) -> Iterator[str]:
     if type(gap) is not float or not 0 <= gap <= 1:
         yield "the gap of the bucket sizes is no share"
     hidden = paper.promise["column"]
-    own = {"bucket": ("insensitive", "integer", None), hidden: ("sensitive", _declared(paper, hidden).value, "buckets")}
-    roles = {column["name"]: (column["role"], column["type"], column.get("table")) for column in paper.columns}
-    if any(roles.get(name) != given for name, given in own.items()) or len(roles) != len(paper.columns):
+    own = {
+        "bucket": ("insensitive", "integer", None),
+        hidden: ("sensitive", _declared(paper, hidden).value, "buckets"),
+    }
+    roles = {
+        column["name"]: (column["role"], column["type"], column.get("table"))
+        for column in paper.columns
+    }
+    if any(roles.get(name) != given for name, given in own.items()) or len(roles) != len(
+        paper.columns
+    ):
         yield "the bucket or the sensitive column is not described as the method does it"
     beside = [name for name in roles if name not in own]
     if any(roles[name][0] == "sensitive" or roles[name][2] is not None for name in beside):
@@ -1011,17 +1315,24 @@ def _buckets_derivation(paper: Certificate) -> Iterator[str]:
     given = paper.parameters
     if (
         given["solver"] not in ("optimal", "multi", "two", "anatomy")
-        or any(name not in beside or type(level) is not int or level < 0 for name, level in (given["within"] or {}).items())
+        or any(
+            name not in beside or type(level) is not int or level < 0
+            for name, level in (given["within"] or {}).items()
+        )
         or type(given["associations"]) is not bool
         or (given["associations"] and not given["fakes"])
-        or not (given["largest"] is None or (type(given["largest"]) is int and given["largest"] >= 1))
+        or not (
+            given["largest"] is None or (type(given["largest"]) is int and given["largest"] >= 1)
+        )
         or not 0 <= _number(given["gap"]) <= 1
         or not _number(given["seconds"]) > 0
     ):
         yield "the parameters are none that the method takes"
 
 
-def _nothing_more(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+def _nothing_more(
+    found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]
+) -> Iterator[str]:
     yield from ()
 
 
@@ -1043,12 +1354,19 @@ def _buckets_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -
 
 def _coincident_derivation(paper: Certificate) -> Iterator[str]:
     given = paper.parameters
-    own = [(one["name"], one["role"], one["type"]) for one in paper.columns if one["name"] == "group"]
+    own = [
+        (one["name"], one["role"], one["type"]) for one in paper.columns if one["name"] == "group"
+    ]
     if own != [("group", "insensitive", "integer")] or paper.levels:
         yield "the group is not described as the method does it, or levels are named, which groups have not"
     size, depth = _whole(given["size"]), _whole(given["depth"] + 1) - 1
     spare = ("groups", "records") if given["scheme"] in ("forest", "interleaved") else ("groups",)
-    ways = [("splits", "narrower"), ("splits", "boundary"), ("splits", "hierarchy"), ("curve", "hierarchy")]
+    ways = [
+        ("splits", "narrower"),
+        ("splits", "boundary"),
+        ("splits", "hierarchy"),
+        ("curve", "hierarchy"),
+    ]
     if (
         given["scheme"] not in ("forest", "UU", "UA", "interleaved")
         or (given["order"], given["ranges"]) not in ways
@@ -1063,7 +1381,9 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
         yield "the models of the promise are not those of the parameters"
 
 
-def _coincident_groups(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+def _coincident_groups(
+    found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]
+) -> Iterator[str]:
     """Whether groups are numbered by what they show, have a size that merging gives, and show what they may, the same of all."""
     given, number = paper.parameters, _integers(found, "group")
     if not len(number):
@@ -1072,10 +1392,18 @@ def _coincident_groups(found: Table, paper: Certificate, trees: Mapping[str, Hie
     if number.min() != 1 or not sizes.all():
         yield "the groups are not numbered one by one"
         return
-    size, depth, block = _whole(given["size"]), given["depth"], 3 if given["scheme"] == "interleaved" else 1
+    size, depth, block = (
+        _whole(given["size"]),
+        given["depth"],
+        3 if given["scheme"] == "interleaved" else 1,
+    )
     fit = max((found.rows // size // block).bit_length() - 1, 0)
     top = min(depth, fit) if given["scheme"] in ("forest", "interleaved") else fit
-    parts = {2 * size, *(2 * size * block << level for level in range(top + 1)), *([3 * size] if block == 3 else [])}
+    parts = {
+        2 * size,
+        *(2 * size * block << level for level in range(top + 1)),
+        *([3 * size] if block == 3 else []),
+    }
     if odd := sum(2 * each not in parts for each in sizes.tolist()):
         yield f"{plural(odd, 'group')} of {len(sizes):,} have a size that merging does not give"
     if found.rows % (size * (block << top if given["spare"] == "records" else 1)):
@@ -1087,8 +1415,15 @@ def _coincident_groups(found: Table, paper: Certificate, trees: Mapping[str, Hie
         if (codes[1:] != codes[:-1])[number[1:] == number[:-1]].any():
             yield f"column {name!r} shows several values in one group"
         texts = ["" if key is None else str(key) for key in column.keys]
-        shown.append([_in_words(texts[code]) for code in codes[np.unique(number, return_index=True)[1]].tolist()])
-        if name in trees and (wrong := _undeclared(texts, trees[name], given["ranges"] != "hierarchy")):
+        shown.append(
+            [
+                _in_words(texts[code])
+                for code in codes[np.unique(number, return_index=True)[1]].tolist()
+            ]
+        )
+        if name in trees and (
+            wrong := _undeclared(texts, trees[name], given["ranges"] != "hierarchy")
+        ):
             yield f"column {name!r} has {plural(wrong, 'value')} beyond its hierarchy and the ranges of its values"
     if any(one > other for one, other in pairwise(zip(*shown, strict=True))):
         yield "the numbers of groups do not follow what the groups show"
@@ -1096,15 +1431,23 @@ def _coincident_groups(found: Table, paper: Certificate, trees: Mapping[str, Hie
 
 def _in_words(text: str) -> tuple[list[str | int], str]:
     """Texts in their order, and numbers in them by value."""
-    return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))], text
+    return [
+        int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))
+    ], text
 
 
 def _undeclared(texts: Iterable[str], tree: Hierarchy, ranges: bool) -> int:
     """How many texts are none of a hierarchy, nor, where there are `ranges`, a run of values of its domain."""
     known = {label for labels in tree.labels for label in labels}
     ends = set(tree.cuts)
-    if tree.kind is Kind.INTEGER:  # ranges end before a whole number: a cut or the one after it, by which side is closed
-        ends = {end + past for end in (ends or {float(label) for label in tree.labels[0] if label}) for past in (0, 1)}
+    if (
+        tree.kind is Kind.INTEGER
+    ):  # ranges end before a whole number: a cut or the one after it, by which side is closed
+        ends = {
+            end + past
+            for end in (ends or {float(label) for label in tree.labels[0] if label})
+            for past in (0, 1)
+        }
 
     def run(text: str) -> bool:
         if tree.kind is Kind.TEXT:
@@ -1116,7 +1459,10 @@ def _undeclared(texts: Iterable[str], tree: Hierarchy, ranges: bool) -> int:
         return text[:1] + text[-1:] == "[]" and {first, last} <= set(tree.labels[0])
 
     wrong = [text for text in texts if text not in known]
-    return sum(not (ranges and (short in known or run(short))) for short in (one.removesuffix(" or missing") for one in wrong))
+    return sum(
+        not (ranges and (short in known or run(short)))
+        for short in (one.removesuffix(" or missing") for one in wrong)
+    )
 
 
 def _neighbours(text: str, tree: Hierarchy) -> bool:
@@ -1148,7 +1494,13 @@ def _coincident_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]
 # Disclosure functions: is the table one of the path
 
 
-_UNEVEN = ("k-anonymity", "distinct-diversity", "p-sensitivity", "entropy-diversity", "recursive-diversity")
+_UNEVEN = (
+    "k-anonymity",
+    "distinct-diversity",
+    "p-sensitivity",
+    "entropy-diversity",
+    "recursive-diversity",
+)
 
 
 def _disclosure_derivation(paper: Certificate) -> Iterator[str]:
@@ -1156,7 +1508,8 @@ def _disclosure_derivation(paper: Certificate) -> Iterator[str]:
     named = {*given["floor"], *(name for step in given["path"] or () for name in step)}
     models = [model["is"] for model in given["models"]]
     if (
-        (given["rule"], given["local"]) not in (("permutations", False), ("permutations", True), ("first-safe", False))
+        (given["rule"], given["local"])
+        not in (("permutations", False), ("permutations", True), ("first-safe", False))
         or named - set(quasi)
         or any(type(level) is not int or level < 0 for level in given["floor"].values())
         or "delta-presence" in models
@@ -1176,26 +1529,36 @@ def _path(paper: Certificate, trees: Mapping[str, Hierarchy]) -> list[dict[str, 
     given, quasi = paper.parameters, _quasi(paper)
     nodes, steps = [{name: given["floor"].get(name, 0) for name in quasi}], given["path"]
     if steps is None:
-        turns = [(Fraction(at, trees[n].height), quasi.index(n), n) for n in quasi for at in range(nodes[0][n], trees[n].height)]
+        turns = [
+            (Fraction(at, trees[n].height), quasi.index(n), n)
+            for n in quasi
+            for at in range(nodes[0][n], trees[n].height)
+        ]
         steps = [[name] for *_, name in sorted(turns)]
     for step in steps:
         nodes.append({name: level + step.count(name) for name, level in nodes[-1].items()})
     return nodes
 
 
-def _disclosure_groups(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+def _disclosure_groups(
+    found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]
+) -> Iterator[str]:
     """With all hierarchies: whether the table is one of the path, and every step down to it was safe whoever has which value."""
     given, quasi = paper.parameters, _quasi(paper)
     if not found.rows or set(trees) != set(quasi):
         return
     path = _path(paper, trees)
-    if any(level > trees[name].height for name, level in path[-1].items()) or (paper.levels and paper.levels not in path):
+    if any(level > trees[name].height for name, level in path[-1].items()) or (
+        paper.levels and paper.levels not in path
+    ):
         yield "the levels are none of the path"
         return
     if given["rule"] != "permutations":
         return
     groups, columns = _groups(found, paper), [found.column(name) for name in quasi]
-    ladders = [[trees[name].maps[node[name]] for node in path] for name in quasi]  # codes of leaves, for every table of the path
+    ladders = [
+        [trees[name].maps[node[name]] for node in path] for name in quasi
+    ]  # codes of leaves, for every table of the path
     labels = [[trees[name].labels[node[name]] for node in path] for name in quasi]
     places, leaves = [], []
     for row in np.unique(groups.rows, return_index=True)[1].tolist():
@@ -1203,7 +1566,8 @@ def _disclosure_groups(found: Table, paper: Certificate, trees: Mapping[str, Hie
         fits = [
             at
             for at, node in enumerate(path)
-            if paper.levels in ({}, node) and all(text in own[at] for text, own in zip(texts, labels, strict=True))
+            if paper.levels in ({}, node)
+            and all(text in own[at] for text, own in zip(texts, labels, strict=True))
         ]
         if not fits:
             yield "a group shows values that no table of the path has"
@@ -1211,20 +1575,30 @@ def _disclosure_groups(found: Table, paper: Certificate, trees: Mapping[str, Hie
         at = fits[-1]
         those = zip(ladders, labels, texts, strict=True)
         places.append(at)
-        leaves.append([int(np.argmax(ladder[at] == own[at].index(text))) for ladder, own, text in those])
+        leaves.append(
+            [int(np.argmax(ladder[at] == own[at].index(text))) for ladder, own, text in those]
+        )
 
     def codes(one: int, at: int) -> tuple[int, ...]:
-        return tuple(int(ladder[at][leaf]) for ladder, leaf in zip(ladders, leaves[one], strict=True))
+        return tuple(
+            int(ladder[at][leaf]) for ladder, leaf in zip(ladders, leaves[one], strict=True)
+        )
 
     for at in range(len(path) - 1, 0, -1):
         whole: dict[Any, list[int]] = {}
         parts: dict[Any, list[int]] = {}
         for one in (one for one, place in enumerate(places) if place <= at):
             whole.setdefault(codes(one, at), []).append(one)
-            parts.setdefault((codes(one, at), codes(one, at - 1) if places[one] < at else None), []).append(one)
+            parts.setdefault(
+                (codes(one, at), codes(one, at - 1) if places[one] < at else None), []
+            ).append(one)
         sizes = [sum(groups.sizes[one] for one in some) for some in parts.values()]
         worst = _Worst(sizes, found, paper, (), groups, [whole[key] for key, _ in parts])
-        if any(_CHECKS[model["is"]](worst, model) for model in given["models"] if model["is"] in _UNEVEN):
+        if any(
+            _CHECKS[model["is"]](worst, model)
+            for model in given["models"]
+            if model["is"] in _UNEVEN
+        ):
             yield f"step {at} of the path was gone down, though it is not safe whoever has which value"
             return
 
@@ -1241,9 +1615,19 @@ def _disclosure_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]
 def _personal(paper: Certificate) -> Iterator[str]:
     """Whether the promise is that of the parameters."""
     given, promise = paper.parameters, paper.promise
-    if promise["promise"] != LowestRisk.name or paper.levels or paper.derived or paper.whole is not True:
-        raise FileError("personal generalisation has its own promise, no levels for all records, and leaves none out")
-    floors = [given["utility"], *(wish["utility"] for wish in given["wishes"].values() if wish["utility"] is not None)]
+    if (
+        promise["promise"] != LowestRisk.name
+        or paper.levels
+        or paper.derived
+        or paper.whole is not True
+    ):
+        raise FileError(
+            "personal generalisation has its own promise, no levels for all records, and leaves none out"
+        )
+    floors = [
+        given["utility"],
+        *(wish["utility"] for wish in given["wishes"].values() if wish["utility"] is not None),
+    ]
     counted = "table" if given["register"] is None else "register"
     if (promise["counted_in"], *(promise[name] for name in ("solver", "measure", "model"))) != (
         counted,
@@ -1252,7 +1636,9 @@ def _personal(paper: Certificate) -> Iterator[str]:
         yield "the promise is not that of the parameters"
 
 
-def _worth_enough(found: Table, paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
+def _worth_enough(
+    found: Table, paper: Certificate, hierarchies: Mapping[str, Hierarchy]
+) -> Iterator[str]:
     """Whether every record keeps the utility promised, by the best reading of each text that occurs at several levels."""
     quasi = [column["name"] for column in paper.columns if column["role"] == "quasi"]
     if not found.rows or any(name not in hierarchies for name in quasi):
@@ -1260,12 +1646,19 @@ def _worth_enough(found: Table, paper: Certificate, hierarchies: Mapping[str, Hi
     measure, worth, whole = paper.parameters["measure"], np.zeros(found.rows), 0.0
     for name in quasi:
         kind = _declared(paper, name)
-        tree, times = hierarchies[name].of_kind(kind).with_missing(), float(_number(paper.parameters["importance"].get(name, 1)))
+        tree, times = (
+            hierarchies[name].of_kind(kind).with_missing(),
+            float(_number(paper.parameters["importance"].get(name, 1))),
+        )
         leaves = int(tree.cover(tree.height).max())
         of_text: dict[Key | None, float] = {}
         for level, labels in enumerate(tree.labels):
             for label, covered in zip(labels, tree.cover(level).tolist(), strict=True):
-                own = {"depth": tree.height - level, "leaves": 1 / covered, "log": math.log(leaves / covered)}[measure]
+                own = {
+                    "depth": tree.height - level,
+                    "leaves": 1 / covered,
+                    "log": math.log(leaves / covered),
+                }[measure]
                 text = _canonical(label, kind)
                 of_text[text] = max(of_text.get(text, 0.0), times * own)
         whole += times * {"depth": tree.height, "leaves": 1, "log": math.log(leaves)}[measure]
@@ -1280,7 +1673,11 @@ def _worth_enough(found: Table, paper: Certificate, hierarchies: Mapping[str, Hi
 
 def _personal_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
     yield "that no generalisation of a record with this utility has a lower risk, for which the input is needed"
-    if unknown := [one["name"] for one in paper.columns if one["role"] == "quasi" and one["name"] not in hierarchies]:
+    if unknown := [
+        one["name"]
+        for one in paper.columns
+        if one["role"] == "quasi" and one["name"] not in hierarchies
+    ]:
         yield f"that every record keeps its utility, for want of the hierarchies of {listed(unknown)}"
     if len({str(wish["utility"]) for wish in paper.parameters["wishes"].values()}) > 1:
         yield "that people who chose a higher utility than the lowest one keep it"
@@ -1318,7 +1715,9 @@ _KNOWN = {
         _counted,
         _noise_trusted,
     ),
-    "kdgs": _Checks("semantic anonymity", "k levels counts", "", _semantic_derivation, _counted, _levels_trusted),
+    "kdgs": _Checks(
+        "semantic anonymity", "k levels counts", "", _semantic_derivation, _counted, _levels_trusted
+    ),
     "columns": _Checks(
         "differential privacy",
         "epsilon delta k most schema groups public buying person item value items looked_at levels unit rows counts",
@@ -1351,11 +1750,23 @@ _KNOWN = {
         _disclosure_groups,
         _disclosure_trusted,
     ),
-    "mondrian": _Checks("semantic anonymity", "models relaxed ranges splits", "", _splits_derivation, _split, _splits_trusted),
+    "mondrian": _Checks(
+        "semantic anonymity",
+        "models relaxed ranges splits",
+        "",
+        _splits_derivation,
+        _split,
+        _splits_trusted,
+    ),
 }
 _ALGORITHMIC = {
     promise: [name for name, checks in _KNOWN.items() if checks.promise == promise]
-    for promise in ("differential privacy", "semantic anonymity", BucketLimits.name, Coincidence.name)
+    for promise in (
+        "differential privacy",
+        "semantic anonymity",
+        BucketLimits.name,
+        Coincidence.name,
+    )
 }
 
 
@@ -1387,7 +1798,11 @@ class _Groups:
             if level == 0 and tree.kind is not Kind.TEXT:  # leaves in the order of their values
                 order = {leaf: place for place, leaf in enumerate(dict.fromkeys(leaves))}
                 values = [order[leaf] for leaf in leaves]
-        pairs, often = np.unique(np.stack([np.asarray(self.rows), column.codes.astype(np.int64)]), axis=1, return_counts=True)
+        pairs, often = np.unique(
+            np.stack([np.asarray(self.rows), column.codes.astype(np.int64)]),
+            axis=1,
+            return_counts=True,
+        )
         inside: list[Counter[int]] = [Counter() for _ in self.sizes]
         whole: Counter[int] = Counter()
         for group, code, count in zip(*pairs.tolist(), often.tolist(), strict=True):
@@ -1398,7 +1813,14 @@ class _Groups:
 
     def lines(self, name: str) -> Sequence[Sequence[str]]:
         """The hierarchy of a sensitive column, or nothing."""
-        return next((column.get("hierarchy") or () for column in self.certificate.columns if column["name"] == name), ())
+        return next(
+            (
+                column.get("hierarchy") or ()
+                for column in self.certificate.columns
+                if column["name"] == name
+            ),
+            (),
+        )
 
 
 def _groups(found: Table, certificate: Certificate) -> _Groups:
@@ -1410,7 +1832,9 @@ def _groups(found: Table, certificate: Certificate) -> _Groups:
     for name in quasi:
         column = found.column(name)
         _, rows = np.unique(rows * len(column.keys) + column.codes, return_inverse=True)
-        suppressed &= np.isin(column.codes, [code for code, key in enumerate(column.keys) if key == "*"])
+        suppressed &= np.isin(
+            column.codes, [code for code, key in enumerate(column.keys) if key == "*"]
+        )
     _, compact = np.unique(rows[~suppressed], return_inverse=True)
     rows = np.full(found.rows, -1, dtype=np.int64)
     rows[~suppressed] = compact
@@ -1426,7 +1850,9 @@ class _Worst(_Groups):
 
     def histograms(self, name: str, level: int = 0) -> tuple[list[Counter[int]], Counter[int], int]:
         shown, whole, number = self.groups.histograms(name, level)
-        together: dict[Sequence[int], Counter[int]] = {tuple(union): Counter() for union in self.unions}
+        together: dict[Sequence[int], Counter[int]] = {
+            tuple(union): Counter() for union in self.unions
+        }
         for union, bag in together.items():
             for one in union:
                 bag.update(shown[one])
@@ -1459,13 +1885,17 @@ def _p_sensitive(groups: _Groups, model: Mapping[str, Any]) -> int:
 def _entropy(groups: _Groups, model: Mapping[str, Any]) -> int:
     least = math.log(Fraction(model["l"])) * (1 - _SLACK) - _SLACK
     inside, _, _ = groups.histograms(model["column"])
-    return sum(-sum(n / v.total() * math.log(n / v.total()) for n in v.values()) < least for v in inside)
+    return sum(
+        -sum(n / v.total() * math.log(n / v.total()) for n in v.values()) < least for v in inside
+    )
 
 
 def _recursive(groups: _Groups, model: Mapping[str, Any]) -> int:
     inside, _, _ = groups.histograms(model["column"])
     descending = [sorted(values.values(), reverse=True) for values in inside]
-    return sum(counts[0] >= Fraction(model["c"]) * sum(counts[model["l"] - 1 :]) for counts in descending)
+    return sum(
+        counts[0] >= Fraction(model["c"]) * sum(counts[model["l"] - 1 :]) for counts in descending
+    )
 
 
 def _t_closeness(groups: _Groups, model: Mapping[str, Any]) -> int:
@@ -1474,18 +1904,26 @@ def _t_closeness(groups: _Groups, model: Mapping[str, Any]) -> int:
         far = [Fraction(0)] * len(groups.sizes)
         for level in range(height):
             inside, whole, _ = groups.histograms(model["column"], level)
-            far = [sum_ + _moved(values, whole) / height for sum_, values in zip(far, inside, strict=True)]
+            far = [
+                sum_ + _moved(values, whole) / height
+                for sum_, values in zip(far, inside, strict=True)
+            ]
     else:
         inside, whole, values = groups.histograms(model["column"])
         ordered = model["distance"] == "ordered"
-        far = [_carried(group, whole) / max(values - 1, 1) if ordered else _moved(group, whole) for group in inside]
+        far = [
+            _carried(group, whole) / max(values - 1, 1) if ordered else _moved(group, whole)
+            for group in inside
+        ]
     return sum(distance > Fraction(model["t"]) for distance in far)
 
 
 def _moved(group: Counter[int], whole: Counter[int]) -> Fraction:
     """Half the sum of the differences of shares."""
     size, records = group.total(), whole.total()
-    return Fraction(sum(max(0, n * records - whole[value] * size) for value, n in group.items()), size * records)
+    return Fraction(
+        sum(max(0, n * records - whole[value] * size) for value, n in group.items()), size * records
+    )
 
 
 def _carried(group: Counter[int], whole: Counter[int]) -> Fraction:
@@ -1518,7 +1956,9 @@ def _delta_disclosure(groups: _Groups, model: Mapping[str, Any]) -> int:
 
     def fails(group: Counter[int]) -> bool:
         shares = (n * records / (group.total() * whole[value]) for value, n in group.items())
-        return (model["every_value"] and len(group) < values) or any(abs(math.log(share)) >= delta for share in shares)
+        return (model["every_value"] and len(group) < values) or any(
+            abs(math.log(share)) >= delta for share in shares
+        )
 
     return sum(map(fails, inside))
 

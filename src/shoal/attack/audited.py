@@ -31,7 +31,9 @@ def told(audit: Audit) -> tuple[Told, ...]:
 
     What is tried grows quickly with the number of queries; TooLargeError where it is too much.
     """
-    return tuple(found for standing in audit.state() if standing.family for found in _of(audit, standing))
+    return tuple(
+        found for standing in audit.state() if standing.family for found in _of(audit, standing)
+    )
 
 
 def _of(audit: Audit, standing: Standing) -> Iterator[Told]:

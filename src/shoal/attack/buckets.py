@@ -51,26 +51,49 @@ def posterior(
     left = Counter(shown)
     left.subtract(known)
     fakes, people = sum(shown.values()) - size, size - len(known)
-    if fakes < 0 or people < 1 or min(left.values()) < 0 or drawn not in ("proportional", "uniform"):
+    if (
+        fakes < 0
+        or people < 1
+        or min(left.values()) < 0
+        or drawn not in ("proportional", "uniform")
+    ):
         raise ParameterError(
             "a bucket shows at least as many values as it has people, known ones among them, and not all are known"
         )
-    if not all(isinstance(share, int | Fraction) and share > 0 for share in shares.values()) or not set(shown) <= set(shares):
-        raise ParameterError("`shares` are numbers above 0, exact ones, of all values that there are")
-    single = [value for value, often in shown.items() if often == 1 and left[value] and value not in certain]
+    if not all(
+        isinstance(share, int | Fraction) and share > 0 for share in shares.values()
+    ) or not set(shown) <= set(shares):
+        raise ParameterError(
+            "`shares` are numbers above 0, exact ones, of all values that there are"
+        )
+    single = [
+        value
+        for value, often in shown.items()
+        if often == 1 and left[value] and value not in certain
+    ]
     if comb(len(single), fakes) * factorial(fakes) > LARGEST:
-        raise TooLargeError(f"there are more than {LARGEST:,} ways to tell real from fake; take a smaller bucket or fewer fakes")
+        raise TooLargeError(
+            f"there are more than {LARGEST:,} ways to tell real from fake; take a smaller bucket or fewer fakes"
+        )
     outside = Fraction(sum(shares.values()) - sum(shares[value] for value in shown))
     weighed: dict[V, Fraction] = {}
     total = Fraction(0)
     for fake in combinations(single, fakes):
-        weight = sum(_weights([Fraction(shares[value]) for value in fake], outside, drawn), Fraction(0))
+        weight = sum(
+            _weights([Fraction(shares[value]) for value in fake], outside, drawn), Fraction(0)
+        )
         total += weight
         for value in fake:
             weighed[value] = weighed.get(value, Fraction(0)) + weight
     if not total:
-        raise ParameterError("nobody could have made such a bucket: there are fewer values that may be fake than fakes")
-    found = {value: (often - weighed.get(value, Fraction(0)) / total) / people for value, often in left.items() if often}
+        raise ParameterError(
+            "nobody could have made such a bucket: there are fewer values that may be fake than fakes"
+        )
+    found = {
+        value: (often - weighed.get(value, Fraction(0)) / total) / people
+        for value, often in left.items()
+        if often
+    }
     return {value: probability for value, probability in found.items() if probability}
 
 
@@ -156,15 +179,24 @@ def _without_fakes(size: int, often: int, others: int) -> Fraction:
 
 
 def _surest(
-    shown: Mapping[int, int], size: int, shares: Mapping[int, Fraction], others: int, certain: Collection[int]
+    shown: Mapping[int, int],
+    size: int,
+    shares: Mapping[int, Fraction],
+    others: int,
+    certain: Collection[int],
 ) -> Fraction:
     """The largest posterior, over all choices of so many known values."""
     values = [value for value, often in shown.items() for _ in range(often)]
     if comb(len(values), others) * comb(len(values), sum(shown.values()) - size) > LARGEST:
-        raise TooLargeError("there are too many ways to know people of such buckets; ask for 0, 1, or all but one")
+        raise TooLargeError(
+            "there are too many ways to know people of such buckets; ask for 0, 1, or all but one"
+        )
     best = Fraction(0)
     for some in set(combinations(values, others)):
-        singles = sum(often == 1 and value not in some and value not in certain for value, often in shown.items())
+        singles = sum(
+            often == 1 and value not in some and value not in certain
+            for value, often in shown.items()
+        )
         if singles >= sum(shown.values()) - size:
             best = max(best, *posterior(shown, size, shares, some, certain=certain).values())
     return best

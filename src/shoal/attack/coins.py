@@ -44,7 +44,9 @@ Bools = npt.NDArray[np.bool_]
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 _DIGITS = 100
-_GRID = 1 << 320  # intervals are rounded outwards to multiples of its inverse, lest fractions grow without end
+_GRID = (
+    1 << 320
+)  # intervals are rounded outwards to multiples of its inverse, lest fractions grow without end
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,10 @@ def exp(x: Fraction) -> Interval:
     """e^x for a rational x. Decimal's exp is rounded correctly, so its neighbours are on either side."""
     if x == 0:
         return ONE
-    down, up = Context(prec=_DIGITS, rounding=ROUND_FLOOR), Context(prec=_DIGITS, rounding=ROUND_CEILING)
+    down, up = (
+        Context(prec=_DIGITS, rounding=ROUND_FLOOR),
+        Context(prec=_DIGITS, rounding=ROUND_CEILING),
+    )
     n, d = Decimal(x.numerator), Decimal(x.denominator)
     return Interval(
         Fraction(down.next_minus(down.exp(down.divide(n, d)))),
@@ -127,7 +132,13 @@ class Enumerated(Chance):
         if self._at == len(self._path):
             if self.weight.high < self._cut:
                 raise _Cut
-            self._path.append([0, len(weights), [(i, self.weight * w) for i, w in enumerate(weights) if w.high > 0]])
+            self._path.append(
+                [
+                    0,
+                    len(weights),
+                    [(i, self.weight * w) for i, w in enumerate(weights) if w.high > 0],
+                ]
+            )
         taken, number, options = self._path[self._at]
         assert number == len(weights), "what is run must be deterministic apart from its chance"
         self._at += 1
@@ -170,13 +181,21 @@ class Enumerated(Chance):
         return np.array([self.coin(point(probability)) for _ in range(size)], dtype=np.bool_)
 
     def bernoullis(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
-        return np.array([self.coin(point(Fraction(n, denominator))) for n in numerators.tolist()], dtype=np.bool_)
+        return np.array(
+            [self.coin(point(Fraction(n, denominator))) for n in numerators.tolist()],
+            dtype=np.bool_,
+        )
 
     def binomial(self, trials: Ints, probability: Fraction) -> Ints:
-        return np.array([self.branch(_binomial(n, probability)) for n in np.asarray(trials).tolist()], dtype=np.int64)
+        return np.array(
+            [self.branch(_binomial(n, probability)) for n in np.asarray(trials).tolist()],
+            dtype=np.int64,
+        )
 
     def bernoullis_exp(self, multiples: Any, rate: Fraction) -> Bools:
-        return np.array([self.coin(exp(-rate * int(multiple))) for multiple in multiples], dtype=np.bool_)
+        return np.array(
+            [self.coin(exp(-rate * int(multiple))) for multiple in multiples], dtype=np.bool_
+        )
 
     def _exp_within_one(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
         return Enumerated.bernoullis_exp(self, numerators, Fraction(1, denominator))
@@ -186,10 +205,14 @@ class Enumerated(Chance):
         values, weights = _laplace(Fraction(scale), self._cut / 10)
         return np.array([values[self.branch(weights)] for _ in range(size)], dtype=np.int64)
 
-    def permute_and_flip_lazily(self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction) -> int:
+    def permute_and_flip_lazily(
+        self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction
+    ) -> int:
         return self.branch(flipped([exp(rate * (s - best)) for s in _scores(bounds, best, score)]))
 
-    def exponential_lazily(self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction) -> int:
+    def exponential_lazily(
+        self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction
+    ) -> int:
         weights = [exp(rate * (s - best)) for s in _scores(bounds, best, score)]
         total = sum(weights, ZERO)
         return self.branch([weight / total for weight in weights])
@@ -201,7 +224,9 @@ def shipped(*draws: str) -> type[Enumerated]:
 
 
 def law(
-    run: Callable[[Enumerated], Outcome], kind: type[Enumerated] = Enumerated, cut: Fraction = Fraction(0)
+    run: Callable[[Enumerated], Outcome],
+    kind: type[Enumerated] = Enumerated,
+    cut: Fraction = Fraction(0),
 ) -> dict[Outcome, Interval]:
     """Every outcome of `run` with its probability. Paths lighter than `cut` are not followed and miss in the sum."""
     weights: dict[Outcome, Interval] = {}
@@ -229,37 +254,57 @@ def flipped(probabilities: Sequence[Interval]) -> list[Interval]:
     for i, own in enumerate(probabilities):
         symmetric = [ONE]  # the product's coefficients without their signs, which alternate
         for other in (*probabilities[:i], *probabilities[i + 1 :]):
-            symmetric = [a + other * b for a, b in zip([*symmetric, ZERO], [ZERO, *symmetric], strict=True)]
-        parts = [coefficient * point(Fraction(1, power + 1)) for power, coefficient in enumerate(symmetric)]
+            symmetric = [
+                a + other * b for a, b in zip([*symmetric, ZERO], [ZERO, *symmetric], strict=True)
+            ]
+        parts = [
+            coefficient * point(Fraction(1, power + 1))
+            for power, coefficient in enumerate(symmetric)
+        ]
         integral = sum(parts[::2], ZERO) - sum(parts[1::2], ZERO)
         law.append(own * Interval(max(integral.low, Fraction(0)), integral.high))
     return law
 
 
-def standard(one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval) -> Interval:
+def standard(
+    one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval
+) -> Interval:
     """The least δ with P₁(S) ≤ growth · P₂(S) + δ for all sets S of outcomes; growth is e^ε."""
     excess = [weight - growth * other.get(outcome, ZERO) for outcome, weight in one.items()]
     zero = Fraction(0)
-    return Interval(sum((max(e.low, zero) for e in excess), zero), sum((max(e.high, zero) for e in excess), zero))
+    return Interval(
+        sum((max(e.low, zero) for e in excess), zero),
+        sum((max(e.high, zero) for e in excess), zero),
+    )
 
 
-def probabilistic(one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval) -> Interval:
+def probabilistic(
+    one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval
+) -> Interval:
     """The probability P₁ of outcomes that are more than growth times as likely as under P₂; growth is e^ε."""
-    excess = {outcome: weight - growth * other.get(outcome, ZERO) for outcome, weight in one.items()}
+    excess = {
+        outcome: weight - growth * other.get(outcome, ZERO) for outcome, weight in one.items()
+    }
     surely = sum((one[outcome].low for outcome, e in excess.items() if e.low > 0), Fraction(0))
-    return Interval(surely, sum((one[outcome].high for outcome, e in excess.items() if e.high > 0), Fraction(0)))
+    return Interval(
+        surely, sum((one[outcome].high for outcome, e in excess.items() if e.high > 0), Fraction(0))
+    )
 
 
 def _scores(bounds: Any, best: int, score: Callable[[int], int]) -> list[int]:
     scores = [int(score(i)) for i in range(len(bounds))]
     assert max(scores) == best, "the best score is not the best"
-    assert all(s <= bound for s, bound in zip(scores, bounds, strict=True)), "a bound is below its score"
+    assert all(s <= bound for s, bound in zip(scores, bounds, strict=True)), (
+        "a bound is below its score"
+    )
     return scores
 
 
 @lru_cache(maxsize=1000)
 def _binomial(n: int, p: Fraction) -> list[Interval]:
-    return [point(comb(n, i) * Fraction(p) ** i * (1 - Fraction(p)) ** (n - i)) for i in range(n + 1)]
+    return [
+        point(comb(n, i) * Fraction(p) ** i * (1 - Fraction(p)) ** (n - i)) for i in range(n + 1)
+    ]
 
 
 @lru_cache(maxsize=100)

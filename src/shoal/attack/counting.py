@@ -47,17 +47,30 @@ MOST = 60_000
 """Steps worth taking to count the ways of one puzzle: about a second."""
 
 _FINEST = 1 << 40  # what a probability is rounded to before a model judges it
-_NOTHING, _FAILED = (0, None), "failed"  # what is remembered of a part without people, and of one that fails in any case
+_NOTHING, _FAILED = (
+    (0, None),
+    "failed",
+)  # what is remembered of a part without people, and of one that fails in any case
 
 
 class Judge:
     """Which bags of values satisfy the models, by the code that ships. `leaf` is the code that models know a value by."""
 
-    def __init__(self, models: Sequence[Model], column: str, total: Ints, leaf: Ints, leaves: int) -> None:
+    def __init__(
+        self, models: Sequence[Model], column: str, total: Ints, leaf: Ints, leaves: int
+    ) -> None:
         for model in models:
             if isinstance(model, DeltaPresence) or set(model.columns) - {column}:
-                raise ParameterError(f"{model} is not about column {column!r}, and the attack is on that; attack another column")
-        self.models, self.column, self.total, self.leaf, self.leaves = models, column, total, leaf, leaves
+                raise ParameterError(
+                    f"{model} is not about column {column!r}, and the attack is on that; attack another column"
+                )
+        self.models, self.column, self.total, self.leaf, self.leaves = (
+            models,
+            column,
+            total,
+            leaf,
+            leaves,
+        )
         self.least = fewest(models)
         self.memory = _Memory.of(models)
         self._known: dict[tuple[int, ...], bool] = {}
@@ -65,17 +78,23 @@ class Judge:
     def holds(self, bags: npt.NDArray[Any]) -> Bools:
         """Which of some bags, a line each with how often every value occurs, satisfy all models, among all of the table."""
         number = len(bags)
-        whole = (-(-bags // self.total)).max(axis=1).sum() + 1  # so often the table, so that shares stay what they are
+        whole = (-(-bags // self.total)).max(
+            axis=1
+        ).sum() + 1  # so often the table, so that shares stay what they are
         rest = whole * self.total - bags.sum(axis=0)
         every = np.vstack([bags, rest])
         own, value = np.nonzero(every)
         leaves = self.leaf[value].astype(smallest(self.leaves)), self.leaves
-        return satisfied(self.models, own, number, {self.column: leaves}, every[own, value].astype(np.int64))
+        return satisfied(
+            self.models, own, number, {self.column: leaves}, every[own, value].astype(np.int64)
+        )
 
     def hold(self, bags: Sequence[tuple[int, ...]]) -> list[bool]:
         """The same for several bags, each looked at once in a life."""
         if new := list(dict.fromkeys(bag for bag in bags if bag not in self._known)):
-            self._known.update(zip(new, self.holds(np.array(new, dtype=np.int64)).tolist(), strict=True))
+            self._known.update(
+                zip(new, self.holds(np.array(new, dtype=np.int64)).tolist(), strict=True)
+            )
         return [self._known[bag] for bag in bags]
 
     def believed(self, belief: Sequence[Fraction]) -> bool:
@@ -100,12 +119,29 @@ class _Memory:
     @classmethod
     def of(cls, models: Sequence[Model]) -> "_Memory":
         counted = (KAnonymity, DistinctDiversity, PSensitive)
-        most = max([1, *(getattr(m, "l", getattr(m, "p", 1)) for m in models if isinstance(m, DistinctDiversity | PSensitive))])
+        most = max(
+            [
+                1,
+                *(
+                    getattr(m, "l", getattr(m, "p", 1))
+                    for m in models
+                    if isinstance(m, DistinctDiversity | PSensitive)
+                ),
+            ]
+        )
         if all(isinstance(model, counted) for model in models):
-            return cls(lambda seen, value, often, size: min((seen or 0) + 1, most), lambda seen, size, more: seen == most)
+            return cls(
+                lambda seen, value, often, size: min((seen or 0) + 1, most),
+                lambda seen, size, more: seen == most,
+            )
         if all(isinstance(model, (*counted, EntropyDiversity)) for model in models):
-            return cls._of_entropy(most, max(Fraction(model.l) for model in models if isinstance(model, EntropyDiversity)))
-        if all(isinstance(model, (*counted, EntropyDiversity, RecursiveDiversity)) for model in models):
+            return cls._of_entropy(
+                most,
+                max(Fraction(model.l) for model in models if isinstance(model, EntropyDiversity)),
+            )
+        if all(
+            isinstance(model, (*counted, EntropyDiversity, RecursiveDiversity)) for model in models
+        ):
             return cls(lambda seen, value, often, size: tuple(sorted((*(seen or ()), often))))
         return cls(lambda seen, value, often, size: (*(seen or ()), (value, often)))
 
@@ -160,11 +196,20 @@ class _Counting:
         self.sizes = [sum(puzzle.classes[one][1] for one in part) for part in self.parts]
         place = {part: at for at, part in enumerate(self.parts)}
         self.candidates = [[place[part] for part in candidate] for candidate in puzzle.candidates]
-        self.strata = [[at for at, (own, _) in enumerate(puzzle.classes) if own == one] for one in range(len(puzzle.bags))]
+        self.strata = [
+            [at for at, (own, _) in enumerate(puzzle.classes) if own == one]
+            for one in range(len(puzzle.bags))
+        ]
         often = [sum(bag[value] for bag in puzzle.bags) for value in range(len(puzzle.bags[0]))]
-        self.values = sorted((value for value, some in enumerate(often) if some), key=lambda value: -often[value])
-        self.to_come = [[often[value] for value in self.values[at:]] for at in range(len(self.values) + 1)]  # largest first
-        self.example: dict[Any, tuple[tuple[int, int], ...]] = {_NOTHING: ()}  # a bag of which that is remembered
+        self.values = sorted(
+            (value for value, some in enumerate(often) if some), key=lambda value: -often[value]
+        )
+        self.to_come = [
+            [often[value] for value in self.values[at:]] for at in range(len(self.values) + 1)
+        ]  # largest first
+        self.example: dict[Any, tuple[tuple[int, int], ...]] = {
+            _NOTHING: ()
+        }  # a bag of which that is remembered
         self.known: dict[Any, Any] = {}
 
     def ways(self) -> Ways:
@@ -172,20 +217,29 @@ class _Counting:
         ahead: list[dict[Any, int]] = [{start: 1}]
         edges: list[list[tuple[Any, Any, int, tuple[int, ...]]]] = []
         for at in range(len(self.values)):
-            self._pay(sum(prod(_spreads_of(*some) for some in self._rooms(filled, at)) for filled, _ in ahead[-1]))
+            self._pay(
+                sum(
+                    prod(_spreads_of(*some) for some in self._rooms(filled, at))
+                    for filled, _ in ahead[-1]
+                )
+            )
             edges.append([(state, *step) for state in ahead[-1] for step in self._steps(state, at)])
             reached: dict[Any, int] = {}
             for state, new, often, _ in edges[-1]:
                 reached[new] = reached.get(new, 0) + ahead[-1][state] * often
             ahead.append(reached)
-        behind: dict[Any, dict[int, int]] = {state: {mask: 1} for state, mask in self._accepted(list(ahead[-1])).items()}
+        behind: dict[Any, dict[int, int]] = {
+            state: {mask: 1} for state, mask in self._accepted(list(ahead[-1])).items()
+        }
         has: dict[int, list[list[int]]] = {}
         total: dict[int, int] = {}
         for state, masks in behind.items():
             for mask in masks:
                 total[mask] = total.get(mask, 0) + ahead[-1][state]
                 has.setdefault(mask, [[0] * len(self.puzzle.bags[0]) for _ in self.puzzle.classes])
-        for value, layer, before in zip(reversed(self.values), reversed(edges), reversed(ahead[:-1]), strict=True):
+        for value, layer, before in zip(
+            reversed(self.values), reversed(edges), reversed(ahead[:-1]), strict=True
+        ):
             earlier: dict[Any, dict[int, int]] = {}
             for state, new, often, given in layer:
                 into = earlier.setdefault(state, {})
@@ -215,14 +269,21 @@ class _Counting:
     def _rooms(self, filled: tuple[int, ...], at: int) -> Iterator[tuple[int, tuple[int, ...]]]:
         """In every group how often a value is to be given, and the room that its classes have."""
         for classes, bag in zip(self.strata, self.puzzle.bags, strict=True):
-            yield bag[self.values[at]], tuple(self.puzzle.classes[one][1] - filled[one] for one in classes)
+            yield (
+                bag[self.values[at]],
+                tuple(self.puzzle.classes[one][1] - filled[one] for one in classes),
+            )
 
     def _pay(self, steps: int) -> None:
         self.left -= steps
         if self.left < 0:
-            raise TooLargeError("there are too many ways to spread the values over people; sample them")
+            raise TooLargeError(
+                "there are too many ways to spread the values over people; sample them"
+            )
 
-    def _remembered(self, seen: tuple[Any, ...], at: int, given: Sequence[int]) -> tuple[Any, ...] | None:
+    def _remembered(
+        self, seen: tuple[Any, ...], at: int, given: Sequence[int]
+    ) -> tuple[Any, ...] | None:
         """What is remembered of all parts; None if a candidate is sure to be accepted, and the ways for that are not asked."""
         now: list[Any] = []
         sure: list[bool] = []
@@ -236,12 +297,18 @@ class _Counting:
             one_now, one_sure = self.known[key]
             now.append(one_now)
             sure.append(one_sure)
-        if self.refused and any(all(sure[one] for one in candidate) for candidate in self.candidates):
+        if self.refused and any(
+            all(sure[one] for one in candidate) for candidate in self.candidates
+        ):
             return None
         if now.count(_FAILED) > seen.count(_FAILED):  # nothing else of a candidate counts then
             lost = [any(now[one] == _FAILED for one in candidate) for candidate in self.candidates]
             for one in range(len(now)):
-                if all(gone for gone, candidate in zip(lost, self.candidates, strict=True) if one in candidate):
+                if all(
+                    gone
+                    for gone, candidate in zip(lost, self.candidates, strict=True)
+                    if one in candidate
+                ):
                     now[one] = _FAILED
         return tuple(now)
 
@@ -254,8 +321,12 @@ class _Counting:
         if after == _FAILED:
             return _FAILED, False
         if often:
-            self.example.setdefault((people + often, after), (*self.example[had], (self.values[at], often)))
-        return (people + often, after), self.judge.memory.sure(after, size, self._more(at + 1, size - people - often))
+            self.example.setdefault(
+                (people + often, after), (*self.example[had], (self.values[at], often))
+            )
+        return (people + often, after), self.judge.memory.sure(
+            after, size, self._more(at + 1, size - people - often)
+        )
 
     def _more(self, at: int, people: int) -> int:
         """The largest product of n^n that so many people can have of the values from there on."""
@@ -278,7 +349,11 @@ class _Counting:
 
         def mask(every: Sequence[Any]) -> int:
             held = [seen != _FAILED and good[seen] for seen in every]
-            return sum(1 << bit for bit, candidate in enumerate(self.candidates) if all(held[at] for at in candidate))
+            return sum(
+                1 << bit
+                for bit, candidate in enumerate(self.candidates)
+                if all(held[at] for at in candidate)
+            )
 
         return {state: mask(state[1]) for state in states}
 
@@ -295,7 +370,9 @@ def _spreads(number: int, room: tuple[int, ...]) -> tuple[tuple[tuple[int, ...],
         for some in range(min(left, room[at]) + 1):
             yield from ((some, *rest) for rest in given(left - some, at + 1))
 
-    return tuple((people, factorial(number) // prod(map(factorial, people))) for people in given(number, 0))
+    return tuple(
+        (people, factorial(number) // prod(map(factorial, people))) for people in given(number, 0)
+    )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -318,9 +395,13 @@ def drawn(puzzle: Puzzle, judge: Judge, tries: int, source: np.random.Generator)
                 left -= has[:, at]
     refused = np.ones(tries, dtype=np.bool_)
     for candidate in puzzle.candidates:
-        refused &= ~np.all([judge.holds(has[:, list(part)].sum(axis=1)) for part in candidate], axis=0)
+        refused &= ~np.all(
+            [judge.holds(has[:, list(part)].sum(axis=1)) for part in candidate], axis=0
+        )
     kept = has[refused]
-    one = source.integers(0, [people for _, people in puzzle.classes], (len(kept), len(puzzle.classes)))
+    one = source.integers(
+        0, [people for _, people in puzzle.classes], (len(kept), len(puzzle.classes))
+    )
     return np.asarray((kept.cumsum(axis=2) <= one[:, :, None]).sum(axis=2), dtype=np.int64)
 
 
@@ -331,7 +412,9 @@ def _taken(left: Ints, people: int, source: np.random.Generator) -> Ints:
     for value in range(left.shape[1]):
         rest = rest - left[:, value]
         taken[:, value] = np.where(
-            wanted > 0, source.hypergeometric(left[:, value], rest, np.minimum(wanted, left[:, value] + rest)), 0
+            wanted > 0,
+            source.hypergeometric(left[:, value], rest, np.minimum(wanted, left[:, value] + rest)),
+            0,
         )
         wanted = wanted - taken[:, value]
     return taken
@@ -359,7 +442,13 @@ class Replay(_Cells):
     """
 
     def __init__(
-        self, people: Table, axes: Sequence[Axis], method: Mondrian, group_of: Callable[[Counts], Ints], bags: Ints, judge: Judge
+        self,
+        people: Table,
+        axes: Sequence[Axis],
+        method: Mondrian,
+        group_of: Callable[[Counts], Ints],
+        bags: Ints,
+        judge: Judge,
     ) -> None:
         super().__init__(people, axes, replace(method, models=(KAnonymity(1),)))
         self.axes, self.bags, self.judge = axes, bags, judge
@@ -371,19 +460,27 @@ class Replay(_Cells):
         self.cut(lambda done, total, what: None)
         pairs = np.unique(np.stack([self.crowd.cell, self.group_of]), axis=1).shape[1]
         if not pairs == len(self.low) == len(self.bags):
-            raise InputError("the method does not lead to these groups with these people; give the recipe of the release")
+            raise InputError(
+                "the method does not lead to these groups with these people; give the recipe of the release"
+            )
 
-    def _median(self, active: Ints, opened: Ints, local: Ints, axis: Ints) -> tuple[Bools, Ints, Ints]:
+    def _median(
+        self, active: Ints, opened: Ints, local: Ints, axis: Ints
+    ) -> tuple[Bools, Ints, Ints]:
         found = super()._median(active, opened, local, axis)
         self._tried = active, local, axis, *found
         return found
 
     def _hold(self, halves: Sequence[Ints], number: int) -> Bools:
         if number == 1:
-            return np.ones(1, dtype=np.bool_)  # all records together, else there would be no release
+            return np.ones(
+                1, dtype=np.bool_
+            )  # all records together, else there would be no release
         active, local, axis, right, ends_left, starts_right = self._tried
         groups = len(self.bags)
-        parts = np.unique(2 * (local * groups + self.group_of[active]) + right)  # which groups have rows in which halves
+        parts = np.unique(
+            2 * (local * groups + self.group_of[active]) + right
+        )  # which groups have rows in which halves
         cell, own = np.divmod(parts // 2, groups)
         across = np.zeros(number // 2, dtype=np.bool_)
         across[cell[1:][parts[1:] // 2 == parts[:-1] // 2]] = True

@@ -37,7 +37,9 @@ class NoisyRatio:
         return f"{self.truth:.3f} is read off as {self.median:.3f}, and 95 times of 100 as {self.low:.3f} to {self.high:.3f}"
 
 
-def noisy_ratio(x: int, y: int, epsilon: Exact, trials: int = 10_000, chance: Chance | None = None) -> NoisyRatio:
+def noisy_ratio(
+    x: int, y: int, epsilon: Exact, trials: int = 10_000, chance: Chance | None = None
+) -> NoisyRatio:
     """What someone infers from the noisy answers to "how many are like her?" and "and how many of these are ill?".
 
     Each answer is ε-differentially private, so both together are with 2ε. Noise is drawn exactly.
@@ -48,7 +50,11 @@ def noisy_ratio(x: int, y: int, epsilon: Exact, trials: int = 10_000, chance: Ch
     people, ill = whole(x, "x"), whole(y, "y", 0)
     if ill > people:
         raise ParameterError("y counts some of the people that x counts; give a y of at most x")
-    scale, number, source = 1 / fraction(epsilon, "epsilon", 0, above=True), whole(trials, "trials"), chance or Chance()
+    scale, number, source = (
+        1 / fraction(epsilon, "epsilon", 0, above=True),
+        whole(trials, "trials"),
+        chance or Chance(),
+    )
     below = people + source.discrete_laplaces(scale, number)
     above = ill + source.discrete_laplaces(scale, number)
     ratio = np.full(number, np.inf)
@@ -56,4 +62,12 @@ def noisy_ratio(x: int, y: int, epsilon: Exact, trials: int = 10_000, chance: Ch
     low, median, high = np.quantile(ratio, [0.025, 0.5, 0.975], method="nearest").tolist()
     noise = 2 * float(scale) ** 2 / people**2
     share = ill / people
-    return NoisyRatio(share, 1 + noise, sqrt(noise * (1 + share**2)), low, median, high, float((below <= 0).mean()))
+    return NoisyRatio(
+        share,
+        1 + noise,
+        sqrt(noise * (1 + share**2)),
+        low,
+        median,
+        high,
+        float((below <= 0).mean()),
+    )

@@ -84,7 +84,11 @@ class Belief:
 
     def least(self, value: Any) -> Fraction:
         """How probable a value is at least."""
-        return self.inherent.get(value, Fraction(0)) if self.bounds is None else Fraction(self.bounds[value][0])
+        return (
+            self.inherent.get(value, Fraction(0))
+            if self.bounds is None
+            else Fraction(self.bounds[value][0])
+        )
 
     @property
     def surest(self) -> Fraction:
@@ -94,7 +98,9 @@ class Belief:
     @property
     def gain(self) -> Fraction:
         """By how much a value is more probable than the group shows, at most and at least."""
-        return max([Fraction(0), *(self.least(value) - self.apparent[value] for value in self.inherent)])
+        return max(
+            [Fraction(0), *(self.least(value) - self.apparent[value] for value in self.inherent)]
+        )
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,10 @@ class Exposed:
 
     def most_exposed(self) -> list[Belief]:
         """Those of whom something is learnt, with the largest gain first."""
-        return sorted((one for one in self.beliefs if one.gain), key=lambda one: (-one.gain, -one.surest, one.rows))
+        return sorted(
+            (one for one in self.beliefs if one.gain),
+            key=lambda one: (-one.gain, -one.surest, one.rows),
+        )
 
 
 # Everyone
@@ -190,16 +199,25 @@ def expose(
         if found is not None:
             return found
         if how == "counting":
-            raise ParameterError(f"the inputs of {method.name} cannot be counted here; use 'enumeration' or 'sampling'")
+            raise ParameterError(
+                f"the inputs of {method.name} cannot be counted here; use 'enumeration' or 'sampling'"
+            )
     if how == "enumeration" or (how is None and seen.inputs <= FEW):
         return seen.enumerated(Enumerated)
     if seen.left_out or seen.group_of is None:
-        why = "records were left out by lot" if seen.left_out else "people fit several released groups"
+        why = (
+            "records were left out by lot"
+            if seen.left_out
+            else "people fit several released groups"
+        )
         proven = isinstance(method, Coincident | Disclosure)
         raise ParameterError(
             f"{why}, so that inputs cannot be sampled; all are tried where there are up to {FEW:,}, and here are "
             f"{_counted(seen.inputs)} or more; attack the release of a smaller table"
-            + (f". For all tables, that nothing is learnt but what is shown is proven (docs: proofs/{method.name})" * proven)
+            + (
+                f". For all tables, that nothing is learnt but what is shown is proven (docs: proofs/{method.name})"
+                * proven
+            )
         )
     return seen.sampled(tries, np.random.default_rng(seed), progress)
 
@@ -245,19 +263,33 @@ class _Seen:
     def __post_init__(self) -> None:
         shown = nw.from_native(self.released, eager_only=True)
         if self.column in self.people.names or self.column not in shown.columns:
-            raise ColumnError(f"column {self.column!r} must be in the release and not among what is known of the people")
+            raise ColumnError(
+                f"column {self.column!r} must be in the release and not among what is known of the people"
+            )
         self.left_out = self.people.rows - len(shown)
         if self.left_out < 0 or (self.left_out and not isinstance(self.method, Coincident)):
             raise ColumnError(
                 f"{self.people.rows:,} people and {len(shown):,} released records; the attack needs all of them released"
             )
         self.frame = shown
-        self._types = {**self.people.types, **({} if self.kind is None else {self.column: self.kind})}
-        self._trees = {**self.people.hierarchies, **({} if self.hierarchy is None else {self.column: self.hierarchy})}
+        self._types = {
+            **self.people.types,
+            **({} if self.kind is None else {self.column: self.kind}),
+        }
+        self._trees = {
+            **self.people.hierarchies,
+            **({} if self.hierarchy is None else {self.column: self.hierarchy}),
+        }
         self.values = self._table(shown.select(self.column))
         self.keys = self.values.column(self.column).keys
         names = [name for name in (GROUP, *self.people.quasi) if name in shown.columns]
-        texts = list(zip(*([_text(one) for one in shown[name].to_list()] for name in names), strict=True)) if names else []
+        texts = (
+            list(
+                zip(*([_text(one) for one in shown[name].to_list()] for name in names), strict=True)
+            )
+            if names
+            else []
+        )
         self.labels = sorted(set(texts))
         place = {label: at for at, label in enumerate(self.labels)}
         self.record_of = np.array([place[text] for text in texts], dtype=np.int64)
@@ -281,12 +313,18 @@ class _Seen:
         if (fits.sum(axis=1) != 1).any():
             return None
         found: Ints = fits.argmax(axis=1)[row.ravel()]
-        return found if (np.bincount(found, minlength=len(self.labels)) == self.bags.sum(axis=1)).all() else None
+        return (
+            found
+            if (np.bincount(found, minlength=len(self.labels)) == self.bags.sum(axis=1)).all()
+            else None
+        )
 
     def _coded(self, name: str) -> tuple[Ints, int]:
         """Everyone's leaf in a column, or code where it has no hierarchy; and how many there are."""
         if name in self.people.hierarchies:
-            return self.people.leaves(name).astype(np.int64), len(self.people.hierarchy(name).maps[0])
+            return self.people.leaves(name).astype(np.int64), len(
+                self.people.hierarchy(name).maps[0]
+            )
         column = self.people.column(name)
         return column.codes.astype(np.int64), max(len(column.keys), 1)
 
@@ -294,18 +332,26 @@ class _Seen:
         """For every released text of a column the leaves that it stands for."""
         size = self._coded(name)[1]
         known: dict[str, Bools] = {}
-        if isinstance(self.method, Mondrian | Coincident) and size <= _RUNS:  # which write ranges of their own
-            axis = axis_of(self.people, name, "observed", [], whole=isinstance(self.method, Coincident))
+        if (
+            isinstance(self.method, Mondrian | Coincident) and size <= _RUNS
+        ):  # which write ranges of their own
+            axis = axis_of(
+                self.people, name, "observed", [], whole=isinstance(self.method, Coincident)
+            )
             for low in range(axis.size):
                 for high in range(low, axis.size):
-                    known.setdefault(axis.text(low, high), (axis.place >= low) & (axis.place <= high))
+                    known.setdefault(
+                        axis.text(low, high), (axis.place >= low) & (axis.place <= high)
+                    )
         if name in self.people.hierarchies:
             tree = self.people.hierarchy(name)
             for codes, labels in zip(tree.maps, tree.labels, strict=True):
                 for code, label in enumerate(labels):
                     known.setdefault(label, codes == code)
         if texts - known.keys() - {"*"}:
-            raise InputError(f"the release has values of column {name!r} that are none of its hierarchy's; give its own recipe")
+            raise InputError(
+                f"the release has values of column {name!r} that are none of its hierarchy's; give its own recipe"
+            )
         return {text: known.get(text, np.ones(size, dtype=np.bool_)) for text in texts}
 
     @cached_property
@@ -322,19 +368,32 @@ class _Seen:
     def _bags(self) -> Iterator[list[int]]:
         """How often values may occur in the input: those who were left out have any that were released."""
         for more in combinations_with_replacement(range(len(self.keys)), self.left_out):
-            yield (self.bags.sum(axis=0) + np.bincount(np.array(more, dtype=np.int64), minlength=len(self.keys))).tolist()
+            yield (
+                self.bags.sum(axis=0)
+                + np.bincount(np.array(more, dtype=np.int64), minlength=len(self.keys))
+            ).tolist()
 
     @cached_property
     def judge(self) -> Judge:
         models = tuple(bound(model, self.values) for model in getattr(self.method, "models", ()))
-        leaf = self.values.leaf_of(self.column).astype(np.int64) if self.hierarchy else np.arange(len(self.keys))
-        leaves = len(self.values.hierarchy(self.column).maps[0]) if self.hierarchy else len(self.keys)
+        leaf = (
+            self.values.leaf_of(self.column).astype(np.int64)
+            if self.hierarchy
+            else np.arange(len(self.keys))
+        )
+        leaves = (
+            len(self.values.hierarchy(self.column).maps[0]) if self.hierarchy else len(self.keys)
+        )
         return Judge(models, self.column, self.bags.sum(axis=0), leaf, leaves)
 
     def apparent(self, own: int) -> dict[Value, Fraction]:
         """The shares of values that a group shows."""
         bag = self.bags[own].tolist()
-        return {key: Fraction(often, sum(bag)) for key, often in zip(self.keys, bag, strict=True) if often}
+        return {
+            key: Fraction(often, sum(bag))
+            for key, often in zip(self.keys, bag, strict=True)
+            if often
+        }
 
     def belief(
         self,
@@ -345,8 +404,16 @@ class _Seen:
         bounds: Sequence[tuple[float, float]] | None = None,
     ) -> Belief:
         """What is believed of people, given what they are shown to have, and the probabilities of all values, or their bounds."""
-        inherent = {key: share for key, share in zip(self.keys, shares, strict=True) if share or key in apparent}
-        held = None if bounds is None else {key: bounds[at] for at, key in enumerate(self.keys) if key in inherent}
+        inherent = {
+            key: share
+            for key, share in zip(self.keys, shares, strict=True)
+            if share or key in apparent
+        }
+        held = (
+            None
+            if bounds is None
+            else {key: bounds[at] for at, key in enumerate(self.keys) if key in inherent}
+        )
         found = Belief(tuple(rows), apparent, inherent, bounds=held)
         if not found.gain:
             return found
@@ -359,12 +426,16 @@ class _Seen:
         return [
             model
             for model in judge.models
-            if not Judge([model], self.column, judge.total, judge.leaf, judge.leaves).believed(shares)
+            if not Judge([model], self.column, judge.total, judge.leaf, judge.leaves).believed(
+                shares
+            )
         ]
 
     # All inputs
 
-    def possible(self, kind: type[Enumerated]) -> Iterator[tuple[Values, Fraction, Fraction, tuple[int, ...]]]:
+    def possible(
+        self, kind: type[Enumerated]
+    ) -> Iterator[tuple[Values, Fraction, Fraction, tuple[int, ...]]]:
         """Every input, its probability beforehand, that of this release, and everyone's group; for all groupings that have any.
 
         The group of those who are left out is -1.
@@ -390,10 +461,16 @@ class _Seen:
             every = list(self._bags())
             for bag in every:
                 prior = Fraction(1, len(every) * _ways(bag))
-                yield from ((given, prior) for given in orders(Counter(dict(zip(self.keys, bag, strict=True)))))
+                yield from (
+                    (given, prior)
+                    for given in orders(Counter(dict(zip(self.keys, bag, strict=True))))
+                )
             return
         members = [np.flatnonzero(self.group_of == own).tolist() for own in range(len(self.labels))]
-        bags = [Counter({key: often for key, often in zip(self.keys, bag, strict=True) if often}) for bag in self.bags.tolist()]
+        bags = [
+            Counter({key: often for key, often in zip(self.keys, bag, strict=True) if often})
+            for bag in self.bags.tolist()
+        ]
         for chosen in product(*(list(orders(bag)) for bag in bags)):
             given: list[Value] = [None] * self.people.rows
             for rows, values in zip(members, chosen, strict=True):
@@ -408,7 +485,9 @@ class _Seen:
         """
         tagged = self.group_of is None
         try:
-            made = nw.from_native(self.method.release(self.input(given, tagged), chance).table, eager_only=True)
+            made = nw.from_native(
+                self.method.release(self.input(given, tagged), chance).table, eager_only=True
+            )
         except InfeasibleError:
             return None
         names = tuple(name for name in made.columns if name != _WHO)
@@ -416,9 +495,21 @@ class _Seen:
             assert self.group_of is not None
             return self._rows(made, names), tuple(self.group_of.tolist()), names
         place = {label: at for at, label in enumerate(self.labels)}
-        texts = zip(*([_text(one) for one in made[name].to_list()] for name in self.names), strict=True)
-        who = dict(zip((int(one) for one in made[_WHO].to_list()), (place.get(label, -1) for label in texts), strict=True))
-        return self._rows(made, names), tuple(who.get(person, -1) for person in range(self.people.rows)), names
+        texts = zip(
+            *([_text(one) for one in made[name].to_list()] for name in self.names), strict=True
+        )
+        who = dict(
+            zip(
+                (int(one) for one in made[_WHO].to_list()),
+                (place.get(label, -1) for label in texts),
+                strict=True,
+            )
+        )
+        return (
+            self._rows(made, names),
+            tuple(who.get(person, -1) for person in range(self.people.rows)),
+            names,
+        )
 
     def input(self, given: Sequence[Value], tagged: bool = False) -> Table:
         """The table in which people have these values."""
@@ -431,7 +522,11 @@ class _Seen:
     def _table(self, frame: Any) -> Table:
         """These columns, with the roles, types and hierarchies that they have in the input."""
         roles: dict[str, list[str]] = {role.value: [] for role in Role}
-        for name, role in {**self.people.roles, self.column: Role.SENSITIVE, _WHO: Role.INSENSITIVE}.items():
+        for name, role in {
+            **self.people.roles,
+            self.column: Role.SENSITIVE,
+            _WHO: Role.INSENSITIVE,
+        }.items():
             if name in frame.columns:
                 roles[role.value].append(name)
         return table(
@@ -457,12 +552,20 @@ class _Seen:
             total += weight
             for person in range(number):
                 if own[person] >= 0:  # else they are left out
-                    has[person][given[person]] = has[person].get(given[person], Fraction(0)) + weight
-                    groups[person][own[person]] = groups[person].get(own[person], Fraction(0)) + weight
+                    has[person][given[person]] = (
+                        has[person].get(given[person], Fraction(0)) + weight
+                    )
+                    groups[person][own[person]] = (
+                        groups[person].get(own[person], Fraction(0)) + weight
+                    )
         if not total:
-            raise InputError("no input leads to this release by this method; give the recipe of the release")
+            raise InputError(
+                "no input leads to this release by this method; give the recipe of the release"
+            )
         found = []
-        for person in range(number):  # who may be in several groups is shown what these show, by how probable each is
+        for person in range(
+            number
+        ):  # who may be in several groups is shown what these show, by how probable each is
             apparent: dict[Value, Fraction] = {}
             there = sum(groups[person].values(), Fraction(0))
             if not there:
@@ -471,12 +574,18 @@ class _Seen:
                 for key, share in self.apparent(group).items():
                     apparent[key] = apparent.get(key, Fraction(0)) + share * weight / there
             shares = [has[person].get(key, Fraction(0)) / there for key in self.keys]
-            found.append(self.belief([person], apparent, shares, ["other inputs would have led to another release"]))
+            found.append(
+                self.belief(
+                    [person], apparent, shares, ["other inputs would have led to another release"]
+                )
+            )
         return Exposed("enumeration", number, tuple(found), total, number - len(found))
 
     # Counting
 
-    def counted(self, tries: int, source: np.random.Generator, progress: Progress = silent) -> Exposed | None:
+    def counted(
+        self, tries: int, source: np.random.Generator, progress: Progress = silent
+    ) -> Exposed | None:
         """By counting; None where the structure does not allow it."""
         method = self.method
         if self.group_of is None or not self.people.rows:
@@ -487,21 +596,33 @@ class _Seen:
             return self._optimal(method)
         return None
 
-    def _mondrian(self, method: Mondrian, tries: int, source: np.random.Generator, progress: Progress) -> Exposed:
+    def _mondrian(
+        self, method: Mondrian, tries: int, source: np.random.Generator, progress: Progress
+    ) -> Exposed:
         """Cuts that were tried and not made tell about the groups that lie across them, and about nobody else."""
         assert self.group_of is not None
         axes = [axis_of(self.people, name, method.ranges, []) for name in self.people.quasi]
         row_of, firsts = self._rows_on(axes)
-        replay = Replay(self.people, axes, method, lambda rows: self.group_of[firsts(rows)], self.bags, self.judge)  # type: ignore[index]
+        replay = Replay(
+            self.people,
+            axes,
+            method,
+            lambda rows: self.group_of[firsts(rows)],  # type: ignore[index]
+            self.bags,
+            self.judge,
+        )
         replay.run()
         own = row_of(replay.rows)
         count = replay.crowd.count
         telling = [
             cut
             for cut in replay.refused
-            if min(int(count[cut.rows[cut.goes_right == side]].sum()) for side in (False, True)) >= self.judge.least
+            if min(int(count[cut.rows[cut.goes_right == side]].sum()) for side in (False, True))
+            >= self.judge.least
         ]
-        together = _connected(len(self.labels), [np.unique(replay.group_of[cut.rows]).tolist() for cut in telling])
+        together = _connected(
+            len(self.labels), [np.unique(replay.group_of[cut.rows]).tolist() for cut in telling]
+        )
         cuts_of: dict[int, list[int]] = {}
         for number, cut in enumerate(telling):
             cuts_of.setdefault(together[replay.group_of[cut.rows[0]]], []).append(number)
@@ -520,14 +641,30 @@ class _Seen:
                 left, right = (tuple(np.flatnonzero(alike[at] == side).tolist()) for side in (0, 1))
                 candidates.append((left, right))
             place = {one: at for at, one in enumerate(groups)}
-            classes = tuple((place[its], size) for its, size in zip(alike[0].tolist(), sizes.tolist(), strict=True))
-            puzzle = Puzzle(tuple(map(tuple, self.bags[groups].tolist())), classes, tuple(dict.fromkeys(candidates)))
+            classes = tuple(
+                (place[its], size)
+                for its, size in zip(alike[0].tolist(), sizes.tolist(), strict=True)
+            )
+            puzzle = Puzzle(
+                tuple(map(tuple, self.bags[groups].tolist())),
+                classes,
+                tuple(dict.fromkeys(candidates)),
+            )
             class_of = np.full(len(replay.group_of), -1, dtype=np.int64)
             class_of[rows] = which.ravel()
-            puzzles.append((puzzle, alike[0].tolist(), class_of, list(dict.fromkeys(str(telling[number]) for number in numbers))))
+            puzzles.append(
+                (
+                    puzzle,
+                    alike[0].tolist(),
+                    class_of,
+                    list(dict.fromkeys(str(telling[number]) for number in numbers)),
+                )
+            )
         return self._solved(puzzles, own, tries, source, progress)
 
-    def _rows_on(self, axes: Sequence[Axis]) -> tuple[Callable[[Counts], Ints], Callable[[Counts], Ints]]:
+    def _rows_on(
+        self, axes: Sequence[Axis]
+    ) -> tuple[Callable[[Counts], Ints], Callable[[Counts], Ints]]:
         """From rows of places to everyone's row, and to the first person of every row."""
         places = [axis.place[self._coded(axis.name)[0]] for axis in axes]
         keys = list(zip(*(one.tolist() for one in places), strict=True))
@@ -580,7 +717,11 @@ class _Seen:
                 continue
             if left is not None:
                 total = prod(factorial(size) for _, size in puzzle.classes) * number
-                left *= Fraction(total, prod(factorial(some) for bag in puzzle.bags for some in bag) * puzzle.assignments)
+                left *= Fraction(
+                    total,
+                    prod(factorial(some) for bag in puzzle.bags for some in bag)
+                    * puzzle.assignments,
+                )
             for one, rows in enumerate(members):
                 shares = [Fraction(often, number * len(rows)) for often in has[one]]
                 found.append(self.belief(rows, self.apparent(groups[one]), shares, why))
@@ -609,47 +750,73 @@ class _Seen:
         loss = LOSSES[method.loss] if isinstance(method.loss, str) else method.loss
 
         def score(groups: Groups) -> tuple[float, Node]:
-            return float(f"{loss.of(groups, np.ones(len(groups.sizes), dtype=np.bool_)):.9e}"), groups.node
+            return float(
+                f"{loss.of(groups, np.ones(len(groups.sizes), dtype=np.bool_)):.9e}"
+            ), groups.node
 
-        tried = sorted(((score(groups), groups) for groups in lattice.walk()), key=lambda one: one[0])
+        tried = sorted(
+            ((score(groups), groups) for groups in lattice.walk()), key=lambda one: one[0]
+        )
         place = [self.names.index(name) for name in lattice.names]
         texts = {tuple(label[at] for at in place) for label in self.labels}
         better: list[Groups] = []
         for _, groups in tried:
-            labels = [tree.labels[level] for tree, level in zip(lattice.hierarchies, groups.node, strict=True)]
+            labels = [
+                tree.labels[level]
+                for tree, level in zip(lattice.hierarchies, groups.node, strict=True)
+            ]
             codes = [groups.codes(j).tolist() for j in range(len(labels))]
-            if {tuple(label[code] for label, code in zip(labels, one, strict=True)) for one in zip(*codes, strict=True)} == texts:
+            if {
+                tuple(label[code] for label, code in zip(labels, one, strict=True))
+                for one in zip(*codes, strict=True)
+            } == texts:
                 chosen = groups
                 break
             if int(groups.sizes.min()) >= self.judge.least:
                 better.append(groups)
         else:
-            raise InputError("the release is none of the tables that the method tries with these people; give its own recipe")
+            raise InputError(
+                "the release is none of the tables that the method tries with these people; give its own recipe"
+            )
         if any(not _refines(groups, chosen) for groups in better) or len(better) > CANDIDATES:
             return None
         order = {one: at for at, one in enumerate(self._row_codes(counts, names))}
-        row_of = np.array([order[key] for key in zip(*(self._coded(name)[0].tolist() for name in names), strict=True)])
+        row_of = np.array(
+            [
+                order[key]
+                for key in zip(*(self._coded(name)[0].tolist() for name in names), strict=True)
+            ]
+        )
         group_at = np.zeros(len(counts.count), dtype=np.int64)
         group_at[row_of] = self.group_of
         why = [_levels(lattice.names, groups.node) for groups in better]
         return self._nested([groups.rows for groups in better], group_at, counts.count, row_of, why)
 
     def _row_codes(self, counts: Counts, names: Sequence[str]) -> Iterator[tuple[int, ...]]:
-        return zip(*(counts.codes[counts.names.index(name)].tolist() for name in names), strict=True)
+        return zip(
+            *(counts.codes[counts.names.index(name)].tolist() for name in names), strict=True
+        )
 
-    def _nested(self, finer: Sequence[Ints], group_at: Ints, count: Ints, row_of: Ints, why: Sequence[str]) -> Exposed | None:
+    def _nested(
+        self, finer: Sequence[Ints], group_at: Ints, count: Ints, row_of: Ints, why: Sequence[str]
+    ) -> Exposed | None:
         """Finer groupings of rows none of which was safe: in every group the ways by which of them are safe there."""
         solved: list[tuple[list[Ints], Puzzle, Ways]] = []
         for own in range(len(self.labels)):
             rows = np.flatnonzero(group_at == own)
-            parts = np.stack([np.zeros(len(rows), dtype=np.int64), *(grouping[rows] for grouping in finer)])
+            parts = np.stack(
+                [np.zeros(len(rows), dtype=np.int64), *(grouping[rows] for grouping in finer)]
+            )
             alike, which = np.unique(parts, axis=1, return_inverse=True)
             which = which.ravel()
             sizes = np.bincount(which, count[rows]).astype(np.int64).tolist()
             candidates = tuple(
-                tuple(tuple(np.flatnonzero(line == part).tolist()) for part in np.unique(line)) for line in alike[1:]
+                tuple(tuple(np.flatnonzero(line == part).tolist()) for part in np.unique(line))
+                for line in alike[1:]
             )
-            puzzle = Puzzle((tuple(self.bags[own].tolist()),), tuple((0, size) for size in sizes), candidates)
+            puzzle = Puzzle(
+                (tuple(self.bags[own].tolist()),), tuple((0, size) for size in sizes), candidates
+            )
             try:
                 found = ways(puzzle, self.judge)
             except TooLargeError:
@@ -659,7 +826,14 @@ class _Seen:
         made = []
         for own, ((classes, _, _), shares) in enumerate(zip(solved, beliefs_, strict=True)):
             for rows, some in zip(classes, shares, strict=True):
-                made.append(self.belief(np.flatnonzero(np.isin(row_of, rows)).tolist(), self.apparent(own), some, why))
+                made.append(
+                    self.belief(
+                        np.flatnonzero(np.isin(row_of, rows)).tolist(),
+                        self.apparent(own),
+                        some,
+                        why,
+                    )
+                )
         return Exposed("counting", self.people.rows, tuple(made), left)
 
     # Sampling
@@ -676,7 +850,10 @@ class _Seen:
             drawn_[np.lexsort((source.random(number), self.group_of))] = codes
             try:
                 coins = Seeded(int(source.integers(1 << 62)))
-                made = nw.from_native(self.method.release(self.input(_at(self.keys, drawn_)), coins).table, eager_only=True)
+                made = nw.from_native(
+                    self.method.release(self.input(_at(self.keys, drawn_)), coins).table,
+                    eager_only=True,
+                )
             except InfeasibleError:
                 continue
             target = self._rows(self.frame, made.columns) if target is None else target
@@ -691,11 +868,17 @@ class _Seen:
             bounds = [_interval(some, kept, number * values) for some in often]
             shares = [Fraction(some, kept) for some in often]
             why = ["of the inputs that were drawn, more led to this release with that value"]
-            found.append(self.belief([person], self.apparent(int(self.group_of[person])), shares, why, bounds))
+            found.append(
+                self.belief(
+                    [person], self.apparent(int(self.group_of[person])), shares, why, bounds
+                )
+            )
         return Exposed("sampling", number, tuple(found), None, 0, (kept, tries))
 
 
-def _combined(solved: Sequence[tuple[Puzzle, Ways]], finer: int) -> tuple[list[list[list[Fraction]]], Fraction]:
+def _combined(
+    solved: Sequence[tuple[Puzzle, Ways]], finer: int
+) -> tuple[list[list[list[Fraction]]], Fraction]:
     """For every group and class the probabilities of values, if every finer grouping fails in some group; and what is left.
 
     A grouping is safe if it is in all groups: the masks of groups that do not depend on each other are intersected.
@@ -720,15 +903,24 @@ def _combined(solved: Sequence[tuple[Puzzle, Ways]], finer: int) -> tuple[list[l
     believed, left = [], Fraction(0)
     for (puzzle, found), first, last in zip(solved, before, reversed(after), strict=True):
         others = meet(first, last)
-        weight = {mask: sum((share for other, share in others.items() if not mask & other), Fraction(0)) for mask in found}
+        weight = {
+            mask: sum((share for other, share in others.items() if not mask & other), Fraction(0))
+            for mask in found
+        }
         total = sum((weight[mask] * number for mask, (number, _) in found.items()), Fraction(0))
         if not total:
-            raise InputError("no input leads to this release by this method; give the recipe of the release")
+            raise InputError(
+                "no input leads to this release by this method; give the recipe of the release"
+            )
         left = total / sum(number for number, _ in found.values())
         believed.append(
             [
                 [
-                    sum((weight[mask] * has[one][value] for mask, (_, has) in found.items()), Fraction(0)) / (total * size)
+                    sum(
+                        (weight[mask] * has[one][value] for mask, (_, has) in found.items()),
+                        Fraction(0),
+                    )
+                    / (total * size)
                     for value in range(len(puzzle.bags[0]))
                 ]
                 for one, (_, size) in enumerate(puzzle.classes)
@@ -783,7 +975,9 @@ def first_safe(
     >>> [list(one.values()) for one in found]
     [['flu', 'flu', 'gout', 'gout'], ['gout', 'gout', 'flu', 'flu']]
     """
-    number = prod(factorial(len(bag)) // prod(map(factorial, Counter(bag).values())) for bag in shown)
+    number = prod(
+        factorial(len(bag)) // prod(map(factorial, Counter(bag).values())) for bag in shown
+    )
     if number > LARGEST:
         raise TooLargeError(
             f"there are {_counted(number)} possible inputs and at most {LARGEST:,} are tried; take a smaller table"
@@ -792,7 +986,10 @@ def first_safe(
     found = []
     for chosen in product(*(list(orders(Counter(bag))) for bag in shown)):
         given = dict(zip(people, chain.from_iterable(chosen), strict=True))
-        if not any(all(holds(Counter(given[one] for one in part)) for part in grouping) for grouping in earlier):
+        if not any(
+            all(holds(Counter(given[one] for one in part)) for part in grouping)
+            for grouping in earlier
+        ):
             found.append(given)
     return found
 
@@ -827,11 +1024,18 @@ def _interval(hits: int, tries: int, claims: int) -> tuple[float, float]:
     """
     error = 0.005 / max(claims, 1)
     every = np.arange(tries + 1)
-    choices = np.array([lgamma(tries + 1) - lgamma(some + 1) - lgamma(tries - some + 1) for some in range(tries + 1)])
+    choices = np.array(
+        [
+            lgamma(tries + 1) - lgamma(some + 1) - lgamma(tries - some + 1)
+            for some in range(tries + 1)
+        ]
+    )
 
     def tail(p: float, some: range) -> float:
         upto = slice(some.start, some.stop)
-        return float(np.exp(choices[upto] + every[upto] * log(p) + (tries - every[upto]) * log(1 - p)).sum())
+        return float(
+            np.exp(choices[upto] + every[upto] * log(p) + (tries - every[upto]) * log(1 - p)).sum()
+        )
 
     def edge(some: range, grows: bool) -> float:
         low, high = 0.0, 1.0

@@ -53,7 +53,10 @@ def recognised(method: Personal, register: Table, chance: Chance | None = None) 
     crowds, everyone = people.crowds, people.crowds.everyone
     _, wishes = method.sums(people.hierarchies)
     rows = np.arange(everyone.distinct)
-    wanted = [Wanted.of(sensitivity, people.utility, share, rows) for sensitivity, share in wishes.values()]
+    wanted = [
+        Wanted.of(sensitivity, people.utility, share, rows)
+        for sensitivity, share in wishes.values()
+    ]
     found = replace(people, wanted=wanted).solve(chance or Chance(), silent)
     texts, cards = [], []
     for column, hierarchy in enumerate(people.hierarchies.values()):
@@ -62,9 +65,15 @@ def recognised(method: Personal, register: Table, chance: Chance | None = None) 
         texts.append(shown[levels, np.tile(everyone.codes[column], len(found))])
         cards.append(len(labels))
     release = ranks(texts, cards)
-    pairs = np.unique(np.stack([release, np.tile(rows, len(found))]), axis=1)  # a person is one, by however many wishes
-    left = np.bincount(pairs[0], everyone.count[pairs[1]], int(release.max(initial=-1)) + 1).astype(np.int64)
-    here = crowds.find([people.rows.codes[people.rows.names.index(name)] for name in people.hierarchies])
+    pairs = np.unique(
+        np.stack([release, np.tile(rows, len(found))]), axis=1
+    )  # a person is one, by however many wishes
+    left = np.bincount(pairs[0], everyone.count[pairs[1]], int(release.max(initial=-1)) + 1).astype(
+        np.int64
+    )
+    here = crowds.find(
+        [people.rows.codes[people.rows.names.index(name)] for name in people.hierarchies]
+    )
     fitting = np.array([_sizes(people, chosen.levels) for chosen in found])
     own = people.want * everyone.distinct + here
     return Recognition(people.rows.count, fitting.ravel()[own], left[release[own]])

@@ -50,7 +50,11 @@ class Breach:
     @property
     def statement(self) -> str:
         """What is wrong, in words."""
-        wanted = f"semantic {self.k}-anonymity" if self.epsilon is None else f"semantic ({self.k}, {self.epsilon})-anonymity"
+        wanted = (
+            f"semantic {self.k}-anonymity"
+            if self.epsilon is None
+            else f"semantic ({self.k}, {self.epsilon})-anonymity"
+        )
         return (
             f"no {wanted}: of the records {list(self.database)}, the record {self.record!r} matters. The output {self.output} "
             f"has probability {printed(self.present)} with it and {printed(self.absent)} without it, and it could be replaced "
@@ -59,7 +63,13 @@ class Breach:
 
 
 def breach(
-    algorithm: Algorithm, domain: Sequence[Row], records: int, k: int, epsilon: Epsilon | Exact = 0, *, fewest: int = 1
+    algorithm: Algorithm,
+    domain: Sequence[Row],
+    records: int,
+    k: int,
+    epsilon: Epsilon | Exact = 0,
+    *,
+    fewest: int = 1,
 ) -> Breach | None:
     """The first table of `fewest` to so many records over a domain in which a record is not protected; None if there is none.
 
@@ -75,7 +85,9 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
     """
     domain = tuple(domain)
     if not domain or len(set(domain)) < len(domain):
-        raise ParameterError("`domain` lists every row that there can be, each once; give at least one")
+        raise ParameterError(
+            "`domain` lists every row that there can be, each once; give at least one"
+        )
     whole(k, "k")
     tables = comb(len(domain) + whole(records, "records"), len(domain))
     if tables > LARGEST:
@@ -97,7 +109,8 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
                 replaceable = sum(
                     often
                     for other, often in rest.items()
-                    if other == record or _apart(own, law(_laid_out(rest + Counter([other]), domain)), growth) is None
+                    if other == record
+                    or _apart(own, law(_laid_out(rest + Counter([other]), domain)), growth) is None
                 )
                 if replaceable < k - 1:
                     (told,) = output
@@ -108,11 +121,18 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
 
 def _law(given: Law | Hashable) -> Law:
     if not isinstance(given, Mapping | Hashable):
-        raise ParameterError(f"an algorithm gives a {type(given).__name__}, which cannot be looked up; give a tuple or a text")
+        raise ParameterError(
+            f"an algorithm gives a {type(given).__name__}, which cannot be looked up; give a tuple or a text"
+        )
     if not isinstance(given, Mapping):
         return {given: Fraction(1)}
-    if not all(isinstance(weight, int | Fraction) and weight >= 0 for weight in given.values()) or sum(given.values()) != 1:
-        raise ParameterError("the probabilities of an algorithm's outputs are fractions of at least 0 that sum to 1, exactly")
+    if (
+        not all(isinstance(weight, int | Fraction) and weight >= 0 for weight in given.values())
+        or sum(given.values()) != 1
+    ):
+        raise ParameterError(
+            "the probabilities of an algorithm's outputs are fractions of at least 0 that sum to 1, exactly"
+        )
     return given
 
 
@@ -149,18 +169,24 @@ def releases(method: Method, like: Table) -> Callable[[Database], Shown]:
 
     def algorithm(database: Database) -> Shown:
         columns = {name: [row[j] for row in database] for j, name in enumerate(like.names)}  # type: ignore[index]
-        frame = nw.from_dict(columns, schema=like.frame.schema, backend=like.frame.implementation).to_native()
+        frame = nw.from_dict(
+            columns, schema=like.frame.schema, backend=like.frame.implementation
+        ).to_native()
         roles: dict[str, list[str]] = {}
         for name, role in like.roles.items():
             roles.setdefault(role.value, []).append(name)
-        given = table(frame, **roles, hierarchies=like.hierarchies, types=like.types, missing=like.missing)
+        given = table(
+            frame, **roles, hierarchies=like.hierarchies, types=like.types, missing=like.missing
+        )
         try:
             release = method.release(given, _Nothing())
         except InfeasibleError:
             return Shown((), (), "")  # that there is no release is seen too
         shown = nw.from_native(release.table, eager_only=True)
         certificate = replace(release.certificate, number="")
-        rows = (tuple(None if value != value else value for value in row) for row in shown.iter_rows())  # NaN is missing too
+        rows = (
+            tuple(None if value != value else value for value in row) for row in shown.iter_rows()
+        )  # NaN is missing too
         return Shown(tuple(rows), tuple(map(str, shown.schema.values())), certificate.to_json())
 
     return algorithm
@@ -170,7 +196,9 @@ class _Nothing(Chance):
     """A source of chance that nothing may be drawn from but the number of a release."""
 
     def bytes(self, size: int) -> bytes:
-        raise InternalError("the method draws random numbers: give `breach` the law of what it releases, not one release")
+        raise InternalError(
+            "the method draws random numbers: give `breach` the law of what it releases, not one release"
+        )
 
     def number(self) -> str:
         return ""

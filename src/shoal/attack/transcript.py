@@ -75,14 +75,21 @@ def possible(
     marks: what else the auditor compares values with, besides its bounds and what it has answered
     """
     if isinstance(auditor, Minima):
-        mirrored = [Heard(each.people, None if each.answer is None else -each.answer) for each in transcript]
+        mirrored = [
+            Heard(each.people, None if each.answer is None else -each.answer) for each in transcript
+        ]
         ends = None if bounds is None else (-bounds[1], -bounds[0])
         found = possible(
-            auditor.mirrored, mirrored, domain=[-value for value in domain], bounds=ends, marks=[-value for value in marks]
+            auditor.mirrored,
+            mirrored,
+            domain=[-value for value in domain],
+            bounds=ends,
+            marks=[-value for value in marks],
         )
         return {
             person: Possible(
-                tuple(-value for value in reversed(one.values)), tuple((-high, -low) for low, high in reversed(one.between))
+                tuple(-value for value in reversed(one.values)),
+                tuple((-high, -low) for low, high in reversed(one.between)),
             )
             for person, one in found.items()
         }
@@ -91,7 +98,10 @@ def possible(
         bounds = -inf if low is None else low, inf if high is None else high
     groups, cells = _together(transcript), _cells(auditor, transcript, domain, bounds, marks)
     tops = [
-        min((each.answer for each in transcript if each.people & group and each.answer is not None), default=inf)
+        min(
+            (each.answer for each in transcript if each.people & group and each.answer is not None),
+            default=inf,
+        )
         for group in groups
     ]
     allowed = [[cell for cell in cells if cell.value <= top] for top in tops]
@@ -106,7 +116,9 @@ def possible(
     found = {}
     for place, group in enumerate(groups):
         seen = {cells_[place] for cells_ in survivors}
-        if group & (group - 1):  # only the largest of these people's values matters, and whose it is is open
+        if group & (
+            group - 1
+        ):  # only the largest of these people's values matters, and whose it is is open
             top = max(seen, key=lambda cell: cell.value)
             seen = {cell for cell in cells if cell.value <= top.value}
         ordered = sorted(seen, key=lambda cell: cell.value)
@@ -133,20 +145,34 @@ def _together(transcript: Iterable[Heard]) -> list[int]:
     for each in transcript:
         everyone |= each.people
     for person in members(everyone):
-        asked = sum(1 << number for number, each in enumerate(transcript) if each.people >> person & 1)
+        asked = sum(
+            1 << number for number, each in enumerate(transcript) if each.people >> person & 1
+        )
         found[asked].append(person)
     return [sum(1 << person for person in people) for people in found.values()]
 
 
 def _cells(
-    auditor: Any, transcript: Iterable[Heard], domain: Sequence[Number], bounds: tuple[Bound, Bound], further: Sequence[Number]
+    auditor: Any,
+    transcript: Iterable[Heard],
+    domain: Sequence[Number],
+    bounds: tuple[Bound, Bound],
+    further: Sequence[Number],
 ) -> list[_Cell]:
     """Values that the auditor can tell apart, in order: those heard and what it is told itself, and one between any two."""
     if domain:
         return [_Cell(value) for value in sorted(domain)]
     low, high = bounds
-    marks = [low, high, low + getattr(auditor, "width", 0), *further, *(each.answer for each in transcript)]
-    ordered: list[Any] = sorted({mark for mark in marks if mark not in (None, inf, -inf) and low <= mark <= high})
+    marks = [
+        low,
+        high,
+        low + getattr(auditor, "width", 0),
+        *further,
+        *(each.answer for each in transcript),
+    ]
+    ordered: list[Any] = sorted(
+        {mark for mark in marks if mark not in (None, inf, -inf) and low <= mark <= high}
+    )
     whole = getattr(auditor, "integers", False)
     if not ordered:
         return [_Cell(0, (low, high))]
@@ -162,15 +188,24 @@ def _cells(
 
 
 def _survivors(
-    auditor: Auditor[Any], transcript: Sequence[Heard], groups: Sequence[int], allowed: Sequence[Sequence[_Cell]]
+    auditor: Auditor[Any],
+    transcript: Sequence[Heard],
+    groups: Sequence[int],
+    allowed: Sequence[Sequence[_Cell]],
 ) -> Iterator[tuple[_Cell, ...]]:
     """The ways to give every group a largest value that would have sounded the same."""
-    asked = [[place for place, group in enumerate(groups) if group & each.people] for each in transcript]
-    said: dict[Any, Any] = {}  # number and state by question, state so far and true answer; None if it sounds otherwise
+    asked = [
+        [place for place, group in enumerate(groups) if group & each.people] for each in transcript
+    ]
+    said: dict[
+        Any, Any
+    ] = {}  # number and state by question, state so far and true answer; None if it sounds otherwise
     start = auditor.start()
     distinct = getattr(auditor, "distinct", False)
     for cells in product(*allowed):
-        if distinct and len(single := [cell.value for cell in cells if cell.ends is None]) > len(set(single)):
+        if distinct and len(single := [cell.value for cell in cells if cell.ends is None]) > len(
+            set(single)
+        ):
             continue
         state = 0, start
         for number, (each, places) in enumerate(zip(transcript, asked, strict=True)):

@@ -69,7 +69,9 @@ def _entry(auditor: Sums, state: SumState, heard: Heard) -> Entry:
     if heard.answer is not None:
         entry = auditor.decide(state, heard.people, heard.answer)
         if not entry.answered:
-            raise InputError("this auditor would have denied what was answered; was the transcript made by another?")
+            raise InputError(
+                "this auditor would have denied what was answered; was the transcript made by another?"
+            )
         return entry
     rule = None if heard.people in state.denied else auditor.rule(state, heard.people)
     bound = None if rule is None else rule.bound
@@ -85,7 +87,9 @@ def _denied(rule: Rule, people: int) -> Iterator[Row]:
 
 
 def _ways(
-    whole: tuple[list[float], list[float]], ways: list[tuple[Row, ...]], said: Sequence[tuple[Row, ...]]
+    whole: tuple[list[float], list[float]],
+    ways: list[tuple[Row, ...]],
+    said: Sequence[tuple[Row, ...]],
 ) -> list[tuple[Row, ...]]:
     """All that can be when one row of each group holds."""
     for rows in said:
@@ -96,7 +100,10 @@ def _ways(
 
 
 def _tried(auditor: Sums, transcript: Sequence[Heard]) -> tuple[Range, ...]:
-    values = [range(int(low), int(high) + 1) for low, high in zip(auditor.lows, auditor.highs, strict=True)]
+    values = [
+        range(int(low), int(high) + 1)
+        for low, high in zip(auditor.lows, auditor.highs, strict=True)
+    ]
     tables = list(product(*values))
     state = auditor.start()
     for heard in transcript:

@@ -22,7 +22,15 @@ from shoal.audit.expressions import Public, Query
 from shoal.audit.model import STRATEGIES, Auditor, Entry, Number, Strategy
 from shoal.audit.store import Key, Link, Store
 from shoal.chance import Chance
-from shoal.errors import ColumnError, FileError, ParameterError, QueryError, TooLargeError, listed, plural
+from shoal.errors import (
+    ColumnError,
+    FileError,
+    ParameterError,
+    QueryError,
+    TooLargeError,
+    listed,
+    plural,
+)
 from shoal.kinds import Kind
 from shoal.privacy.exact import Exact, fraction, printed
 
@@ -79,21 +87,29 @@ class Secret:
         if self.family not in (None, *FAMILIES):
             raise ParameterError(f"family={self.family!r} is unknown; known are {listed(FAMILIES)}")
         if self.strategy not in STRATEGIES:
-            raise ParameterError(f"strategy={self.strategy!r} is unknown; known are {listed(STRATEGIES)}")
+            raise ParameterError(
+                f"strategy={self.strategy!r} is unknown; known are {listed(STRATEGIES)}"
+            )
         for name in ("low", "high", "width", "unit"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, fraction(given, name))
         if self.unit is not None and self.unit <= 0:  # type: ignore[operator]
             raise ParameterError("unit is above 0")
         if self.low is not None and self.high is not None and self.low > self.high:  # type: ignore[operator]
-            raise ParameterError(f"the lower bound {self.low} is above the upper one, {self.high}; give the lower one first")
+            raise ParameterError(
+                f"the lower bound {self.low} is above the upper one, {self.high}; give the lower one first"
+            )
 
     def auditor(self, family: Family, people: int) -> Auditor[Any]:
         """Who decides about one aggregate of this column; ParameterError if what is public does not allow for any."""
         from shoal.audit.maxima import Maxima, Minima
 
         unit = None if self.unit is None else Fraction(self.unit)
-        low, high, width = _multiple(self.low, unit, up=True), _multiple(self.high, unit), _multiple(self.width, unit, up=True)
+        low, high, width = (
+            _multiple(self.low, unit, up=True),
+            _multiple(self.high, unit),
+            _multiple(self.width, unit, up=True),
+        )
         assert width is not None
         if self.distinct and unit is not None and width < 2 * people * unit:
             raise ParameterError(
@@ -104,18 +120,26 @@ class Secret:
             kind = Maxima if family == "max" else Minima
             return kind(people, low, high, width, bool(self.integers), self.distinct, self.strategy)
         if self.distinct:
-            raise ParameterError("sums are audited for values that may be equal; leave `distinct` out, or ask about max or min")
+            raise ParameterError(
+                "sums are audited for values that may be equal; leave `distinct` out, or ask about max or min"
+            )
         from shoal.audit.sums import Sums
 
         if self.dither and unit is not None and low is not None and high is not None:
             last = unit / FINE
-            return Sums(people, low, high + unit - last, width + unit, strategy=self.strategy, unit=last)
-        if self.low is None and self.high is None and not self.dither:  # then other multiples of the unit are always possible
+            return Sums(
+                people, low, high + unit - last, width + unit, strategy=self.strategy, unit=last
+            )
+        if (
+            self.low is None and self.high is None and not self.dither
+        ):  # then other multiples of the unit are always possible
             return Sums(people, width=width, strategy=self.strategy)
         if self.integers and not self.dither:
             return Sums(people, low, high, width, integers=True, strategy=self.strategy)
         if self.dither:
-            raise ParameterError("dither is for sums within public bounds; give `low` and `high`, or leave it out")
+            raise ParameterError(
+                "dither is for sums within public bounds; give `low` and `high`, or leave it out"
+            )
         raise ParameterError(
             "values that have few digits can be worked out from sums; make the audit with dither, which adds a secret part of "
             "the last digit to each value, or ask about max or min"
@@ -123,7 +147,10 @@ class Secret:
 
     def to_dict(self) -> dict[str, Any]:
         """For the log: exact numbers are texts."""
-        return {name: printed(value) if isinstance(value, Fraction) else value for name, value in asdict(self).items()}
+        return {
+            name: printed(value) if isinstance(value, Fraction) else value
+            for name, value in asdict(self).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -172,11 +199,16 @@ class Audit:
         created = first.content
         data = self._store.data()
         if _fingerprint(data) != created["data"]:
-            raise FileError(f"{self._store.name}: the data was changed after the audit began; answer nothing")
+            raise FileError(
+                f"{self._store.name}: the data was changed after the audit began; answer nothing"
+            )
         self.people: int = created["people"]
         self.named: str | None = created["named"]
         self._public = {name: _public(data[_PUBLIC + name]) for name in created["public"]}
-        self._values = {one["column"]: _Values.of(json.loads(data[_SECRET + one["column"]])) for one in created["secrets"]}
+        self._values = {
+            one["column"]: _Values.of(json.loads(data[_SECRET + one["column"]]))
+            for one in created["secrets"]
+        }
         self._secrets = {one["column"]: Secret(**one) for one in created["secrets"]}
         self._everyone = (1 << self.people) - 1
         self._last = first
@@ -214,7 +246,9 @@ class Audit:
         """
         given = [secrets] if isinstance(secrets, Secret) else list(secrets)
         if isinstance(public, str):
-            raise ParameterError(f"public={public!r} is a text; give a list, as in public=[{public!r}]")
+            raise ParameterError(
+                f"public={public!r} is a text; give a list, as in public=[{public!r}]"
+            )
         shown = list(dict.fromkeys(public))
         _require(table, given, shown, named, rows)
         columns = dict(zip(shown, table.columns(shown), strict=True))
@@ -223,14 +257,22 @@ class Audit:
             order.sort(key=lambda i: [column.codes[i] for column in columns.values()])
         data = {
             _PUBLIC + name: _dumped(
-                {"kind": column.kind.value, "labels": column.labels, "codes": [int(column.codes[i]) for i in order]}
+                {
+                    "kind": column.kind.value,
+                    "labels": column.labels,
+                    "codes": [int(column.codes[i]) for i in order],
+                }
             )
             for name, column in columns.items()
         }
         if rows:
             numbers = range(1, table.rows + 1)
             data[_PUBLIC + ROW] = _dumped(
-                {"kind": Kind.INTEGER.value, "labels": [*map(str, numbers)], "codes": [*range(table.rows)]}
+                {
+                    "kind": Kind.INTEGER.value,
+                    "labels": [*map(str, numbers)],
+                    "codes": [*range(table.rows)],
+                }
             )
         kept = []
         for secret in given:
@@ -240,7 +282,9 @@ class Audit:
             kept.append(checked.to_dict())
         created = {
             **_said("created"),
-            "key": Chance().bytes(_KEY).hex(),  # without it, a digest of the log would be a way to try values
+            "key": Chance()
+            .bytes(_KEY)
+            .hex(),  # without it, a digest of the log would be a way to try values
             "people": table.rows,
             "public": [*shown, *([ROW] if rows else [])],
             "named": named or (ROW if rows else None),
@@ -268,13 +312,22 @@ class Audit:
         return tuple(self._secrets.values())
 
     def query(
-        self, aggregate: str, column: str | None = None, *, where: str | None = None, people: Sequence[str | int] | None = None
+        self,
+        aggregate: str,
+        column: str | None = None,
+        *,
+        where: str | None = None,
+        people: Sequence[str | int] | None = None,
     ) -> Query:
         """A query from its parts: a condition, or a list of people by the column that names them, or neither for everyone."""
         if aggregate not in expressions.AGGREGATES:
-            raise QueryError(f"the aggregate {aggregate!r} is unknown; known are {listed(expressions.AGGREGATES)}")
+            raise QueryError(
+                f"the aggregate {aggregate!r} is unknown; known are {listed(expressions.AGGREGATES)}"
+            )
         if (column is None) != (aggregate == "count"):
-            raise QueryError("a count is of people and has no column; every other aggregate has one")
+            raise QueryError(
+                "a count is of people and has no column; every other aggregate has one"
+            )
         if where is not None and people is not None:
             raise QueryError("a query has a condition or a list of people, not both")
         found: expressions.Condition | None = None
@@ -286,12 +339,16 @@ class Audit:
 
     def _listed(self, people: Sequence[str | int]) -> expressions.Atom:
         if self.named is None:
-            raise QueryError("nobody can be asked about by name: no public column names people; use a condition instead")
+            raise QueryError(
+                "nobody can be asked about by name: no public column names people; use a condition instead"
+            )
         if not people or len(people) > self.people:
             raise QueryError(f"a list of people has from 1 to {self.people:,} of them")
         column = self._public[self.named]
         atom = expressions.naming(self.named, column.kind, people)
-        if absent := len(set(atom.values)) - column.those(atom).bit_count():  # a name is one person's
+        if (
+            absent := len(set(atom.values)) - column.those(atom).bit_count()
+        ):  # a name is one person's
             raise QueryError(
                 f"{plural(absent, 'name')} of the list {'is' if absent == 1 else 'are'} not in column {self.named!r}"
             )
@@ -309,11 +366,15 @@ class Audit:
         try:
             people = expressions.people(query.where, self._public, self._everyone)
         except (KeyError, ValueError, TypeError, ArithmeticError):  # one that no text makes
-            raise QueryError(f"the condition does not fit the public columns, which are {listed(self._public)}") from None
+            raise QueryError(
+                f"the condition does not fit the public columns, which are {listed(self._public)}"
+            ) from None
         if query.aggregate == "count":
             return Reply(people.bit_count())
         if query.column is None or query.column not in self._secrets:
-            raise QueryError(f"nothing can be asked about column {query.column!r}; ask about {listed(self._secrets)}")
+            raise QueryError(
+                f"nothing can be asked about column {query.column!r}; ask about {listed(self._secrets)}"
+            )
         if not people:
             raise QueryError("the query is about nobody, who has no such value")
         place = query.column, people
@@ -379,7 +440,9 @@ class Audit:
         for link in links:
             content = link.content
             value = None if content["value"] is None else _number(Fraction(content["value"]))
-            entry = Entry(int(content["people"], 16), content["answered"], content["relation"], value)
+            entry = Entry(
+                int(content["people"], 16), content["answered"], content["relation"], value
+            )
             column, family = content["column"], _FAMILY[content["aggregate"]]
             auditor, known = self._auditor(column, family)
             standing = self._standing[column]
@@ -392,14 +455,26 @@ class Audit:
                 known=auditor.after(known, entry),
             )
             self._replies[column, entry.people] = entry
-            self._lines.append(Line(link.number - 1, content["query"], self._reply(content["aggregate"], column, entry)))
+            self._lines.append(
+                Line(
+                    link.number - 1,
+                    content["query"],
+                    self._reply(content["aggregate"], column, entry),
+                )
+            )
             self._last = link
 
     def _reply(self, aggregate: str, column: str, entry: Entry) -> Reply:
         if not entry.answered or entry.value is None:
             return Reply(None)
-        value, people, secret = Fraction(entry.value), entry.people.bit_count(), self._secrets[column]
-        if secret.dither:  # less what was added on average; the exact sum, which nobody gets, could only tell more
+        value, people, secret = (
+            Fraction(entry.value),
+            entry.people.bit_count(),
+            self._secrets[column],
+        )
+        if (
+            secret.dither
+        ):  # less what was added on average; the exact sum, which nobody gets, could only tell more
             unit = Fraction(cast(Fraction, secret.unit))
             value = round((value - people * unit / 2) / unit) * unit
         return Reply(_number(value / people if aggregate == "mean" else value))
@@ -421,7 +496,10 @@ class Audit:
     def person(self, number: int) -> dict[str, str]:
         """What is public of one person, by the number that sets of people have for them."""
         shown = {} if self.named is None else {self.named: self._public[self.named]}
-        return {name: column.kind.text(column.keys[column.codes[number]]) for name, column in (shown or self._public).items()}
+        return {
+            name: column.kind.text(column.keys[column.codes[number]])
+            for name, column in (shown or self._public).items()
+        }
 
     def state(self) -> tuple[Standing, ...]:
         """How it stands with every secret column, for the owner."""
@@ -479,12 +557,18 @@ class _Values:
         return cls(tuple(int(value * denominator) for value in exact), denominator)
 
     def aggregate(self, family: Family, people: int) -> Number:
-        chosen = (value for value, one in zip(self.scaled, reversed(f"{people:b}"), strict=False) if one == "1")
+        chosen = (
+            value
+            for value, one in zip(self.scaled, reversed(f"{people:b}"), strict=False)
+            if one == "1"
+        )
         found = max(chosen) if family == "max" else min(chosen) if family == "min" else sum(chosen)
         return _number(Fraction(found, self.denominator))
 
 
-def _require(table: "Table", secrets: Sequence[Secret], public: Sequence[str], named: str | None, rows: bool) -> None:
+def _require(
+    table: "Table", secrets: Sequence[Secret], public: Sequence[str], named: str | None, rows: bool
+) -> None:
     """Raise if the columns do not fit together."""
     names = [secret.column for secret in secrets]
     if not names:
@@ -493,18 +577,24 @@ def _require(table: "Table", secrets: Sequence[Secret], public: Sequence[str], n
         table.kind(name)  # ColumnError if there is none
     if len(set(names)) < len(names) or (both := set(names) & set(public)):
         twice = sorted({name for name in names if names.count(name) > 1}) or sorted(both)
-        raise ColumnError(f"column {listed(twice)} is named twice; a column is public or secret, once")
+        raise ColumnError(
+            f"column {listed(twice)} is named twice; a column is public or secret, once"
+        )
     if not table.rows:
         raise ColumnError("the table has no rows, so there is nobody to ask about")
     if rows and ROW in (*public, *names):
-        raise ColumnError(f"a column is called {ROW!r}, which is what numbers of rows would be called; rename it")
+        raise ColumnError(
+            f"a column is called {ROW!r}, which is what numbers of rows would be called; rename it"
+        )
     if named is None:
         return
     if named not in public:
         raise ColumnError(f"column {named!r} is to name people in public; make it public too")
     table.require_people(named)
     if len(table.column(named).keys) < table.rows:
-        raise ColumnError(f"column {named!r} is to name people, and does not tell all rows apart; a row is one person")
+        raise ColumnError(
+            f"column {named!r} is to name people, and does not tell all rows apart; a row is one person"
+        )
 
 
 def _read(table: "Table", secret: Secret) -> tuple[list[Fraction], Secret]:
@@ -526,16 +616,29 @@ def _read(table: "Table", secret: Secret) -> tuple[list[Fraction], Secret]:
             "fill them: queries are about people who have a value"
         )
     if wrong:
-        raise ColumnError(f"column {name!r}: {plural(wrong, 'value')} of {table.rows:,} {_are(wrong)} no numbers; clean it")
+        raise ColumnError(
+            f"column {name!r}: {plural(wrong, 'value')} of {table.rows:,} {_are(wrong)} no numbers; clean it"
+        )
     whole = all(value.denominator == 1 for value in values)
     declared = table.types.get(name)
     if declared not in (None, Kind.INTEGER, Kind.FLOAT):
-        raise ColumnError(f"column {name!r} is declared as {declared}; an audit is about numbers: integer or float")
-    integers = secret.integers if secret.integers is not None else whole if declared is None else declared is Kind.INTEGER
+        raise ColumnError(
+            f"column {name!r} is declared as {declared}; an audit is about numbers: integer or float"
+        )
+    integers = (
+        secret.integers
+        if secret.integers is not None
+        else whole
+        if declared is None
+        else declared is Kind.INTEGER
+    )
     if integers and not whole:
-        raise ColumnError(f"column {name!r} is said to hold whole numbers, and does not; declare its type as float")
+        raise ColumnError(
+            f"column {name!r} is said to hold whole numbers, and does not; declare its type as float"
+        )
     outside = sum(
-        (secret.low is not None and value < secret.low) or (secret.high is not None and value > secret.high)  # type: ignore[operator]
+        (secret.low is not None and value < secret.low)  # type: ignore[operator]
+        or (secret.high is not None and value > secret.high)  # type: ignore[operator]
         for value in values
     )
     if outside:
@@ -543,10 +646,20 @@ def _read(table: "Table", secret: Secret) -> tuple[list[Fraction], Secret]:
             f"column {name!r}: {plural(outside, 'value')} of {table.rows:,} are outside the public bounds; widen them"
         )
     if secret.distinct and len(set(values)) < len(values):
-        raise ColumnError(f"column {name!r} is said to hold no value twice, and does; leave `distinct` out")
-    unit = Fraction(secret.unit) if secret.unit is not None else Fraction(1) if integers else _last_decimal(values)
+        raise ColumnError(
+            f"column {name!r} is said to hold no value twice, and does; leave `distinct` out"
+        )
+    unit = (
+        Fraction(secret.unit)
+        if secret.unit is not None
+        else Fraction(1)
+        if integers
+        else _last_decimal(values)
+    )
     if odd := sum((value / unit).denominator != 1 for value in values):
-        raise ColumnError(f"column {name!r}: {plural(odd, 'value')} of {table.rows:,} {_are(odd)} no multiple of the unit")
+        raise ColumnError(
+            f"column {name!r}: {plural(odd, 'value')} of {table.rows:,} {_are(odd)} no multiple of the unit"
+        )
     if secret.dither:
         chance = Chance()
         values = [value + unit * Fraction(chance.below(FINE), FINE) for value in values]
@@ -576,7 +689,9 @@ def _text(value: Fraction) -> str:
 def _public(text: str) -> Public:
     found = json.loads(text)
     kind = Kind(found["kind"])
-    return Public(kind, tuple(kind.key(label) for label in found["labels"]), array("l", found["codes"]))
+    return Public(
+        kind, tuple(kind.key(label) for label in found["labels"]), array("l", found["codes"])
+    )
 
 
 def _dumped(value: object) -> str:

@@ -17,7 +17,20 @@ from typing import Any, Literal, NamedTuple, get_args
 from shoal.errors import QueryError, listed
 from shoal.kinds import Key, Kind
 
-__all__ = ["Aggregate", "All", "Atom", "Condition", "Not", "Public", "Query", "Some", "condition", "naming", "parse", "people"]
+__all__ = [
+    "Aggregate",
+    "All",
+    "Atom",
+    "Condition",
+    "Not",
+    "Public",
+    "Query",
+    "Some",
+    "condition",
+    "naming",
+    "parse",
+    "people",
+]
 
 LONGEST = 8_000
 """Characters of a query."""
@@ -133,10 +146,14 @@ def naming(column: str, kind: Kind, people: Sequence[str | int]) -> Atom:
     try:
         texts = [kind.text(kind.key(one)) for one in people]
     except (ValueError, TypeError, OverflowError):
-        raise QueryError(f"people are named by column {column!r}, which is {kind.value}; the list has something else") from None
+        raise QueryError(
+            f"people are named by column {column!r}, which is {kind.value}; the list has something else"
+        ) from None
     if not all(texts):
         raise QueryError("the list of people has no people, or an empty name")
-    return Atom(column, "in", tuple(texts if kind in (Kind.TEXT, Kind.DATE) else map(Decimal, texts)))
+    return Atom(
+        column, "in", tuple(texts if kind in (Kind.TEXT, Kind.DATE) else map(Decimal, texts))
+    )
 
 
 def _named(name: str) -> str:
@@ -184,7 +201,9 @@ class _Token(NamedTuple):
 
 def _tokens(text: str) -> Iterator[_Token]:
     if len(text) > LONGEST:
-        raise QueryError(f"the query has {len(text):,} characters; it may have {LONGEST:,}: ask for a list of people instead")
+        raise QueryError(
+            f"the query has {len(text):,} characters; it may have {LONGEST:,}: ask for a list of people instead"
+        )
     if any("\ud800" <= one <= "\udfff" for one in text):
         raise QueryError("the query is no text: it has half a character; send it as UTF-8")
     place = _end(_SPACE.match(text))
@@ -195,7 +214,9 @@ def _tokens(text: str) -> Iterator[_Token]:
             raise QueryError(f"character {place + 1}: {text[place]!r} does not belong there{hint}")
         kind = str(found.lastgroup)
         inner = found[kind]
-        yield _Token(kind, inner.replace("''", "'") if kind == "text" else inner.replace('""', '"'), place)
+        yield _Token(
+            kind, inner.replace("''", "'") if kind == "text" else inner.replace('""', '"'), place
+        )
         place = _end(_SPACE.match(text, found.end()))
     yield _Token("end", "", len(text))
 
@@ -220,7 +241,9 @@ class _Reader:
         name = self.take()
         aggregate = name.text.lower()
         if name.kind != "name" or aggregate not in AGGREGATES:
-            raise self.wrong(name, f"a query starts with one of {', '.join(AGGREGATES)}, as in max(salary)")
+            raise self.wrong(
+                name, f"a query starts with one of {', '.join(AGGREGATES)}, as in max(salary)"
+            )
         self.expect("(", f"as in {aggregate}({'*' if aggregate == 'count' else 'salary'})")
         column = None
         if aggregate == "count":
@@ -231,7 +254,9 @@ class _Reader:
         found = None
         if self.tokens[self.next].kind != "end":
             if not self.word("where"):
-                raise self.wrong(self.tokens[self.next], "after the aggregate comes where, or nothing")
+                raise self.wrong(
+                    self.tokens[self.next], "after the aggregate comes where, or nothing"
+                )
             found = self.condition(0)
         return Query(aggregate, column, found)
 
@@ -268,7 +293,9 @@ class _Reader:
                 if column in self.secret
                 else f"there is no public column {column!r}"
             )
-            raise QueryError(f"character {place.place + 1}: {why}; public are {listed(self.public)}")
+            raise QueryError(
+                f"character {place.place + 1}: {why}; public are {listed(self.public)}"
+            )
         if self.word("is"):
             negated = self.word("not")
             if not self.word("missing"):
@@ -286,10 +313,14 @@ class _Reader:
             low = self.value(column, ordered=True)
             if not self.word("and"):
                 raise self.wrong(self.tokens[self.next], "as in age between 30 and 39")
-            return self.negated(negated, Atom(column, "between", (low, self.value(column, ordered=True))))
+            return self.negated(
+                negated, Atom(column, "between", (low, self.value(column, ordered=True)))
+            )
         sign = self.take()
         if negated or sign.kind != "sign" or sign.text not in ("=", "!=", *_ORDER):
-            raise self.wrong(sign, "a comparison is one of = != < <= > >=, in (…), between … and …, is missing")
+            raise self.wrong(
+                sign, "a comparison is one of = != < <= > >=, in (…), between … and …, is missing"
+            )
         after = self.tokens[self.next]
         if after.kind == "sign" and (meant := _MEANT.get(sign.text + after.text)):
             raise self.wrong(sign, meant)
@@ -299,31 +330,43 @@ class _Reader:
         token = self.take()
         if token.kind == "quoted" or (token.kind == "name" and token.text.lower() not in _WORDS):
             return token.text
-        raise self.wrong(token, 'here comes the name of a column, in double quotes if it is unusual, as in "post code"')
+        raise self.wrong(
+            token,
+            'here comes the name of a column, in double quotes if it is unusual, as in "post code"',
+        )
 
     def value(self, column: str, ordered: bool = False) -> Value:
         token = self.take()
         kind = self.public[column]
         self.values += 1
         if self.values > MOST:
-            raise self.wrong(token, f"a query compares with {MOST} values at most; ask for a list of people instead")
+            raise self.wrong(
+                token,
+                f"a query compares with {MOST} values at most; ask for a list of people instead",
+            )
         if ordered and kind is Kind.TEXT:
             raise self.wrong(
-                token, f"column {column!r} is text, which has no order; use =, != or in, or have its type declared in a new audit"
+                token,
+                f"column {column!r} is text, which has no order; use =, != or in, or have its type declared in a new audit",
             )
         if kind in (Kind.TEXT, Kind.DATE):
             if token.kind != "text" or not token.text:
                 example = "'X'" if kind is Kind.TEXT else "'2024-12-31'"
                 raise self.wrong(
-                    token, f"column {column!r} is {kind.value}: compare it with a value in single quotes, as {example}"
+                    token,
+                    f"column {column!r} is {kind.value}: compare it with a value in single quotes, as {example}",
                 )
         elif token.kind != "number":
-            raise self.wrong(token, f"column {column!r} is {kind.value}: compare it with a number, as 30")
+            raise self.wrong(
+                token, f"column {column!r} is {kind.value}: compare it with a number, as 30"
+            )
         value = Decimal(token.text) if token.kind == "number" else token.text
         try:
             _key(value, kind)
         except (ValueError, OverflowError):
-            raise self.wrong(token, f"this is no {kind.value}, which column {column!r} is") from None
+            raise self.wrong(
+                token, f"this is no {kind.value}, which column {column!r} is"
+            ) from None
         return value
 
     # The tokens
@@ -359,7 +402,11 @@ class _Reader:
 
     @staticmethod
     def wrong(token: _Token, why: str) -> QueryError:
-        seen = "the end" if token.kind == "end" else repr(token.text if len(token.text) < 40 else token.text[:40] + "…")
+        seen = (
+            "the end"
+            if token.kind == "end"
+            else repr(token.text if len(token.text) < 40 else token.text[:40] + "…")
+        )
         return QueryError(f"character {token.place + 1}, at {seen}: {why}")
 
 

@@ -34,7 +34,10 @@ class Known:
                 lowered |= 1 << person
         if not lowered:
             return self
-        return Known(tuple(bounds), tuple((who & ~lowered if most > value else who, most) for who, most in self.witnesses))
+        return Known(
+            tuple(bounds),
+            tuple((who & ~lowered if most > value else who, most) for who, most in self.witnesses),
+        )
 
     def exactly(self, people: int, value: Bound, distinct: bool) -> "Known":
         """Also that one of these people has just this value, and none has more; only one of all, if values are distinct."""
@@ -100,15 +103,23 @@ class Maxima:
         if self.people < 1:
             raise ParameterError(f"people={self.people}; an audit is about one person at least")
         if self.strategy not in STRATEGIES:
-            raise ParameterError(f"strategy={self.strategy!r} is unknown; known are {listed(STRATEGIES)}")
+            raise ParameterError(
+                f"strategy={self.strategy!r} is unknown; known are {listed(STRATEGIES)}"
+            )
         if self.width <= 0:
             raise ParameterError(f"width={self.width}; it is above 0")
         if self.integers and self.width != int(self.width):
             raise ParameterError(f"width={self.width}; between whole numbers it is whole")
-        if self.integers and any(end is not None and end != int(end) for end in (self.low, self.high)):
-            raise ParameterError("the bounds of whole numbers are whole; give the least and the largest that can be")
+        if self.integers and any(
+            end is not None and end != int(end) for end in (self.low, self.high)
+        ):
+            raise ParameterError(
+                "the bounds of whole numbers are whole; give the least and the largest that can be"
+            )
         if self.low is not None and self.high is not None and self.high - self.low < self.width:
-            raise ParameterError("the bounds alone tell everyone's value more closely than `width`; give a smaller width")
+            raise ParameterError(
+                "the bounds alone tell everyone's value more closely than `width`; give a smaller width"
+            )
         if self.integers and self.distinct:
             raise ParameterError(
                 "whole numbers that are all different can give each other away when they are close together; "
@@ -167,7 +178,9 @@ class _Asked:
 
     @classmethod
     def of(cls, method: Maxima, state: MaximaState, people: int) -> "_Asked":
-        lowest = max((most for who, most in state.audit.witnesses if _few(who & ~people)), default=-inf)
+        lowest = max(
+            (most for who, most in state.audit.witnesses if _few(who & ~people)), default=-inf
+        )
         if method.distinct:
             lowest = max([lowest, *cls._told(state, people)])
         if method.low is not None:
@@ -234,7 +247,9 @@ class Minima(Maxima):
     def mirrored(self) -> Maxima:
         """The auditor of the maxima."""
         low, high = (None if end is None else -end for end in (self.high, self.low))
-        return Maxima(self.people, low, high, self.width, self.integers, self.distinct, self.strategy)
+        return Maxima(
+            self.people, low, high, self.width, self.integers, self.distinct, self.strategy
+        )
 
     def start(self) -> MaximaState:
         """Nothing is known but the bounds."""

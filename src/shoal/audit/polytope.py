@@ -23,7 +23,9 @@ Floats = npt.NDArray[np.float64]
 
 NARROWEST = Fraction(1, 2**20)
 """The least width, of the widest bounds, that floats can still tell from nothing."""
-STEPS = 60  # of Newton's method; it takes about five from a centre nearby, and fifteen from anywhere
+STEPS = (
+    60  # of Newton's method; it takes about five from a centre nearby, and fifteen from anywhere
+)
 CHORDS = 3  # times that an end of the safe interval is moved outwards
 FAR = 3
 """An interval that reaches from the centre as many times the sum's spread is wide enough."""
@@ -57,14 +59,20 @@ class Row:
 class Box:
     """Public bounds and the widths to keep, of everyone; inside, values run from 0 up to at most 1, at `scale`."""
 
-    def __init__(self, low: Sequence[Fraction], high: Sequence[Fraction], width: Sequence[Fraction]) -> None:
+    def __init__(
+        self, low: Sequence[Fraction], high: Sequence[Fraction], width: Sequence[Fraction]
+    ) -> None:
         spans = [most - least for least, most in zip(low, high, strict=True)]
         widest = max(spans)
         self.low, self.width = tuple(low), tuple(width)
-        self.scale = Fraction(2) ** (widest.numerator.bit_length() - widest.denominator.bit_length() + 1)
+        self.scale = Fraction(2) ** (
+            widest.numerator.bit_length() - widest.denominator.bit_length() + 1
+        )
         self.even = low[0] if len(set(low)) == 1 else None
         if min(width) < widest * NARROWEST:
-            raise ParameterError("a width below a millionth of the widest bounds cannot be told from rounding; give a larger one")
+            raise ParameterError(
+                "a width below a millionth of the widest bounds cannot be told from rounding; give a larger one"
+            )
         self.span = np.array([_down(span / self.scale) for span in spans])
         self.need = np.array([-_down(-least / self.scale) for least in width])
         self.slip = max(float(self.need.min()) / 2**16, 2.0**-30)
@@ -72,7 +80,9 @@ class Box:
     def inside(self, people: int, value: Number) -> Fraction:
         """A sum of some people's values as it is inside."""
         lows = (
-            self.even * people.bit_count() if self.even is not None else sum((self.low[i] for i in _people(people)), Fraction(0))
+            self.even * people.bit_count()
+            if self.even is not None
+            else sum((self.low[i] for i in _people(people)), Fraction(0))
         )
         return (value - lows) / self.scale
 
@@ -180,7 +190,9 @@ def extremes(
             status = solver.getModelStatus()
             if status not in (optimal, unbounded):
                 return None
-            pair.append(sign * (solver.getInfo().objective_function_value if status == optimal else -inf))
+            pair.append(
+                sign * (solver.getInfo().objective_function_value if status == optimal else -inf)
+            )
         for person in _people(people):
             solver.changeColCost(person, 0.0)
         found.append((pair[0], pair[1]))
@@ -208,7 +220,9 @@ class _System:
         slack = [place for place, row in enumerate(rows) if row.relation != "="]
         a = np.zeros((len(rows), len(who) + len(slack)))
         a[:, : len(who)] = _matrix([row.people for row in rows], who)
-        a[slack, len(who) + np.arange(len(slack))] = [1 if rows[place].relation == "<=" else -1 for place in slack]
+        a[slack, len(who) + np.arange(len(slack))] = [
+            1 if rows[place].relation == "<=" else -1 for place in slack
+        ]
         unit = _unit(a.shape[1])
         right = _on(np.array([float(box.inside(row.people, row.value)) for row in rows]), unit)
         top = np.concatenate([box.span[who], np.full(len(slack), inf)])
@@ -341,7 +355,17 @@ class _Slices:
         ways = shape.z - np.outer(zq, zq[:n] / s)
         ways /= np.abs(ways).max(0)
         ways = _on(ways, system.unit)
-        return cls(shape, a, reach, float(q @ shape.centre), sqrt(s), zq / s, ways, ways.diagonal().copy(), _norms(a @ ways))
+        return cls(
+            shape,
+            a,
+            reach,
+            float(q @ shape.centre),
+            sqrt(s),
+            zq / s,
+            ways,
+            ways.diagonal().copy(),
+            _norms(a @ ways),
+        )
 
     def widths(self, value: float) -> Floats | None:
         """Widths that people have at least where the sum is `value`; None if it is not sure that this can be."""
@@ -351,16 +375,23 @@ class _Slices:
         if not (self.slip(point, value) <= system.slip / 2 and up.min() > 0 and down.min() > 0):
             return None
         by_top, by_bottom = self.ways * (1 / up)[:, None], self.ways * (1 / down)[:, None]
-        most = system.slip / 4 / np.maximum(self.reach * self.off, 1e-300)  # steps in which directions leave the slice too far
+        most = (
+            system.slip / 4 / np.maximum(self.reach * self.off, 1e-300)
+        )  # steps in which directions leave the slice too far
         forth = np.minimum(1 / np.maximum(by_top.max(0), -by_bottom.min(0)), most)
         back = np.minimum(1 / np.maximum(-by_top.min(0), by_bottom.max(0)), most)
-        found: Floats = np.maximum(self.own * (forth + back) * (1 - 2.0**-30) - 2 * system.slip, 0.0)
+        found: Floats = np.maximum(
+            self.own * (forth + back) * (1 - 2.0**-30) - 2 * system.slip, 0.0
+        )
         return found
 
     def slip(self, point: Floats, value: float) -> float:
         """How far a point on the grid is, at most, from one that satisfies all equations."""
         right = np.append(self.shape.system.right, value)
-        return self.reach * (float(np.linalg.norm(self.a @ point - right)) * 1.001 + sqrt(len(right)) * self.shape.system.unit)
+        return self.reach * (
+            float(np.linalg.norm(self.a @ point - right)) * 1.001
+            + sqrt(len(right)) * self.shape.system.unit
+        )
 
     def interval(self) -> tuple[float, float] | None:
         """Ends between which everyone keeps their width: widths are concave in the sum."""
@@ -369,7 +400,10 @@ class _Slices:
         inner = self.widths(middle)
         if inner is None:
             return None
-        low, high = (self._outwards(middle, inner, _rounded(middle + sign * self._room(sign), unit)) for sign in (-1, 1))
+        low, high = (
+            self._outwards(middle, inner, _rounded(middle + sign * self._room(sign), unit))
+            for sign in (-1, 1)
+        )
         far = FAR * self.spread
         narrow = not (low.max() < middle - far and high.min() > middle + far)
         if narrow and np.count_nonzero(self.a) <= LARGEST:
@@ -380,7 +414,11 @@ class _Slices:
         """How far the sum can go from the middle along its direction."""
         system, x, g = self.shape.system, self.shape.centre, sign * self.along
         with np.errstate(divide="ignore", invalid="ignore"):
-            rooms = np.where(g > 0, (system.top - x - 2 * system.slip) / g, np.where(g < 0, (2 * system.slip - x) / g, inf))
+            rooms = np.where(
+                g > 0,
+                (system.top - x - 2 * system.slip) / g,
+                np.where(g < 0, (2 * system.slip - x) / g, inf),
+            )
         return max(0.0, float(rooms.min()) * 0.999)
 
     def _outwards(self, value: float, inner: Floats, outer_value: float) -> Floats:
@@ -409,7 +447,11 @@ class _Slices:
             tried: set[int] = set()
             while pairs.pivots > 0:
                 open_ = np.isnan(ends)
-                who = int(np.where(open_, -inner / need, -inf).argmax() if open_.any() else (sign * ends).argmax())
+                who = int(
+                    np.where(open_, -inner / need, -inf).argmax()
+                    if open_.any()
+                    else (sign * ends).argmax()
+                )
                 if who in tried:
                     break
                 tried.add(who)
@@ -420,7 +462,12 @@ class _Slices:
                 if width < need[who]:
                     if inner[who] <= need[who]:
                         continue
-                    value += (need[who] - width) / (inner[who] - width) * (1 + 2.0**-30) * (middle - value)
+                    value += (
+                        (need[who] - width)
+                        / (inner[who] - width)
+                        * (1 + 2.0**-30)
+                        * (middle - value)
+                    )
                 if not sign * value >= sign * ends[who]:
                     ends[who] = value
             if np.isnan(ends).any():
@@ -432,13 +479,27 @@ class _Pairs:
 
     def __init__(self, slices: _Slices) -> None:
         system, self.slices = slices.shape.system, slices
-        self.deep = 2 * system.slip / float(np.minimum(slices.shape.centre, system.top - slices.shape.centre).min())
+        self.deep = (
+            2
+            * system.slip
+            / float(np.minimum(slices.shape.centre, system.top - slices.shape.centre).min())
+        )
         self.ask = (system.need + 3 * system.slip) / (1 - min(self.deep, 0.5))
         self.columns = system.a.shape[1]
         zero, q = np.zeros_like(system.a), slices.a[-1:]
-        both = [np.hstack([system.a, zero]), np.hstack([zero, system.a]), np.hstack([q, -q]), np.hstack([0 * q, 0 * q])]
-        sides, tops = np.concatenate([system.right, system.right, [0.0, 0.0]]), np.concatenate([system.top, system.top])
-        self.solver, self.optimal = _program(np.vstack(both), sides, sides, np.zeros_like(tops), tops)
+        both = [
+            np.hstack([system.a, zero]),
+            np.hstack([zero, system.a]),
+            np.hstack([q, -q]),
+            np.hstack([0 * q, 0 * q]),
+        ]
+        sides, tops = (
+            np.concatenate([system.right, system.right, [0.0, 0.0]]),
+            np.concatenate([system.top, system.top]),
+        )
+        self.solver, self.optimal = _program(
+            np.vstack(both), sides, sides, np.zeros_like(tops), tops
+        )
         self.sign, self.who = 0, -1
         self.pivots = WORK // int(np.count_nonzero(slices.a))
 
@@ -456,7 +517,9 @@ class _Pairs:
         self.solver.changeCoeff(last - 1, who, 1.0)
         self.solver.changeCoeff(last - 1, self.columns + who, -1.0)
         self.solver.changeRowBounds(last - 1, float(self.ask[who]), inf)
-        self.solver.setOptionValue("simplex_iteration_limit", self.pivots)  # a limit of time would depend on the machine
+        self.solver.setOptionValue(
+            "simplex_iteration_limit", self.pivots
+        )  # a limit of time would depend on the machine
         self.solver.run()
         self.pivots -= max(1, self.solver.getInfo().simplex_iteration_count)
         if self.solver.getModelStatus() != self.optimal or self.deep > 0.5:
@@ -467,11 +530,18 @@ class _Pairs:
         """Both points, moved a little towards the centre and onto the grid, and what they show whatever the solver did."""
         shape = self.slices.shape
         system, slip = shape.system, shape.system.slip
-        points = np.clip(found.reshape(2, -1), 0, system.top) * (1 - self.deep) + shape.centre * self.deep
+        points = (
+            np.clip(found.reshape(2, -1), 0, system.top) * (1 - self.deep)
+            + shape.centre * self.deep
+        )
         one, other = _on(points, system.unit)
         value = float(self.slices.a[-1] @ one)
         for point in (one, other):
-            if not (self.slices.slip(point, value) <= slip and point.min() >= slip and np.all(point <= system.top - slip)):
+            if not (
+                self.slices.slip(point, value) <= slip
+                and point.min() >= slip
+                and np.all(point <= system.top - slip)
+            ):
                 return None
         return value, float(one[who] - other[who]) - 2 * slip
 
@@ -481,14 +551,21 @@ def _program(a: Floats, least: Floats, most: Floats, low: Floats, high: Floats) 
     try:
         import highspy
     except ModuleNotFoundError:
-        raise ShoalError("auditing sums needs HiGHS; install it with: pip install 'shoal[audit]'") from None
+        raise ShoalError(
+            "auditing sums needs HiGHS; install it with: pip install 'shoal[audit]'"
+        ) from None
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = a.shape
     model.col_cost_ = np.zeros(len(low))
     model.col_lower_, model.col_upper_, model.row_lower_, model.row_upper_ = low, high, least, most
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(np.count_nonzero(a, axis=1))]).astype(np.int32)
-    model.a_matrix_.index_, model.a_matrix_.value_ = np.nonzero(a)[1].astype(np.int32), a[np.nonzero(a)]
+    model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(np.count_nonzero(a, axis=1))]).astype(
+        np.int32
+    )
+    model.a_matrix_.index_, model.a_matrix_.value_ = (
+        np.nonzero(a)[1].astype(np.int32),
+        a[np.nonzero(a)],
+    )
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, setting in SETTINGS.items():
         solver.setOptionValue(option, setting)
@@ -509,7 +586,9 @@ def _matrix(sets: Iterable[int], who: Sequence[int]) -> Floats:
     """A row for each set: 1 for those in it."""
     size = who[-1] // 8 + 1
     packed = b"".join(people.to_bytes(size, "little") for people in sets)
-    bits = np.unpackbits(np.frombuffer(packed, np.uint8).reshape(-1, size), axis=1, bitorder="little")
+    bits = np.unpackbits(
+        np.frombuffer(packed, np.uint8).reshape(-1, size), axis=1, bitorder="little"
+    )
     return bits[:, who].astype(np.float64)
 
 
@@ -539,7 +618,9 @@ def _reach(a: Floats) -> float | None:
     except np.linalg.LinAlgError:
         return None
     size = float(np.linalg.norm(inverse))
-    wrong = float(np.linalg.norm(np.eye(len(a)) - inverse @ gram)) + len(a) * 2.0**-51 * size * float(np.linalg.norm(gram))
+    wrong = float(np.linalg.norm(np.eye(len(a)) - inverse @ gram)) + len(
+        a
+    ) * 2.0**-51 * size * float(np.linalg.norm(gram))
     return sqrt(size / (1 - wrong)) * 1.001 if wrong < 0.5 else None
 
 

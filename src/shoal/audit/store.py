@@ -94,10 +94,13 @@ class Turn:
     def links(self, last: Link | None) -> list[Link]:
         """The entries after the last one that is known; FileError if that one is no longer there, or the chain is broken."""
         rows = self.run(
-            "SELECT number, content, digest FROM shoal_entries WHERE number >= ? ORDER BY number", last.number if last else 0
+            "SELECT number, content, digest FROM shoal_entries WHERE number >= ? ORDER BY number",
+            last.number if last else 0,
         ).fetchall()
         number, digest = (last.number, last.digest) if last else (0, "")
-        if last:  # the log may have been cut, or an older one put in its place, while this process ran
+        if (
+            last
+        ):  # the log may have been cut, or an older one put in its place, while this process ran
             if not rows or (rows[0][0], rows[0][2]) != (number, digest):
                 raise FileError(
                     f"{self._database.name}: the log no longer has entry {number} as it was; put the log back that has it, and "
@@ -105,11 +108,15 @@ class Turn:
                 )
             del rows[0]
         elif not rows:
-            raise FileError(f"{self._database.name}: the log has no entries, so they were removed; answer nothing")
+            raise FileError(
+                f"{self._database.name}: the log has no entries, so they were removed; answer nothing"
+            )
         found = []
         for own, content, stated in rows:
             if own != number + 1 or not hmac.compare_digest(_digest(digest, own, content), stated):
-                raise FileError(f"{self._database.name}: entry {number + 1} of the log was changed or is missing; answer nothing")
+                raise FileError(
+                    f"{self._database.name}: entry {number + 1} of the log was changed or is missing; answer nothing"
+                )
             number, digest = own, stated
             found.append(Link(own, json.loads(content), stated))
         return found
@@ -135,7 +142,9 @@ class Store:
         return self._database.name
 
     @classmethod
-    def create(cls, place: str | os.PathLike[str], content: Mapping[str, Any], data: Mapping[str, str]) -> "Store":
+    def create(
+        cls, place: str | os.PathLike[str], content: Mapping[str, Any], data: Mapping[str, str]
+    ) -> "Store":
         """Make a store with its first entry and the data; FileError if there is one already."""
         store = cls(place)
         with store._database.told(), store._database.connected(making=True) as connection:
@@ -170,7 +179,9 @@ class Store:
                 yield turn
                 turn.run("COMMIT")
             except BaseException:
-                with suppress(Exception):  # it may be rolled back already, or the connection may be gone
+                with suppress(
+                    Exception
+                ):  # it may be rolled back already, or the connection may be gone
                     turn.run("ROLLBACK")
                 raise
 
@@ -184,25 +195,42 @@ class Store:
     def keys(self) -> list[Key]:
         """Everyone who may ask."""
         with self.reading() as turn:
-            return [Key(*row) for row in turn.run("SELECT name, role, digest, made FROM shoal_keys ORDER BY name").fetchall()]
+            return [
+                Key(*row)
+                for row in turn.run(
+                    "SELECT name, role, digest, made FROM shoal_keys ORDER BY name"
+                ).fetchall()
+            ]
 
     def add_key(self, key: Key) -> None:
         """ParameterError if someone of that name is there already."""
         with self.writing() as turn:
             if turn.run("SELECT 1 FROM shoal_keys WHERE name = ?", key.name).fetchone():
-                raise ParameterError(f"{key.name!r} has a key already; remove it first, or take another name")
-            turn.run("INSERT INTO shoal_keys VALUES (?, ?, ?, ?)", key.name, key.role, key.digest, key.made)
+                raise ParameterError(
+                    f"{key.name!r} has a key already; remove it first, or take another name"
+                )
+            turn.run(
+                "INSERT INTO shoal_keys VALUES (?, ?, ?, ?)",
+                key.name,
+                key.role,
+                key.digest,
+                key.made,
+            )
 
     def remove_key(self, name: str) -> None:
         """ParameterError if there is none of that name."""
         with self.writing() as turn:
             if not turn.run("SELECT 1 FROM shoal_keys WHERE name = ?", name).fetchone():
-                raise ParameterError(f"nobody called {name!r} has a key; shoal audit key list lists them")
+                raise ParameterError(
+                    f"nobody called {name!r} has a key; shoal audit key list lists them"
+                )
             turn.run("DELETE FROM shoal_keys WHERE name = ?", name)
 
 
 def _digest(previous: str, number: int, content: str) -> str:
-    return hashlib.sha256(f"shoal audit {LAYOUT}\n{previous}\n{number}\n{content}".encode()).hexdigest()
+    return hashlib.sha256(
+        f"shoal audit {LAYOUT}\n{previous}\n{number}\n{content}".encode()
+    ).hexdigest()
 
 
 def _database(place: str | os.PathLike[str]) -> _Database:
@@ -211,7 +239,9 @@ def _database(place: str | os.PathLike[str]) -> _Database:
     if colon and scheme in ("postgresql", "postgres"):
         return _Postgres(text)
     if colon and scheme != "sqlite":
-        raise ParameterError(f"{scheme}:// is no store that Shoal knows; give a file, or postgresql://…")
+        raise ParameterError(
+            f"{scheme}:// is no store that Shoal knows; give a file, or postgresql://…"
+        )
     return _Sqlite(Path(rest.removeprefix("/") if colon else text))
 
 
@@ -235,11 +265,17 @@ class _Sqlite:
         if not self.path.is_file():
             raise FileError(f"no audit at {self.path}; make one with shoal audit new")
         with closing(self._opened()) as connection:
-            mark = connection.execute("PRAGMA application_id").fetchone()[0]  # a commit that was cut short is taken back here
+            mark = connection.execute("PRAGMA application_id").fetchone()[
+                0
+            ]  # a commit that was cut short is taken back here
             if mark != _MARK:
-                raise FileError(f"{self.path} is no audit, or its making was cut short; make one with shoal audit new")
+                raise FileError(
+                    f"{self.path} is no audit, or its making was cut short; make one with shoal audit new"
+                )
             if (layout := connection.execute("PRAGMA user_version").fetchone()[0]) != LAYOUT:
-                raise FileError(f"{self.path} has layout {layout}, and this version reads {LAYOUT}; use the Shoal that wrote it")
+                raise FileError(
+                    f"{self.path} has layout {layout}, and this version reads {LAYOUT}; use the Shoal that wrote it"
+                )
             yield connection
 
     @contextmanager
@@ -248,7 +284,9 @@ class _Sqlite:
 
         Only for fairness; what keeps writers apart is SQLite's own lock.
         """
-        if os.name != "posix" or not self.path.is_file():  # no such locks on Windows; without a file, the error comes next
+        if (
+            os.name != "posix" or not self.path.is_file()
+        ):  # no such locks on Windows; without a file, the error comes next
             yield
             return
         try:
@@ -267,14 +305,20 @@ class _Sqlite:
     def _made(self) -> Iterator[sqlite3.Connection]:
         """A new file that only its owner may read. Whoever dies half-way leaves an empty one, and may begin again."""
         try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+            os.close(
+                os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            )
         except OSError as error:
-            raise FileError(f"cannot make an audit at {self.path}: {error.strerror}; give a path you may write to") from None
+            raise FileError(
+                f"cannot make an audit at {self.path}: {error.strerror}; give a path you may write to"
+            ) from None
         with closing(self._opened()) as connection:
             for statement in self.writing:
                 connection.execute(statement)
             if os.stat(self.path).st_size:  # nothing is written before the commit
-                raise FileError(f"{self.path} exists already; an audit is never overwritten, so give another place")
+                raise FileError(
+                    f"{self.path} exists already; an audit is never overwritten, so give another place"
+                )
             os.chmod(self.path, 0o600)  # an empty file may have been there
             connection.execute(f"PRAGMA application_id = {_MARK}")
             connection.execute(f"PRAGMA user_version = {LAYOUT}")
@@ -288,7 +332,9 @@ class _Sqlite:
 
     def _opened(self) -> sqlite3.Connection:
         place = f"{self.path.resolve().as_uri()}?mode=rw"
-        return sqlite3.connect(place, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        return sqlite3.connect(
+            place, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+        )
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -296,8 +342,13 @@ class _Sqlite:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise FileError(f"{self.path} is in use by others for over a minute; ask again") from None
+            if getattr(error, "sqlite_errorcode", None) in (
+                sqlite3.SQLITE_BUSY,
+                sqlite3.SQLITE_LOCKED,
+            ):
+                raise FileError(
+                    f"{self.path} is in use by others for over a minute; ask again"
+                ) from None
             code = getattr(error, "sqlite_errorname", "an unknown error")
             raise FileError(
                 f"{self.path} cannot be read or written ({code}); check its rights and the room on the disk"
@@ -363,7 +414,9 @@ class _Postgres:
                 connection.execute("BEGIN")
                 connection.execute("SET LOCAL synchronous_commit = on")
                 if connection.execute("SELECT to_regclass('shoal_entries')").fetchone()[0]:
-                    raise FileError(f"{self.name} holds an audit already; give another database, or another schema of it")
+                    raise FileError(
+                        f"{self.name} holds an audit already; give another database, or another schema of it"
+                    )
             yield connection
         except BaseException:
             connection.close()  # whatever state it is in
@@ -395,11 +448,17 @@ class _Postgres:
         try:
             import psycopg
         except ImportError:
-            raise ParameterError("PostgreSQL needs psycopg; install it with pip install 'shoal[service]'") from None
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=10, application_name="shoal")
+            raise ParameterError(
+                "PostgreSQL needs psycopg; install it with pip install 'shoal[service]'"
+            ) from None
+        connection = psycopg.connect(
+            self._url, autocommit=True, connect_timeout=10, application_name="shoal"
+        )
         if connection.execute("SHOW fsync").fetchone() != ("on",):
             connection.close()
-            raise FileError(f"{self.name}: the server has fsync off, so an answer could outlive its record; turn it on")
+            raise FileError(
+                f"{self.name}: the server has fsync off, so an answer could outlive its record; turn it on"
+            )
         return connection
 
     @contextmanager

@@ -85,7 +85,9 @@ class Sums:
         if self.people < 1:
             raise ParameterError(f"people={self.people}; an audit is about one person at least")
         if self.strategy not in STRATEGIES:
-            raise ParameterError(f"strategy={self.strategy!r} is unknown; known are {listed(STRATEGIES)}")
+            raise ParameterError(
+                f"strategy={self.strategy!r} is unknown; known are {listed(STRATEGIES)}"
+            )
         if (self.low is None) != (self.high is None):
             raise ParameterError(
                 "bounds are given on both sides or on none; one that is narrower than what is public is safe, and costs answers"
@@ -95,10 +97,17 @@ class Sums:
             raise ParameterError("width is above 0")
         if self.low is None:
             if self.integers:
-                raise ParameterError("sums of whole numbers are audited one by one; give `low` and `high`")
+                raise ParameterError(
+                    "sums of whole numbers are audited one by one; give `low` and `high`"
+                )
             return
-        if any(high - low < width for low, high, width in zip(self.lows, self.highs, widths, strict=True)):
-            raise ParameterError("the bounds alone tell someone's value more closely than `width`; give a smaller width")
+        if any(
+            high - low < width
+            for low, high, width in zip(self.lows, self.highs, widths, strict=True)
+        ):
+            raise ParameterError(
+                "the bounds alone tell someone's value more closely than `width`; give a smaller width"
+            )
         _ = self._tables if self.integers else self._box
 
     def start(self) -> SumState:
@@ -127,7 +136,9 @@ class Sums:
             known = _worked_out(state, people)
         if known is not None:
             if known != answer:
-                raise InputError("the answer contradicts those already given: a column must not change while it is audited")
+                raise InputError(
+                    "the answer contradicts those already given: a column must not change while it is audited"
+                )
             return Entry(people, True, None, answer)
         if rule is None:
             return denial
@@ -151,7 +162,11 @@ class Sums:
         low, high = ends
         if self.strategy == "simple":
             return Rule(low, high)
-        return Rule(low, high, min(low + min(self.widths[person] for person in members(people)), (low + high) / 2))
+        return Rule(
+            low,
+            high,
+            min(low + min(self.widths[person] for person in members(people)), (low + high) / 2),
+        )
 
     def _coarse(self, state: SumState, people: int) -> bool:
         """Whether multiples of the unit may be too far apart, among tables that satisfy all equations, to stand for real numbers.
@@ -171,7 +186,9 @@ class Sums:
         if isinstance(numbers, int | Fraction):
             return (Fraction(numbers),) * self.people
         if numbers is None or len(numbers) != self.people:
-            raise ParameterError(f"{option} is one number, or one for each of the {self.people} people")
+            raise ParameterError(
+                f"{option} is one number, or one for each of the {self.people} people"
+            )
         return tuple(map(Fraction, numbers))
 
     @cached_property
@@ -190,8 +207,12 @@ class Sums:
     def _box(self) -> Box:
         if self.unit is None:
             return Box(self.lows, self.highs, self.widths)
-        room = max(high - low for low, high in zip(self.lows, self.highs, strict=True)) / 2 ** (ROOM - 2)
-        return Box(self.lows, self.highs, [width + room for width in self.widths])  # multiples may be as much closer
+        room = max(high - low for low, high in zip(self.lows, self.highs, strict=True)) / 2 ** (
+            ROOM - 2
+        )
+        return Box(
+            self.lows, self.highs, [width + room for width in self.widths]
+        )  # multiples may be as much closer
 
     # Whole numbers
 
@@ -200,7 +221,9 @@ class Sums:
         """Every table of whole numbers within the bounds."""
         if any(end.denominator != 1 for end in (*self.lows, *self.highs, *self.widths)):
             raise ParameterError("bounds and widths of whole numbers are whole")
-        values = [range(int(low), int(high) + 1) for low, high in zip(self.lows, self.highs, strict=True)]
+        values = [
+            range(int(low), int(high) + 1) for low, high in zip(self.lows, self.highs, strict=True)
+        ]
         if prod(map(len, values)) > LARGEST:
             raise ParameterError(
                 f"sums of whole numbers are audited by trying all tables, up to {LARGEST:,}, and the bounds allow more; "
@@ -210,8 +233,15 @@ class Sums:
 
     def _counted(self, state: SumState, people: int) -> Rule | None:
         sums = self._tables @ np.array([people >> person & 1 for person in range(self.people)])
-        possible, heard = self._possible(state.rows), self._possible(row for row in state.rows if row.relation == "=")
-        answers = frozenset(value for value in set(sums[possible].tolist()) if self._wide(possible & (sums == value)))
+        possible, heard = (
+            self._possible(state.rows),
+            self._possible(row for row in state.rows if row.relation == "="),
+        )
+        answers = frozenset(
+            value
+            for value in set(sums[possible].tolist())
+            if self._wide(possible & (sums == value))
+        )
         if self.strategy == "simple" or answers.issuperset(sums[heard].tolist()):
             return Rule(values=answers) if answers else None
         return Rule(bound=min(answers), values=answers) if len(answers) > 1 else None
@@ -230,11 +260,17 @@ class Sums:
 
 def _told(state: SumState, people: int) -> Number | None:
     """The answer that was given to the same question."""
-    return next((row.value for row in state.rows if row.people == people and row.relation == "="), None)
+    return next(
+        (row.value for row in state.rows if row.people == people and row.relation == "="), None
+    )
 
 
 def _worked_out(state: SumState, people: int) -> Number | None:
     """The answer that answers add up to."""
     rows = tuple(row for row in linked(state.rows, people)[0] if row.relation == "=")
     shares = combination(rows, people)
-    return None if shares is None else sum((share * row.value for share, row in zip(shares, rows, strict=True)), Fraction(0))
+    return (
+        None
+        if shares is None
+        else sum((share * row.value for share, row in zip(shares, rows, strict=True)), Fraction(0))
+    )

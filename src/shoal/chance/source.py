@@ -25,7 +25,9 @@ __all__ = ["Chance", "Seeded"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Wide = npt.NDArray[Any]  # int64 where the numbers fit, else Python's integers: the same code works on both
+Wide = npt.NDArray[
+    Any
+]  # int64 where the numbers fit, else Python's integers: the same code works on both
 Exact = Sequence[Rational | int] | npt.NDArray[Any]  # integers or fractions; floats are refused
 
 _WORD = 64
@@ -34,7 +36,9 @@ _LARGEST = (1 << 63) - 1
 _FEW = 16  # up to so many trials together are one look-up; beyond, adding up coins costs less than larger tables
 _FIRST = 16  # bits that such a look-up takes; it decides all but a few in a thousand
 _TIE = 255
-_CROWD = 1 << 16  # members of a group, and groups, whose numbers and a random half-word fill one word together
+_CROWD = (
+    1 << 16
+)  # members of a group, and groups, whose numbers and a random half-word fill one word together
 
 
 class Chance:
@@ -161,7 +165,9 @@ class Chance:
         if not len(numerators):
             return np.empty(0, dtype=np.bool_)
         if not 0 <= numerators.min() <= numerators.max() <= denominator:
-            raise ParameterError(f"a numerator is not from 0 to the denominator, {denominator}: it makes no probability")
+            raise ParameterError(
+                f"a numerator is not from 0 to the denominator, {denominator}: it makes no probability"
+            )
         return np.asarray(self.belows(denominator, len(numerators)) < numerators, dtype=np.bool_)
 
     def binomial(self, trials: Ints, probability: Fraction) -> Ints:
@@ -185,7 +191,9 @@ class Chance:
         tables = np.empty((max(cumulative, default=0) + 1, 1 << _FIRST), dtype=np.uint8)
         for n, sums in cumulative.items():
             cuts = [value * (1 << _FIRST) for value in sums]
-            tables[n] = np.repeat(np.arange(n + 1), np.diff([0, *map(math.ceil, cuts), 1 << _FIRST]))
+            tables[n] = np.repeat(
+                np.arange(n + 1), np.diff([0, *map(math.ceil, cuts), 1 << _FIRST])
+            )
             tables[n, [int(cut) for cut in cuts if cut.denominator > 1]] = _TIE
         successes = np.empty_like(trials)
         for start in range(0, len(trials), _BLOCK):
@@ -238,7 +246,9 @@ class Chance:
             count, last = words[start:stop], np.cumsum(words[start:stop]) - 1
             drawn = self.words(int(count.sum())).copy()
             drawn[last] >>= (count * _WORD - coins[some[start:stop]]).astype(np.uint64)
-            heads[some[start:stop]] = np.add.reduceat(np.bitwise_count(drawn).astype(np.int64), last - count + 1)
+            heads[some[start:stop]] = np.add.reduceat(
+                np.bitwise_count(drawn).astype(np.int64), last - count + 1
+            )
             start = stop
         return heads
 
@@ -255,7 +265,9 @@ class Chance:
         """
         rate, gaps = _exact("rate", rate), _integers(multiples)
         if rate < 0 or (gaps < 0).any():
-            raise ParameterError("e to a positive power is no probability; give a rate and multiples of at least 0")
+            raise ParameterError(
+                "e to a positive power is no probability; give a rate and multiples of at least 0"
+            )
         most = int(gaps.max(initial=0))
         if max(most * rate.numerator, rate.denominator) <= _LARGEST:
             return self._exp(gaps, rate)
@@ -263,7 +275,9 @@ class Chance:
         # only where it does fall on heads Python's integers are needed, for the rest of the rate.
         bits = 1 << max(0, 62 - int(most * rate).bit_length())
         coarse = Fraction(int(rate * bits), bits)
-        heads = self._exp(gaps if most * coarse.numerator <= _LARGEST else gaps.astype(object), coarse)
+        heads = self._exp(
+            gaps if most * coarse.numerator <= _LARGEST else gaps.astype(object), coarse
+        )
         some = np.flatnonzero(heads)
         heads[some] = self._exp(gaps[some].astype(object), rate - coarse)
         return heads
@@ -334,9 +348,13 @@ class Chance:
         """
         whole, multiplied = _scaled(scores)
         rate = _selecting(whole, rate) / multiplied
-        return self.permute_and_flip_lazily(whole, int(whole.max()), lambda candidate: int(whole[candidate]), rate)
+        return self.permute_and_flip_lazily(
+            whole, int(whole.max()), lambda candidate: int(whole[candidate]), rate
+        )
 
-    def permute_and_flip_lazily(self, bounds: Exact, best: int, score: Callable[[int], int], rate: Fraction) -> int:
+    def permute_and_flip_lazily(
+        self, bounds: Exact, best: int, score: Callable[[int], int], rate: Fraction
+    ) -> int:
         """What `permute_and_flip` selects, by the same law, asking only for scores that matter.
 
         bounds: integers, for every candidate at least its score
@@ -356,9 +374,13 @@ class Chance:
         """The index that the exponential mechanism selects: each with probability proportional to e^(rate · score)."""
         whole, multiplied = _scaled(scores)
         rate = _selecting(whole, rate) / multiplied
-        return self.exponential_lazily(whole, int(whole.max()), lambda candidate: int(whole[candidate]), rate)
+        return self.exponential_lazily(
+            whole, int(whole.max()), lambda candidate: int(whole[candidate]), rate
+        )
 
-    def exponential_lazily(self, bounds: Exact, best: int, score: Callable[[int], int], rate: Fraction) -> int:
+    def exponential_lazily(
+        self, bounds: Exact, best: int, score: Callable[[int], int], rate: Fraction
+    ) -> int:
         """What `exponential` selects, by the same law; asks as `permute_and_flip_lazily` does.
 
         Candidates are proposed uniformly and taken with probability e^−(rate · (best − score)). As the best is among the n
@@ -373,7 +395,9 @@ class Chance:
                     known[candidate] = _gap(int(bounds[candidate]), score(candidate))
                 if self.bernoulli_exp(rate * known[candidate]):
                     return int(candidate)
-            if all(known.get(candidate) for candidate in np.flatnonzero(bounds == best).tolist()):  # all asked, none is the best
+            if all(
+                known.get(candidate) for candidate in np.flatnonzero(bounds == best).tolist()
+            ):  # all asked, none is the best
                 raise InternalError("a selection was told of a best score that no candidate has")
 
 
@@ -400,19 +424,26 @@ def _possible(n: int) -> int:
 
 def _probability(value: Fraction) -> Fraction:
     if not isinstance(value, Fraction | int) or not 0 <= value <= 1:
-        raise ParameterError(f"probability {value!r} is not an exact fraction from 0 to 1; give Fraction(1, 10), say")
+        raise ParameterError(
+            f"probability {value!r} is not an exact fraction from 0 to 1; give Fraction(1, 10), say"
+        )
     return Fraction(value)
 
 
 def _exact(name: str, value: Fraction) -> Fraction:
     if not isinstance(value, Rational):
-        raise ParameterError(f"{name} {value!r} is not an exact fraction; give Fraction(1, 10), say")
+        raise ParameterError(
+            f"{name} {value!r} is not an exact fraction; give Fraction(1, 10), say"
+        )
     return Fraction(int(value.numerator), int(value.denominator))  # numpy's integers would overflow
 
 
 def _cumulative(trials: int, probability: Fraction) -> list[Fraction]:
     """The probabilities of at most 0, 1, … trials - 1 successes."""
-    weights = (math.comb(trials, i) * probability**i * (1 - probability) ** (trials - i) for i in range(trials))
+    weights = (
+        math.comb(trials, i) * probability**i * (1 - probability) ** (trials - i)
+        for i in range(trials)
+    )
     return list(accumulate(weights))
 
 
@@ -422,7 +453,10 @@ def _scaled(values: Exact) -> tuple[Wide, int]:
         whole, multiplied = values, 1
     elif all(isinstance(value, Rational) for value in values):
         multiplied = math.lcm(*(int(value.denominator) for value in values))
-        whole = np.array([int(value.numerator) * (multiplied // int(value.denominator)) for value in values], dtype=object)
+        whole = np.array(
+            [int(value.numerator) * (multiplied // int(value.denominator)) for value in values],
+            dtype=object,
+        )
     else:
         raise ParameterError("a score is not an exact number; give integers or fractions")
     limit = _LARGEST >> 2  # two such numbers can be subtracted
@@ -433,7 +467,9 @@ def _scaled(values: Exact) -> tuple[Wide, int]:
 def _integers(values: Exact) -> Wide:
     whole, multiplied = _scaled(values)
     if multiplied > 1:
-        raise ParameterError("a bound or multiple is not an integer; put the common denominator into the rate")
+        raise ParameterError(
+            "a bound or multiple is not an integer; put the common denominator into the rate"
+        )
     return whole
 
 
@@ -457,5 +493,7 @@ def _capped(bounds: Wide, best: int) -> Wide:
 def _gap(bound: int, score: int) -> int:
     gap = bound - index(score)
     if gap < 0:  # the coin would have to fall on heads with a probability above one
-        raise InternalError("a selection was given a bound, or a best score, below a candidate's score")
+        raise InternalError(
+            "a selection was given a bound, or a best score, below a candidate's score"
+        )
     return gap

@@ -12,7 +12,10 @@ __all__ = ["main"]
 
 def main() -> None:
     """The `shoal` command."""
-    for name in ("SIGTERM", "SIGHUP"):  # stop as Ctrl-C does, cleaning up; unless started by nohup, which ignores the latter
+    for name in (
+        "SIGTERM",
+        "SIGHUP",
+    ):  # stop as Ctrl-C does, cleaning up; unless started by nohup, which ignores the latter
         if (number := getattr(signal, name, None)) and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
     try:

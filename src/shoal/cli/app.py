@@ -61,7 +61,9 @@ class _Shoal(options.Group):
         except Exception as error:
             # typer's own exceptions (usage errors, Exit, Abort) know what to do. Anything else is a bug, and its text may
             # hold a value of the table: only its type and place are told, and the rest only to someone who asks.
-            if type(error).__module__.split(".")[0] in ("typer", "click") or os.environ.get("SHOAL_DEBUG"):
+            if type(error).__module__.split(".")[0] in ("typer", "click") or os.environ.get(
+                "SHOAL_DEBUG"
+            ):
                 raise
             complain(
                 f"error: a bug in Shoal ({_place(error)}); please report it. "
@@ -72,7 +74,10 @@ class _Shoal(options.Group):
 
 def _place(error: BaseException) -> str:
     """The type of an error and the last line of Shoal's own that it came through."""
-    frames = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    frames = [
+        (frame.f_globals.get("__name__", ""), line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
     module, line = [frame for frame in frames if frame[0].startswith("shoal.")][-1]
     return f"{type(error).__name__} in {module}, line {line}"
 
@@ -96,7 +101,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def shoal(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Tables about people, released so that the promise holds.

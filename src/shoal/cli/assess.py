@@ -22,7 +22,13 @@ __all__ = ["assess"]
 
 
 def _limit(name: str, metavar: str, text: str) -> Any:
-    return typer.Option(name, metavar=metavar, help=text, rich_help_panel="Limits (exit code 1 if violated)", show_default=False)
+    return typer.Option(
+        name,
+        metavar=metavar,
+        help=text,
+        rich_help_panel="Limits (exit code 1 if violated)",
+        show_default=False,
+    )
 
 
 def assess(
@@ -30,15 +36,30 @@ def assess(
     quasi: options.Quasi,
     sensitive: options.Sensitive = [],  # noqa: B006  typer wants a list, and nobody changes it
     population: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Table of the people an attacker may choose from.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of the people an attacker may choose from.",
+            show_default=False,
+        ),
     ] = None,
     fraction: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Share of the population that the table holds.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of the population that the table holds.",
+            show_default=False,
+        ),
     ] = None,
-    threshold: Annotated[str, typer.Option(metavar="SHARE", help="A record with a risk above this is at risk.")] = "0.2",
+    threshold: Annotated[
+        str, typer.Option(metavar="SHARE", help="A record with a risk above this is at risk.")
+    ] = "0.2",
     details: Annotated[
         bool,
-        typer.Option("--details", help="Also: risk by column, smallest identifying column sets, population uniqueness."),
+        typer.Option(
+            "--details",
+            help="Also: risk by column, smallest identifying column sets, population uniqueness.",
+        ),
     ] = False,
     json: options.Json = False,
     separator: options.Separator = None,
@@ -47,11 +68,21 @@ def assess(
     missing: options.MissingPolicy = "category",
     types: options.Types = [],  # noqa: B006
     min_k: Annotated[int | None, _limit("--min-k", "K", "Records in the smallest group.")] = None,
-    max_risk: Annotated[str | None, _limit("--max-risk", "SHARE", "Highest prosecutor risk of a record.")] = None,
-    max_at_risk: Annotated[str | None, _limit("--max-at-risk", "N|SHARE", "Records at risk: 10, 0.01 or 1%.")] = None,
-    max_uniques: Annotated[str | None, _limit("--max-uniques", "N|SHARE", "Records alone in their group.")] = None,
-    min_l: Annotated[int | None, _limit("--min-l", "L", "Distinct sensitive values in every group.")] = None,
-    max_t: Annotated[str | None, _limit("--max-t", "T", "Distance of any group from the table (t-closeness).")] = None,
+    max_risk: Annotated[
+        str | None, _limit("--max-risk", "SHARE", "Highest prosecutor risk of a record.")
+    ] = None,
+    max_at_risk: Annotated[
+        str | None, _limit("--max-at-risk", "N|SHARE", "Records at risk: 10, 0.01 or 1%.")
+    ] = None,
+    max_uniques: Annotated[
+        str | None, _limit("--max-uniques", "N|SHARE", "Records alone in their group.")
+    ] = None,
+    min_l: Annotated[
+        int | None, _limit("--min-l", "L", "Distinct sensitive values in every group.")
+    ] = None,
+    max_t: Annotated[
+        str | None, _limit("--max-t", "T", "Distance of any group from the table (t-closeness).")
+    ] = None,
 ) -> None:
     """How easily can people in this table be recognised?
 
@@ -75,21 +106,35 @@ def assess(
     share = None if fraction is None else options.share(fraction, "--fraction")
     above = options.share(threshold, "--threshold")
     if limits.at_risk is not None and above == 1:
-        raise ParameterError("--max-at-risk can never be violated with --threshold 1: no risk is above 1; lower the threshold")
+        raise ParameterError(
+            "--max-at-risk can never be violated with --threshold 1: no risk is above 1; lower the threshold"
+        )
     if idle := limits.idle():
-        raise ParameterError(f"{idle[0]} can never be violated: it holds for every table; give a stricter limit, or none")
+        raise ParameterError(
+            f"{idle[0]} can never be violated: it holds for every table; give a stricter limit, or none"
+        )
     with working(f"reading {file.name}"):
-        table = options.read(file, separator, encoding, missing, types, quote=quote, quasi=quasi, sensitive=sensitive)
-        people = None if population is None else options.read(population, separator, encoding, missing, types, quote=quote)
+        table = options.read(
+            file, separator, encoding, missing, types, quote=quote, quasi=quasi, sensitive=sensitive
+        )
+        people = (
+            None
+            if population is None
+            else options.read(population, separator, encoding, missing, types, quote=quote)
+        )
     with working(f"assessing {table.rows:,} rows"):
-        found = assess_table(table, population=people, fraction=share, threshold=above, details=details)
+        found = assess_table(
+            table, population=people, fraction=share, threshold=above, details=details
+        )
     violated = list(limits.violated(found))
     if json:
         print_json({**found.to_dict(), "violated": violated})
     else:
         show(*_pages(found))
         if details and share is None:
-            show("\nHow many are unique in the population: give --fraction, the share of it that the table holds")
+            show(
+                "\nHow many are unique in the population: give --fraction, the share of it that the table holds"
+            )
     for line in violated:
         complain(f"violated: {line}")
     if violated:
@@ -152,7 +197,9 @@ class _Limits:
             yield f"--min-k {self.k}: the smallest group has {plural(found.k, 'record')}"
         if self.risk is not None and self.risk * found.k < 1:  # exact, where 1/k as a float is not
             yield f"--max-risk {float(self.risk):g}: the highest risk is {found.prosecutor.highest:.4g}"
-        if self.at_risk is not None and self.at_risk.below(found.prosecutor.records_at_risk, found.records):
+        if self.at_risk is not None and self.at_risk.below(
+            found.prosecutor.records_at_risk, found.records
+        ):
             yield (
                 f"--max-at-risk {self.at_risk.text}: {plural(found.prosecutor.records_at_risk, 'record')} "
                 f"({percent(found.prosecutor.at_risk)}) are at risk above {found.threshold:g}"
@@ -184,10 +231,16 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
         ("groups", f"{found.groups:,}"),
         ("k, the smallest group", "no records" if found.k is None else f"{found.k:,}"),
         ("largest group", f"{found.largest:,}"),
-        ("uniques, alone in their group", f"{found.uniques:,} ({percent(found.sample_uniqueness)})"),
+        (
+            "uniques, alone in their group",
+            f"{found.uniques:,} ({percent(found.sample_uniqueness)})",
+        ),
     )
     yield title("Risk of being recognised")
-    kinds = {"prosecutor": found.prosecutor, **({"journalist": found.journalist} if found.journalist else {})}
+    kinds = {
+        "prosecutor": found.prosecutor,
+        **({"journalist": found.journalist} if found.journalist else {}),
+    }
     yield listing(
         ["", *kinds],
         ["highest", *(percent(risk.highest) for risk in kinds.values())],
@@ -203,15 +256,30 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
         yield f"\n{plural(found.outside, 'record')} in groups larger than the population's: it cannot be where they come from"
     if found.sensitive:
         yield title("What a group gives away")
-        ordered = any(diversity.closeness_ordered is not None for diversity in found.sensitive.values())
+        ordered = any(
+            diversity.closeness_ordered is not None for diversity in found.sensitive.values()
+        )
         yield listing(
-            ["", "distinct l", "entropy l", "c at l = 2", "t", *(["ordered t"] if ordered else []), "beta", "delta"],
+            [
+                "",
+                "distinct l",
+                "entropy l",
+                "c at l = 2",
+                "t",
+                *(["ordered t"] if ordered else []),
+                "beta",
+                "delta",
+            ],
             *(
                 [
                     name,
                     f"{diversity.distinct:,}",
                     *(
-                        "none" if figure is None else f"{figure:,.0f}" if 1000 <= figure < inf else f"{figure:.3g}"
+                        "none"
+                        if figure is None
+                        else f"{figure:,.0f}"
+                        if 1000 <= figure < inf
+                        else f"{figure:.3g}"
                         for figure in (
                             diversity.entropy,
                             diversity.recursive,
@@ -229,13 +297,19 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
         yield title("Share of each column in the average risk")
         yield listing(
             ["", "values", "share", "alone", "all others"],
-            *([r.column, f"{r.values:,}", percent(r.share), percent(r.alone), percent(r.without)] for r in found.column_risks),
+            *(
+                [r.column, f"{r.values:,}", percent(r.share), percent(r.alone), percent(r.without)]
+                for r in found.column_risks
+            ),
         )
     if found.identifying_sets is not None:
         yield title("Smallest sets of columns that single people out")
         yield listing(
             ["", "uniques", "share"],
-            *([", ".join(one.columns), f"{one.uniques:,}", percent(one.share)] for one in found.identifying_sets[:10]),
+            *(
+                [", ".join(one.columns), f"{one.uniques:,}", percent(one.share)]
+                for one in found.identifying_sets[:10]
+            ),
         )
         if len(found.identifying_sets) > 10:
             yield f"and {len(found.identifying_sets) - 10} more; --json lists them all"
@@ -244,7 +318,14 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
         yield title(f"Estimated uniques in the population of {people.population:,}")
         yield figures(
             *(
-                (name + (" (chosen)" if name == people.model else ""), "does not fit" if share is None else percent(share))
-                for name, share in (("pitman", people.pitman), ("zayatz", people.zayatz), ("snb", people.snb))
+                (
+                    name + (" (chosen)" if name == people.model else ""),
+                    "does not fit" if share is None else percent(share),
+                )
+                for name, share in (
+                    ("pitman", people.pitman),
+                    ("zayatz", people.zayatz),
+                    ("snb", people.snb),
+                )
             )
         )

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, indented, listing, percent, print_json, show, title, working
+from shoal.cli.terminal import (
+    complain,
+    figures,
+    indented,
+    listing,
+    percent,
+    print_json,
+    show,
+    title,
+    working,
+)
 from shoal.errors import ParameterError, listed, plural
 
 if TYPE_CHECKING:
@@ -28,17 +38,32 @@ _HOW = {
 def attack(
     releases: Annotated[
         list[Path],
-        typer.Argument(metavar="RELEASE...", help="Directories of releases of buckets, or one of any.", show_default=False),
+        typer.Argument(
+            metavar="RELEASE...",
+            help="Directories of releases of buckets, or one of any.",
+            show_default=False,
+        ),
     ],
     recipe: Annotated[
         Path | None,
-        typer.Option(metavar="RECIPE", help="Its recipe: what does one learn who knows the algorithm?", show_default=False),
+        typer.Option(
+            metavar="RECIPE",
+            help="Its recipe: what does one learn who knows the algorithm?",
+            show_default=False,
+        ),
     ] = None,
     column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The sensitive column, if there are several.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The sensitive column, if there are several.", show_default=False
+        ),
     ] = None,
-    most: Annotated[int, typer.Option(metavar="N", min=0, help="How many exposed people are listed.")] = 5,
-    tries: Annotated[int, typer.Option(metavar="N", min=1, help="How many inputs are sampled, where they are.")] = 1_000,
+    most: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How many exposed people are listed.")
+    ] = 5,
+    tries: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many inputs are sampled, where they are.")
+    ] = 1_000,
     json: options.Json = False,
 ) -> None:
     """How sure does an attacker become of a value, given a release?
@@ -61,7 +86,9 @@ def attack(
         _knowing(releases[0], recipe, column, most, tries, json)
 
 
-def _knowing(path: Path, recipe: Path, column: str | None, most: int, tries: int, json: bool) -> None:
+def _knowing(
+    path: Path, recipe: Path, column: str | None, most: int, tries: int, json: bool
+) -> None:
     from shoal.attack import expose
     from shoal.judgement import NOTICE
     from shoal.recipe import Recipe
@@ -87,18 +114,38 @@ def _knowing(path: Path, recipe: Path, column: str | None, most: int, tries: int
             progress=report,
         )
     how = "both" if found.how == "counting" and found.sampled else found.how
-    exposed = [_person(people, row, belief) for belief in found.most_exposed() for row in belief.rows][:most]
+    exposed = [
+        _person(people, row, belief) for belief in found.most_exposed() for row in belief.rows
+    ][:most]
     if json:
-        print_json({"not_for_release": True, "notice": NOTICE, "release": str(path), **_figures(found), "exposed": exposed})
+        print_json(
+            {
+                "not_for_release": True,
+                "notice": NOTICE,
+                "release": str(path),
+                **_figures(found),
+                "exposed": exposed,
+            }
+        )
         return
-    show(NOTICE, "", f"What someone learns about {name!r} who knows the algorithm, {_HOW[how]}", "", _told(found))
+    show(
+        NOTICE,
+        "",
+        f"What someone learns about {name!r} who knows the algorithm, {_HOW[how]}",
+        "",
+        _told(found),
+    )
     if exposed:
         show(title("Most exposed"))
     for one in exposed:
         public = ", ".join(f"{key} {value}" for key, value in one["public"].items())
         broken = f"; not {' nor '.join(one['broken'])}" if one["broken"] else ""
         inferred = ("at least " if one["at_least"] else "") + percent(one["inferred"])
-        more = [f"and {plural(len(one['why']) - _REASONS, 'reason')} more"] if len(one["why"]) > _REASONS else []
+        more = (
+            [f"and {plural(len(one['why']) - _REASONS, 'reason')} more"]
+            if len(one["why"]) > _REASONS
+            else []
+        )
         show(f"row {one['row']:,}: {public}")
         said = f"{name} {one['value'] or 'missing'}: shown {percent(one['shown'])}, inferred {inferred}{broken}"
         show(*map(indented, [said, *one["why"][:_REASONS], *more]))
@@ -113,7 +160,9 @@ def _column(recipe: "Recipe", given: str | None) -> str:
         return there[0]
     if given is None or given not in there:
         has = f"has {listed(there)}" if there else "has none"
-        raise ParameterError(f"--column names the sensitive column that is attacked; the recipe {has}")
+        raise ParameterError(
+            f"--column names the sensitive column that is attacked; the recipe {has}"
+        )
     return given
 
 
@@ -128,7 +177,9 @@ def _figures(found: "Exposed") -> dict[str, Any]:
         "certain": found.certain,
         "unknown": found.unknown,
         "largest_gain": float(found.gain),
-        "accepted": None if found.accepted is None else {"kept": found.accepted[0], "tried": found.accepted[1]},
+        "accepted": None
+        if found.accepted is None
+        else {"kept": found.accepted[0], "tried": found.accepted[1]},
     }
 
 
@@ -145,14 +196,24 @@ def _told(found: "Exposed") -> Any:
         ("for whom a model does not hold any more", of_all(found.broken)),
         ("whose value is certain", of_all(found.certain)),
         ("the largest gain in probability", least + percent(float(found.gain))),
-        *([("of whom nothing can be said here", of_all(found.unknown).removeprefix(least))] if found.unknown else []),
-        *([("samples that led to the release", f"{found.accepted[0]:,} of {found.accepted[1]:,}")] if found.accepted else []),
+        *(
+            [("of whom nothing can be said here", of_all(found.unknown).removeprefix(least))]
+            if found.unknown
+            else []
+        ),
+        *(
+            [("samples that led to the release", f"{found.accepted[0]:,} of {found.accepted[1]:,}")]
+            if found.accepted
+            else []
+        ),
     )
 
 
 def _person(people: "Table", row: int, belief: "Belief") -> dict[str, Any]:
     """Who it is, and what is learnt: the value whose probability grows most."""
-    value = max(belief.inherent, key=lambda one: (belief.least(one) - belief.apparent[one], str(one)))
+    value = max(
+        belief.inherent, key=lambda one: (belief.least(one) - belief.apparent[one], str(one))
+    )
     known = people.frame[[row], :].rows(named=True)[0]
     return {
         "row": row + 1,
@@ -175,7 +236,9 @@ def _helped(releases: list[Path], json: bool) -> None:
     for path in releases:
         made = Release.read(path)
         if made.certificate.method != "buckets":
-            raise ParameterError(f"{path} has no buckets; give --recipe, to attack as someone who knows how it was made")
+            raise ParameterError(
+                f"{path} has no buckets; give --recipe, to attack as someone who knows how it was made"
+            )
         negative, ruling = association(made)
         told.append(
             {

@@ -21,9 +21,13 @@ __all__ = ["app", "serve"]
 SUFFIX = ".audit"
 
 app = typer.Typer(
-    cls=options.Group, no_args_is_help=True, help="Put a table under audit, ask, look at what was asked, give keys."
+    cls=options.Group,
+    no_args_is_help=True,
+    help="Put a table under audit, ask, look at what was asked, give keys.",
 )
-keys = typer.Typer(cls=options.Group, no_args_is_help=True, help="Keys for those who may ask the service.")
+keys = typer.Typer(
+    cls=options.Group, no_args_is_help=True, help="Keys for those who may ask the service."
+)
 app.add_typer(keys, name="key")
 
 Place = Annotated[
@@ -44,34 +48,78 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Of the analyst.", sho
 def new(
     file: options.File,
     column: Annotated[
-        list[str], typer.Option("--column", "-c", metavar="A,B,…", help="What is secret and asked about.", show_default=False)
+        list[str],
+        typer.Option(
+            "--column",
+            "-c",
+            metavar="A,B,…",
+            help="What is secret and asked about.",
+            show_default=False,
+        ),
     ],
     bounds: Annotated[
         tuple[str, str] | None,
-        typer.Option("--bounds", metavar="LOW HIGH", help="Public bounds of the values of one column.", show_default=False),
+        typer.Option(
+            "--bounds",
+            metavar="LOW HIGH",
+            help="Public bounds of the values of one column.",
+            show_default=False,
+        ),
     ] = None,
     public: Annotated[
         list[str] | None,
-        typer.Option("--public", "-p", metavar="A,B,…", help="Columns for conditions; else all others.", show_default=False),
+        typer.Option(
+            "--public",
+            "-p",
+            metavar="A,B,…",
+            help="Columns for conditions; else all others.",
+            show_default=False,
+        ),
     ] = None,
     named: Annotated[
-        str | None, typer.Option("--people", metavar="NAME", help="The public column that names people.", show_default=False)
+        str | None,
+        typer.Option(
+            "--people",
+            metavar="NAME",
+            help="The public column that names people.",
+            show_default=False,
+        ),
     ] = None,
-    rows: Annotated[bool, typer.Option("--rows", help="The order of rows is public: people have numbers.")] = False,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="The order of rows is public: people have numbers.")
+    ] = False,
     family: Annotated[
         Literal["max", "min", "sum"] | None,
-        typer.Option("--aggregate", help="What is answered; else the first query decides.", show_default=False),
+        typer.Option(
+            "--aggregate",
+            help="What is answered; else the first query decides.",
+            show_default=False,
+        ),
     ] = None,
-    width: Annotated[str, typer.Option(metavar="NUMBER", help="How uncertain every value stays at least.")] = "1",
-    distinct: Annotated[bool, typer.Option("--distinct", help="It is public that no value occurs twice.")] = False,
-    dither: Annotated[bool, typer.Option("--dither", help="For sums: add a secret part of the last digit.")] = False,
+    width: Annotated[
+        str, typer.Option(metavar="NUMBER", help="How uncertain every value stays at least.")
+    ] = "1",
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="It is public that no value occurs twice.")
+    ] = False,
+    dither: Annotated[
+        bool, typer.Option("--dither", help="For sums: add a secret part of the last digit.")
+    ] = False,
     strategy: Annotated[
         Literal["binding", "simulatable", "simple"],
-        typer.Option(metavar="NAME", help="How it is decided: binding, simulatable, or simple, which is unsafe."),
+        typer.Option(
+            metavar="NAME",
+            help="How it is decided: binding, simulatable, or simple, which is unsafe.",
+        ),
     ] = "binding",
     store: Annotated[
         str | None,
-        typer.Option("--store", metavar="FILE|URL", help="Where it goes; else beside the table.", show_default=False),
+        typer.Option(
+            "--store",
+            metavar="FILE|URL",
+            help="Where it goes; else beside the table.",
+            show_default=False,
+        ),
     ] = None,
     types: options.Types = [],  # noqa: B006
     separator: options.Separator = None,
@@ -87,31 +135,47 @@ def new(
     secret = options.names(column)
     low, high = _bounds(bounds, secret)
     table = options.read(file, separator, encoding, "category", types, quote=quote)
-    shown = options.names(public) if public else [name for name in table.names if name not in secret]
+    shown = (
+        options.names(public) if public else [name for name in table.names if name not in secret]
+    )
     place = store or str(file.with_suffix(SUFFIX))
     made = Audit.new(
         place,
         table,
-        [Secret(name, family, low, high, width, None, distinct, strategy, dither) for name in secret],
+        [
+            Secret(name, family, low, high, width, None, distinct, strategy, dither)
+            for name in secret
+        ],
         public=shown,
         named=named,
         rows=rows,
     )
-    complain(f"made {made.place} for {made.people:,} people; it holds the data, so keep it as you keep that")
+    complain(
+        f"made {made.place} for {made.people:,} people; it holds the data, so keep it as you keep that"
+    )
     show(_about(made, made.state()))
     complain(
         "Whoever may ask can count people by the public columns as they like. If that is too much, delete the audit before "
         "anyone has asked, and make it anew with --public."
     )
     if strategy == "simple":
-        complain("warning: the strategy simple is unsafe: its denials tell values. Use it to see how, on made-up data only")
-    where = "" if store is None and Path.cwd() == file.resolve().parent else f" --store {made.place}"
+        complain(
+            "warning: the strategy simple is unsafe: its denials tell values. Use it to see how, on made-up data only"
+        )
+    where = (
+        "" if store is None and Path.cwd() == file.resolve().parent else f" --store {made.place}"
+    )
     complain(f'Next: shoal audit ask "{made.secrets[0].family or "max"}({secret[0]})"{where}')
 
 
 @app.command(cls=options.Command)
 def ask(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="As max(salary) where dept = 'X'.", show_default=False)],
+    query: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUERY", help="As max(salary) where dept = 'X'.", show_default=False
+        ),
+    ],
     store: Place = None,
     json: options.Json = False,
 ) -> None:
@@ -132,7 +196,13 @@ def transcript(store: Place = None, json: options.Json = False) -> None:
     lines = _opened(store).transcript()
     if json:
         told = [
-            {"number": one.number, "query": one.query, "denied": one.reply.denied, "answer": _answer(one.reply)} for one in lines
+            {
+                "number": one.number,
+                "query": one.query,
+                "denied": one.reply.denied,
+                "answer": _answer(one.reply),
+            }
+            for one in lines
         ]
         print_json({"lines": told})
     elif lines:
@@ -159,7 +229,12 @@ def state(store: Place = None, json: options.Json = False) -> None:
         print_json({"people": audit.people, "columns": columns, "head": audit.head()})
         return
     _warn(audit)
-    show(_about(audit, standings), title("Queries"), _counts(standings), figures(("head", audit.head())))
+    show(
+        _about(audit, standings),
+        title("Queries"),
+        _counts(standings),
+        figures(("head", audit.head())),
+    )
 
 
 @app.command(cls=options.Command)
@@ -176,19 +251,32 @@ def attack(store: Place = None, json: options.Json = False) -> None:
         found = told(audit)
     if json:
         people = [
-            {"column": one.column, "person": audit.person(one.person), "low": _end(one.low), "high": _end(one.high)}
+            {
+                "column": one.column,
+                "person": audit.person(one.person),
+                "low": _end(one.low),
+                "high": _end(one.high),
+            }
             for one in found
         ]
         print_json({"not_for_release": True, "notice": NOTICE, "told": people})
     elif found:
         rows = [
-            (", ".join(audit.person(one.person).values()), one.column, _end(one.low), _end(one.high), str(one.promised))
+            (
+                ", ".join(audit.person(one.person).values()),
+                one.column,
+                _end(one.low),
+                _end(one.high),
+                str(one.promised),
+            )
             for one in found
         ]
         complain(NOTICE)
         show(listing(("person", "column", "from", "to", "promised"), *rows))
     else:
-        show(f"nothing more than was promised about any of {audit.people:,} people, from {_asked(audit)}")
+        show(
+            f"nothing more than was promised about any of {audit.people:,} people, from {_asked(audit)}"
+        )
     if found:
         raise typer.Exit(1)
 
@@ -196,7 +284,9 @@ def attack(store: Place = None, json: options.Json = False) -> None:
 @keys.command("add", cls=options.Command)
 def add(
     name: Name,
-    role: Annotated[Literal["analyst", "owner"], typer.Option(help="An owner may also see the state.")] = "analyst",
+    role: Annotated[
+        Literal["analyst", "owner"], typer.Option(help="An owner may also see the state.")
+    ] = "analyst",
     store: Place = None,
 ) -> None:
     """Make a key for someone who may ask the service.
@@ -213,7 +303,9 @@ def list_(store: Place = None, json: options.Json = False) -> None:
     """Show who has a key."""
     there = _opened(store).keys()
     if json:
-        print_json({"keys": [{"name": one.name, "role": one.role, "made": one.made} for one in there]})
+        print_json(
+            {"keys": [{"name": one.name, "role": one.role, "made": one.made} for one in there]}
+        )
     elif there:
         show(listing(("name", "role", "made"), *((one.name, one.role, one.made) for one in there)))
     else:
@@ -238,18 +330,32 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    host: Annotated[str, typer.Option(metavar="HOST", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="PORT", help="The port to listen on.", min=0, max=65535)] = 8000,
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="The address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="PORT", help="The port to listen on.", min=0, max=65535)
+    ] = 8000,
     quantum: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Replies leave a multiple of it after a query.", min=0)
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Replies leave a multiple of it after a query.", min=0
+        ),
     ] = 0.25,
-    rate: Annotated[float, typer.Option(metavar="N", help="Requests a second and key.", min=0.001)] = 10,
+    rate: Annotated[
+        float, typer.Option(metavar="N", help="Requests a second and key.", min=0.001)
+    ] = 10,
     burst: Annotated[int, typer.Option(metavar="N", help="Requests of a key at once.", min=1)] = 20,
-    body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request.", min=100)] = 1_000_000,
+    body: Annotated[
+        int, typer.Option(metavar="BYTES", help="The largest request.", min=100)
+    ] = 1_000_000,
     tls_certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For TLS: a certificate.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="For TLS: a certificate.", show_default=False),
     ] = None,
-    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="For TLS: its key.", show_default=False)] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For TLS: its key.", show_default=False)
+    ] = None,
 ) -> None:
     """Let those who have a key ask an audit over HTTP.
 
@@ -259,13 +365,17 @@ def serve(
         from shoal.service import Limits
         from shoal.service import serve as run
     except ImportError:
-        raise ParameterError("serving needs more libraries; install them with pip install 'shoal[service]'") from None
+        raise ParameterError(
+            "serving needs more libraries; install them with pip install 'shoal[service]'"
+        ) from None
     audit = _opened(store)
     _warn(audit)
     if not audit.keys():
         complain("note: nobody has a key yet; shoal audit key add makes one")
     if tls_certificate is None and host not in ("127.0.0.1", "::1", "localhost"):
-        complain("warning: without TLS, keys and answers can be read on the way; give --tls-certificate, or use a proxy with TLS")
+        complain(
+            "warning: without TLS, keys and answers can be read on the way; give --tls-certificate, or use a proxy with TLS"
+        )
     limits = Limits(body=body, rate=rate, burst=burst, quantum=quantum)
     run(
         audit,
@@ -274,7 +384,9 @@ def serve(
         limits=limits,
         certificate=tls_certificate,
         key=tls_key,
-        ready=lambda port: complain(f"serving {audit.place} on {host}, port {port}; Ctrl-C ends it"),
+        ready=lambda port: complain(
+            f"serving {audit.place} on {host}, port {port}; Ctrl-C ends it"
+        ),
     )
 
 
@@ -285,7 +397,9 @@ def _opened(store: str | None) -> "Audit":
         found = sorted(str(path) for path in Path().glob(f"*{SUFFIX}"))
         if len(found) != 1:
             there = "there is none here" if not found else f"here are {len(found)}"
-            raise FileError(f"which audit? {there}; name it with --store, or make one with shoal audit new")
+            raise FileError(
+                f"which audit? {there}; name it with --store, or make one with shoal audit new"
+            )
         store = found[0]
     return Audit.open(store)
 
@@ -296,7 +410,9 @@ def _warn(audit: "Audit") -> None:
         complain(f"warning: others than the owner may read {place}; chmod 600 takes that away")
 
 
-def _bounds(given: tuple[str, str] | None, secret: list[str]) -> "tuple[Fraction, Fraction] | tuple[None, None]":
+def _bounds(
+    given: tuple[str, str] | None, secret: list[str]
+) -> "tuple[Fraction, Fraction] | tuple[None, None]":
     """The ends of --bounds. Bounds that are wider than what is public would make the promise void, so they are one column's."""
     from shoal.privacy.exact import fraction
 
@@ -309,7 +425,9 @@ def _bounds(given: tuple[str, str] | None, secret: list[str]) -> "tuple[Fraction
         )
     low, high = (fraction(end, "bounds") for end in given)
     if low > high:
-        raise ParameterError(f"--bounds {given[0]} {given[1]}: the low end is above the high end; give the low one first")
+        raise ParameterError(
+            f"--bounds {given[0]} {given[1]}: the low end is above the high end; give the low one first"
+        )
     return low, high
 
 
@@ -333,14 +451,27 @@ def _about(audit: "Audit", standings: "tuple[Standing, ...]") -> Any:
             one.strategy,
         ]
         pairs.append((f"secret {one.column}", ", ".join(facts)))
-    pairs.append(("public", ", ".join(f"{name} ({kind.value})" for name, kind in audit.public.items()) or "nothing"))
+    pairs.append(
+        (
+            "public",
+            ", ".join(f"{name} ({kind.value})" for name, kind in audit.public.items()) or "nothing",
+        )
+    )
     if audit.named:
         pairs.append(("people by", audit.named))
     return figures(*pairs)
 
 
 def _counts(standings: "tuple[Standing, ...]") -> Any:
-    rows = [(one.secret.column, one.secret.family or one.family or "", str(one.answered), str(one.denied)) for one in standings]
+    rows = [
+        (
+            one.secret.column,
+            one.secret.family or one.family or "",
+            str(one.answered),
+            str(one.denied),
+        )
+        for one in standings
+    ]
     return listing(("column", "aggregate", "answered", "denied"), *rows)
 
 

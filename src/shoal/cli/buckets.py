@@ -11,17 +11,29 @@ from shoal.errors import ParameterError, listed
 
 __all__ = ["count"]
 
-Folder = Annotated[Path, typer.Argument(metavar="RELEASE", help="The directory of a release of buckets.", show_default=False)]
+Folder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RELEASE", help="The directory of a release of buckets.", show_default=False
+    ),
+]
 
 
 def count(
     release: Folder,
     where: Annotated[
         list[str],
-        typer.Option(metavar="COLUMN=VALUES", help="Values, or a range: sex=female, age=30..39,45.", show_default=False),
+        typer.Option(
+            metavar="COLUMN=VALUES",
+            help="Values, or a range: sex=female, age=30..39,45.",
+            show_default=False,
+        ),
     ] = [],  # noqa: B006  typer wants a list, and nobody changes it
     unbiased: Annotated[
-        bool, typer.Option("--unbiased", help="By least squares: right in the mean whatever goes with what.")
+        bool,
+        typer.Option(
+            "--unbiased", help="By least squares: right in the mean whatever goes with what."
+        ),
     ] = False,
     json: options.Json = False,
 ) -> None:
@@ -41,14 +53,23 @@ def count(
     read = Reading(Release.read(release))
     found = read.count(asked, unbiased=unbiased)
     for name, absent in read.absent(asked).items():
-        values = listed([f"{one.start}..{one.stop - 1}" if isinstance(one, range) else str(one) for one in absent])
-        complain(f"note: nobody in the release has {values} as {name!r}; look for a slip of the pen")
+        values = listed(
+            [
+                f"{one.start}..{one.stop - 1}" if isinstance(one, range) else str(one)
+                for one in absent
+            ]
+        )
+        complain(
+            f"note: nobody in the release has {values} as {name!r}; look for a slip of the pen"
+        )
     if json:
         print_json({"count": found.count, "error": found.error})
         return
     show(figures(("people", f"{found.count:,.1f}"), ("standard error", f"{found.error:,.1f}")))
     if found.error and not unbiased:
-        complain("note: where values go with other columns, this is too close to independence; compare --unbiased")
+        complain(
+            "note: where values go with other columns, this is too close to independence; compare --unbiased"
+        )
 
 
 def _range(text: str) -> str | range:
@@ -61,5 +82,7 @@ def _range(text: str) -> str | range:
     except ValueError:
         found = range(0)
     if not found:
-        raise ParameterError(f"--where {text!r}: a range goes from one whole number up to another, as in 30..39")
+        raise ParameterError(
+            f"--where {text!r}: a range goes from one whole number up to another, as in 30..39"
+        )
     return found

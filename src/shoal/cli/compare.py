@@ -23,10 +23,20 @@ _SCALE = "Loss is granularity, from 0 % for the input to 100 % for nothing left.
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Another one, such as a release of it.", show_default=False)],
+    a: Annotated[
+        Path, typer.Argument(metavar="A", help="A table, such as the input.", show_default=False)
+    ],
+    b: Annotated[
+        Path,
+        typer.Argument(
+            metavar="B", help="Another one, such as a release of it.", show_default=False
+        ),
+    ],
     recipe: Annotated[
-        Path | None, typer.Option(metavar="RECIPE", help="Take roles and hierarchies from a recipe.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="RECIPE", help="Take roles and hierarchies from a recipe.", show_default=False
+        ),
     ] = None,
     quasi: options.Quasi = [],  # noqa: B006  typer wants a list, and nobody changes it
     sensitive: options.Sensitive = [],  # noqa: B006
@@ -56,23 +66,51 @@ def compare(
         known, secret = known or chosen.having(Role.QUASI), secret or chosen.having(Role.SENSITIVE)
         trees = chosen.hierarchies | trees
     if not known:
-        raise ParameterError("no quasi-identifying columns to compare by; name them with --quasi, or give a --recipe")
-    scales = {name: _Scale(tree.leaves, covers(tree)) for name, tree in trees.items() if name in known}
+        raise ParameterError(
+            "no quasi-identifying columns to compare by; name them with --quasi, or give a --recipe"
+        )
+    scales = {
+        name: _Scale(tree.leaves, covers(tree)) for name, tree in trees.items() if name in known
+    }
     sides: list[dict[str, Any]] = []
     for path in (a, b):
         with working(f"reading {path.name}"):
-            if chosen is not None and _same(path, chosen.source) and separator is quote is encoding is None:
-                table = chosen.table().with_roles(quasi=known, sensitive=secret)  # read as for a release
+            if (
+                chosen is not None
+                and _same(path, chosen.source)
+                and separator is quote is encoding is None
+            ):
+                table = chosen.table().with_roles(
+                    quasi=known, sensitive=secret
+                )  # read as for a release
             else:
-                table = options.read(path, separator, encoding, missing, (), quote=quote, quasi=known, sensitive=secret)
+                table = options.read(
+                    path,
+                    separator,
+                    encoding,
+                    missing,
+                    (),
+                    quote=quote,
+                    quasi=known,
+                    sensitive=secret,
+                )
             sides.append(_side(table, scales))
     of_input = _is_input(*sides) or (chosen is not None and _same(a, chosen.source))
     for side in sides:
-        side |= _of_input(side, sides[0]["rows"]) if of_input else {"loss_of_input": None, "losses_of_input": {}}
+        side |= (
+            _of_input(side, sides[0]["rows"])
+            if of_input
+            else {"loss_of_input": None, "losses_of_input": {}}
+        )
     if json:
         print_json({"a": sides[0], "b": sides[1]})
     else:
-        show(_figures(*sides), *_notes(*sides), title("Distinct values, and loss of each column"), _columns(*sides))
+        show(
+            _figures(*sides),
+            *_notes(*sides),
+            title("Distinct values, and loss of each column"),
+            _columns(*sides),
+        )
 
 
 @dataclass(frozen=True)
@@ -99,9 +137,13 @@ def _side(table: "Table", scales: Mapping[str, _Scale]) -> dict[str, Any]:
     known = {name: share for name, share in excess.items() if not isinstance(share, str)}
     return {
         **assess(table).to_dict(),
-        "loss": _share(sum(known.values()), sum(scales[name].most for name in known)) if len(known) == len(excess) else None,
+        "loss": _share(sum(known.values()), sum(scales[name].most for name in known))
+        if len(known) == len(excess)
+        else None,
         "losses": {name: _share(share, scales[name].most) for name, share in known.items()},
-        "loss_unknown": {name: reason for name, reason in excess.items() if isinstance(reason, str)},
+        "loss_unknown": {
+            name: reason for name, reason in excess.items() if isinstance(reason, str)
+        },
         "values": {name: len(table.column(name).keys) for name in table.names},
     }
 
@@ -149,7 +191,10 @@ def _notes(a: dict[str, Any], b: dict[str, Any]) -> Iterator[str]:
     for name, side in (("A", a), ("B", b)):
         for column, reason in side["loss_unknown"].items():
             reasons.setdefault(f"{column!r}: {reason}", []).append(name)
-    yield from (f"\nNo loss of {' and '.join(names)} for column {reason}." for reason, names in reasons.items())
+    yield from (
+        f"\nNo loss of {' and '.join(names)} for column {reason}."
+        for reason, names in reasons.items()
+    )
     if a["loss_of_input"] is not None or b["loss_of_input"] is not None:
         yield f"\n{_SCALE} A is taken for the input: records that B does not have count as lost entirely."
     elif a["loss"] is not None or b["loss"] is not None:
@@ -179,7 +224,10 @@ def _figures(*sides: dict[str, Any]) -> "Listing":
             column[f"distinct l of {name}"] = f"{diversity['distinct']:,}"
             column[f"t of {name}"] = f"{diversity['closeness']:.3g}"
         columns.append(column)
-    return listing(["", "A", "B"], *([name, *(column.get(name, "") for column in columns)] for name in columns[0]))
+    return listing(
+        ["", "A", "B"],
+        *([name, *(column.get(name, "") for column in columns)] for name in columns[0]),
+    )
 
 
 def _told(loss: float | None) -> str:
@@ -194,8 +242,14 @@ def _columns(*sides: dict[str, Any]) -> "Listing":
         *(
             [
                 name,
-                *(f"{side['values'][name]:,}" if name in side["values"] else "absent" for side in sides),
-                *(percent(share) if (share := side[which].get(name)) is not None else "" for side in sides),
+                *(
+                    f"{side['values'][name]:,}" if name in side["values"] else "absent"
+                    for side in sides
+                ),
+                *(
+                    percent(share) if (share := side[which].get(name)) is not None else ""
+                    for side in sides
+                ),
             ]
             for name in dict.fromkeys(name for side in sides for name in side["values"])
         ),

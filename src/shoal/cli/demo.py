@@ -31,13 +31,22 @@ LARGEST_GROUPS = 5  # that are shown
 
 def demo(
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where the release goes.", show_default=str(OUT))
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Where the release goes.", show_default=str(OUT)
+        ),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where the hospital goes; with --out alone nowhere.", show_default=str(DATA)),
+        typer.Option(
+            metavar="DIR",
+            help="Where the hospital goes; with --out alone nowhere.",
+            show_default=str(DATA),
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over an earlier release in DIR.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over an earlier release in DIR.")
+    ] = False,
 ) -> None:
     """Do the main job on a made-up hospital.
 
@@ -68,9 +77,13 @@ def demo(
 def _require_apart(data: Path, out: Path, force: bool) -> None:
     """FileError where the hospital would be published along with its release, or write over a recipe that somebody changed."""
     if Path(os.path.realpath(data)).is_relative_to(os.path.realpath(out)):
-        raise FileError(f"--data {data} is in {out} and would be published along; give it another directory")
+        raise FileError(
+            f"--data {data} is in {out} and would be published along; give it another directory"
+        )
     if os.path.lexists(data / "hospital.toml") and not force:
-        raise FileError(f"{data / 'hospital.toml'} is there already; give --data another directory, or --force")
+        raise FileError(
+            f"{data / 'hospital.toml'} is there already; give --data another directory, or --force"
+        )
 
 
 def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
@@ -78,7 +91,11 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
     from shoal.privacy import Epsilon
 
     paper = made.certificate
-    beta, k, delta = float(Fraction(paper.derived["beta"])), paper.derived["k"], paper.promise["delta"]
+    beta, k, delta = (
+        float(Fraction(paper.derived["beta"])),
+        paper.derived["k"],
+        paper.promise["delta"],
+    )
     odds = f"{float(Epsilon.of(paper.promise['epsilon']).exponential()[1]):.3g}"
     words = (
         f"Whatever somebody knows, anything they conclude from the release is at most {odds} times as likely with any one stay "
@@ -96,14 +113,20 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
     levels = []
     for name, level in paper.levels.items():
         tree = trees[name]
-        values = f"{len(tree.labels[level]):,}, such as {tree.labels[level][0]}" if level < tree.height else "nothing left: *"
+        values = (
+            f"{len(tree.labels[level]):,}, such as {tree.labels[level][0]}"
+            if level < tree.height
+            else "nothing left: *"
+        )
         levels.append([name, f"{level} of {tree.height}", values])
     yield rows_of(["column", "level", "values"], *levels)
     shown = [name for name, level in paper.levels.items() if level < trees[name].height]
     if len(made.table):
         groups = Counter(made.table.select(shown).iter_rows()).most_common(LARGEST_GROUPS)
         yield title("The largest groups of the release")
-        yield rows_of(["records", *shown], *([f"{size:,}", *map(str, values)] for values, size in groups))
+        yield rows_of(
+            ["records", *shown], *([f"{size:,}", *map(str, values)] for values, size in groups)
+        )
     yield title("Private: for the owner only, for it tells about the input")
     yield f"{kept(made.facts)}; about {percent(beta)} are drawn"
 
@@ -121,9 +144,21 @@ def _files(out: Path, data: Path | None, made: "Release") -> None:
     show(title("Next"))
     steps = {
         "check the table against its certificate": ["verify", paper, table],
-        "read what the promise means for one person": ["explain", "--epsilon", promise["epsilon"], "--delta", promise["delta"]],
+        "read what the promise means for one person": [
+            "explain",
+            "--epsilon",
+            promise["epsilon"],
+            "--delta",
+            promise["delta"],
+        ],
         "see how good the release is (private)": ["judge", recipe, "--release", out],
-        "draft a recipe for a table of your own": ["recipe", "new", "FILE.csv", "--out", "recipe.toml"],
+        "draft a recipe for a table of your own": [
+            "recipe",
+            "new",
+            "FILE.csv",
+            "--out",
+            "recipe.toml",
+        ],
     }
     for step, words in steps.items():
         if None not in words:

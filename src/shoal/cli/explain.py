@@ -18,33 +18,69 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
-CURVE = (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))  # the multiples of ε at which the smoothness curve is shown
-CHANCES = tuple(map(Fraction, ("0", "0.01", "0.1", "0.5", "0.9", "0.99", "0.999")))  # each with its number of records
+CURVE = (
+    Fraction(1),
+    Fraction(3, 2),
+    Fraction(2),
+    Fraction(3),
+)  # the multiples of ε at which the smoothness curve is shown
+CHANCES = tuple(
+    map(Fraction, ("0", "0.01", "0.1", "0.5", "0.9", "0.99", "0.999"))
+)  # each with its number of records
 
 
 def explain(
     epsilon: Annotated[
-        str, typer.Option(metavar="E", help="By how much one person may matter: 1, 0.5, ln(2).", show_default=False)
+        str,
+        typer.Option(
+            metavar="E",
+            help="By how much one person may matter: 1, 0.5, ln(2).",
+            show_default=False,
+        ),
     ],
-    delta: Annotated[str, typer.Option(metavar="D", help="The chance that this fails: 1e-6.", show_default=False)],
+    delta: Annotated[
+        str, typer.Option(metavar="D", help="The chance that this fails: 1e-6.", show_default=False)
+    ],
     definition: Annotated[
-        Literal["probabilistic", "standard"], typer.Option(help="What epsilon and delta mean together; the first is stronger.")
+        Literal["probabilistic", "standard"],
+        typer.Option(help="What epsilon and delta mean together; the first is stronger."),
     ] = "probabilistic",
     split: Annotated[
-        str, typer.Option(metavar="SHARE", help="Of epsilon for the anonymisation, the rest is for the search; 1: fixed levels.")
+        str,
+        typer.Option(
+            metavar="SHARE",
+            help="Of epsilon for the anonymisation, the rest is for the search; 1: fixed levels.",
+        ),
     ] = "0.9",
-    rows: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each person that are used.")] = 1,
+    rows: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Rows of each person that are used.")
+    ] = 1,
     people: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="How many people the table is publicly known to have.", show_default=False),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="How many people the table is publicly known to have.",
+            show_default=False,
+        ),
     ] = None,
     counts: Annotated[
         int | None,
-        typer.Option(metavar="K", min=1, help="Explain noisy counts of at least K records instead.", show_default=False),
+        typer.Option(
+            metavar="K",
+            min=1,
+            help="Explain noisy counts of at least K records instead.",
+            show_default=False,
+        ),
     ] = None,
     columns: Annotated[
         int | None,
-        typer.Option(metavar="C", min=1, help="And of up to C groups of columns a record is in.", show_default=False),
+        typer.Option(
+            metavar="C",
+            min=1,
+            help="And of up to C groups of columns a record is in.",
+            show_default=False,
+        ),
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -53,12 +89,20 @@ def explain(
     Gives k and beta of a SafePub release with these parameters, and says in words what they do. With --counts it gives the
     chances and the noise of noisy counts. Reads no data.
     """
-    from shoal.privacy import DifferentialPrivacy, Epsilon, delta_concern, per_row, safepub_parameters
+    from shoal.privacy import (
+        DifferentialPrivacy,
+        Epsilon,
+        delta_concern,
+        per_row,
+        safepub_parameters,
+    )
     from shoal.privacy.exact import short
 
     share = options.share(split, "--split")
     if not share:
-        raise ParameterError("--split 0 leaves nothing for the anonymisation; give a share above 0, such as 0.9")
+        raise ParameterError(
+            "--split 0 leaves nothing for the anonymisation; give a share above 0, such as 0.9"
+        )
     if rows > 1 and definition != "standard":
         raise ParameterError(
             f"--rows {rows}: the probabilistic definition says nothing of several rows; add --definition standard"
@@ -112,7 +156,12 @@ def explain(
 
 
 def _explain_counts(
-    promise: "DifferentialPrivacy", each: "Epsilon", failure: Fraction, k: int, columns: int | None, json: bool
+    promise: "DifferentialPrivacy",
+    each: "Epsilon",
+    failure: Fraction,
+    k: int,
+    columns: int | None,
+    json: bool,
 ) -> None:
     """What a row that so many records share may expect, and how far its count is off."""
     from shoal.privacy.exact import short
@@ -123,7 +172,10 @@ def _explain_counts(
         if columns is None
         else column_parameters(each, failure, columns, k)
     )
-    sizes = [next((i for i in range(k, len(found.withheld)) if found.chance(i) >= least), None) for least in CHANCES]
+    sizes = [
+        next((i for i in range(k, len(found.withheld)) if found.chance(i) >= least), None)
+        for least in CHANCES
+    ]
     shown = [(i, found.chance(i)) for i in dict.fromkeys(sizes) if i is not None]
     facts: dict[str, Any] = {
         "epsilon": float(promise.epsilon),
@@ -138,7 +190,11 @@ def _explain_counts(
         "half": found.half,
         "chances": [{"records": i, "chance": float(chance)} for i, chance in shown],
         "promise": promise.statement,
-        "exact": {"epsilon_count": str(found.epsilon), "delta_count": short(found.delta), "scale": str(found.scale)},
+        "exact": {
+            "epsilon_count": str(found.epsilon),
+            "delta_count": short(found.delta),
+            "scale": str(found.scale),
+        },
     }
     if json:
         print_json(facts)
@@ -151,10 +207,15 @@ def _explain_counts(
             ("definition", promise.definition),
             ("k, the fewest records", f"{k:,}: a row that fewer share is never released"),
             ("rather released than not", f"from {found.half:,} records on"),
-            ("noise", f"a released count is off by {facts['noise']:.3g} on average, and never below k"),
+            (
+                "noise",
+                f"a released count is off by {facts['noise']:.3g} on average, and never below k",
+            ),
         ),
         title("With which chance is a row released that so many records share?"),
-        listing(["records", "chance"], *([f"{i:,}", percent(float(chance))] for i, chance in shown)),
+        listing(
+            ["records", "chance"], *([f"{i:,}", percent(float(chance))] for i, chance in shown)
+        ),
     )
 
 
@@ -163,9 +224,15 @@ def _pages(facts: dict[str, Any]) -> "Iterator[RenderableType]":
     exact, rows, search = facts["exact"], facts["rows"], facts["epsilon_search"]
     of_each = " for each row" if rows > 1 else ""
     yield figures(
-        ("epsilon", exact["epsilon"] + (f" for a person with up to {rows} rows" if rows > 1 else "")),
+        (
+            "epsilon",
+            exact["epsilon"] + (f" for a person with up to {rows} rows" if rows > 1 else ""),
+        ),
         ("  for the anonymisation", exact["epsilon_anonymisation"] + of_each),
-        ("  for the search", exact["epsilon_search"] + of_each if search else "nothing: the levels are fixed"),
+        (
+            "  for the search",
+            exact["epsilon_search"] + of_each if search else "nothing: the levels are fixed",
+        ),
         ("delta", exact["delta"] + (f", {exact['delta_row']} for each row" if rows > 1 else "")),
         ("definition", facts["definition"]),
         ("k, the smallest group", f"{facts['k']:,}"),
@@ -194,5 +261,8 @@ def _pages(facts: dict[str, Any]) -> "Iterator[RenderableType]":
     yield title("Not a cliff: for larger factors delta is far smaller")
     yield listing(
         [f"epsilon of the anonymisation{of_each}", "factor", "delta"],
-        *([f"{one['epsilon']:.4g}", f"{exp(one['epsilon']):.3g}", f"{one['delta']:.3g}"] for one in facts["smoothness"]),
+        *(
+            [f"{one['epsilon']:.4g}", f"{exp(one['epsilon']):.3g}", f"{one['delta']:.3g}"]
+            for one in facts["smoothness"]
+        ),
     )

@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Show, make and check hierarchies: how values generalise.")
+app = typer.Typer(
+    cls=options.Group,
+    no_args_is_help=True,
+    help="Show, make and check hierarchies: how values generalise.",
+)
 making = typer.Typer(
-    cls=options.Group, no_args_is_help=True, help="Make a hierarchy from a declared domain, as CSV with one line a value."
+    cls=options.Group,
+    no_args_is_help=True,
+    help="Make a hierarchy from a declared domain, as CSV with one line a value.",
 )
 app.add_typer(making, name="make")
 
@@ -28,37 +34,84 @@ Side = Literal["left", "right"]
 LONGEST = 24  # characters of a label shown
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A hierarchy: CSV without header, one line a value.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A hierarchy: CSV without header, one line a value.",
+        show_default=False,
+    ),
 ]
 Type = Annotated[KindName, typer.Option("--type", help="Of the values.")]
 Replace = Annotated[
     str | None,
-    typer.Option("--root", metavar="TEXT", help="Put this in place of the last level.", rich_help_panel=options.READING),
+    typer.Option(
+        "--root",
+        metavar="TEXT",
+        help="Put this in place of the last level.",
+        rich_help_panel=options.READING,
+    ),
 ]
 Add = Annotated[
     str | None,
-    typer.Option("--add-root", metavar="TEXT", help="Put one more level above the last.", rich_help_panel=options.READING),
+    typer.Option(
+        "--add-root",
+        metavar="TEXT",
+        help="Put one more level above the last.",
+        rich_help_panel=options.READING,
+    ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(metavar="CHAR", help="Between the cells; else detected.", rich_help_panel=options.READING),
+    typer.Option(
+        metavar="CHAR", help="Between the cells; else detected.", rich_help_panel=options.READING
+    ),
 ]
 
 WRITING = "What is written"
 OBSERVED = "Instead of a declared domain (the result is marked as derived)"
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Else it is printed.", rich_help_panel=WRITING, show_default=False),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Else it is printed.",
+        rich_help_panel=WRITING,
+        show_default=False,
+    ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.", rich_help_panel=WRITING)]
-Written = Annotated[str, typer.Option("--separator", metavar="CHAR", help="One of ; , | or tab.", rich_help_panel=WRITING)]
-Root = Annotated[str, typer.Option("--root", metavar="TEXT", help="What everything becomes in the end.", rich_help_panel=WRITING)]
+Force = Annotated[
+    bool, typer.Option("--force", help="Write over a file that is there.", rich_help_panel=WRITING)
+]
+Written = Annotated[
+    str,
+    typer.Option(
+        "--separator", metavar="CHAR", help="One of ; , | or tab.", rich_help_panel=WRITING
+    ),
+]
+Root = Annotated[
+    str,
+    typer.Option(
+        "--root",
+        metavar="TEXT",
+        help="What everything becomes in the end.",
+        rich_help_panel=WRITING,
+    ),
+]
 Rows = Annotated[
     Path | None,
-    typer.Option("--table", metavar="FILE", help="Take the domain from this table …", rich_help_panel=OBSERVED),
+    typer.Option(
+        "--table",
+        metavar="FILE",
+        help="Take the domain from this table …",
+        rich_help_panel=OBSERVED,
+    ),
 ]
 Column = Annotated[
-    str | None, typer.Option("--column", metavar="NAME", help="… and this column of it.", rich_help_panel=OBSERVED)
+    str | None,
+    typer.Option(
+        "--column", metavar="NAME", help="… and this column of it.", rich_help_panel=OBSERVED
+    ),
 ]
 Values = Annotated[
     list[str],
@@ -66,7 +119,12 @@ Values = Annotated[
 ]
 ValuesFrom = Annotated[
     Path | None,
-    typer.Option("--values-from", metavar="FILE", help="The values of the domain, one a line, UTF-8.", show_default=False),
+    typer.Option(
+        "--values-from",
+        metavar="FILE",
+        help="The values of the domain, one a line, UTF-8.",
+        show_default=False,
+    ),
 ]
 
 
@@ -78,7 +136,9 @@ def _number(name: str, text: str) -> Any:
 def show_hierarchy(
     file: File,
     tree: Annotated[bool, typer.Option("--tree", help="Also draw the tree.")] = False,
-    most: Annotated[int, typer.Option(metavar="N", min=1, help="Branches drawn below one value.")] = 5,
+    most: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Branches drawn below one value.")
+    ] = 5,
     kind: Type = "text",
     json: options.Json = False,
     root: Replace = None,
@@ -92,13 +152,31 @@ def show_hierarchy(
     """
     from shoal.hierarchy import read
 
-    found = read(file, kind=kind, separator=options.character(separator), encoding=encoding, root=root, add_root=add_root)
+    found = read(
+        file,
+        kind=kind,
+        separator=options.character(separator),
+        encoding=encoding,
+        root=root,
+        add_root=add_root,
+    )
     levels = [_level(found, level) for level in range(found.height + 1)]
     if json:
-        print_json({"file": str(file), "type": kind, "leaves": found.leaves, "derived": found.derived, "levels": levels})
+        print_json(
+            {
+                "file": str(file),
+                "type": kind,
+                "leaves": found.leaves,
+                "derived": found.derived,
+                "levels": levels,
+            }
+        )
         return
     derived = "; derived from rows: its shape tells about them" if found.derived else ""
-    show(f"{file.name}: {plural(found.leaves, 'value')}, {plural(found.height + 1, 'level')}{derived}\n", _levels(levels))
+    show(
+        f"{file.name}: {plural(found.leaves, 'value')}, {plural(found.height + 1, 'level')}{derived}\n",
+        _levels(levels),
+    )
     if tree:
         show("", _drawn(found, most))
 
@@ -166,7 +244,9 @@ def _drawn(hierarchy: "Hierarchy", most: int) -> "RenderableType":
         if len(codes) == 1 and _short(hierarchy.labels[level][codes[0]]) == str(branch.label):
             return grow(branch, level - 1, leaves)  # the same value once more
         stops = [*starts[1:].tolist(), leaves.stop - leaves.start]
-        for code, start, stop in list(zip(codes.tolist(), starts.tolist(), stops, strict=True))[:most]:
+        for code, start, stop in list(zip(codes.tolist(), starts.tolist(), stops, strict=True))[
+            :most
+        ]:
             below = branch.add(Text(_short(hierarchy.labels[level][code])))
             grow(below, level - 1, slice(leaves.start + start, leaves.start + stop))
         if len(codes) > most:
@@ -181,11 +261,25 @@ def _drawn(hierarchy: "Hierarchy", most: int) -> "RenderableType":
 def check_hierarchy(
     file: File,
     table: Annotated[
-        Path | None, typer.Option("--table", metavar="FILE", help="Does it have every value of this table …", show_default=False)
+        Path | None,
+        typer.Option(
+            "--table",
+            metavar="FILE",
+            help="Does it have every value of this table …",
+            show_default=False,
+        ),
     ] = None,
-    column: Annotated[str | None, typer.Option("--column", metavar="NAME", help="… in this column?", show_default=False)] = None,
-    values: Annotated[bool, typer.Option("--values", help="List the values that it has not. They are private.")] = False,
-    kind: Annotated[KindName | None, typer.Option("--type", help="Of the values; else by the table.", show_default=False)] = None,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", metavar="NAME", help="… in this column?", show_default=False),
+    ] = None,
+    values: Annotated[
+        bool, typer.Option("--values", help="List the values that it has not. They are private.")
+    ] = False,
+    kind: Annotated[
+        KindName | None,
+        typer.Option("--type", help="Of the values; else by the table.", show_default=False),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as problems.")] = False,
     json: options.Json = False,
     root: Replace = None,
@@ -206,12 +300,22 @@ def check_hierarchy(
     own = Kind(kind or "text")
     lines = read_lines(file, separator=options.character(separator), encoding=encoding)
     found = lines.problems(own, root=root, add_root=add_root)
-    tree = None if found.fatal else Hierarchy.from_sound_lines(rooted(lines.cells, root, add_root), own, lines.derived)
+    tree = (
+        None
+        if found.fatal
+        else Hierarchy.from_sound_lines(rooted(lines.cells, root, add_root), own, lines.derived)
+    )
     absent: list[str] = []
-    report: dict[str, Any] = {"file": str(file), "lines": len(lines.cells), "separator": lines.separator}
+    report: dict[str, Any] = {
+        "file": str(file),
+        "lines": len(lines.cells),
+        "separator": lines.separator,
+    }
     if table is not None and column is not None and tree is not None:
         absent, rows = _absent(tree, table, column, kind)
-        report |= {"missing": len(absent), "missing_rows": rows} | ({"missing_values": absent} if values else {})
+        report |= {"missing": len(absent), "missing_rows": rows} | (
+            {"missing_values": absent} if values else {}
+        )
         if absent:
             one = len(absent) == 1
             found.error(
@@ -227,7 +331,10 @@ def check_hierarchy(
         for some in (found.fatal, found.minor)
     )
     if json:
-        print_json(report | {"sound": sound, "derived": lines.derived, "problems": errors, "warnings": warnings})
+        print_json(
+            report
+            | {"sound": sound, "derived": lines.derived, "problems": errors, "warnings": warnings}
+        )
     else:
         for word, some in (("problem", errors), ("warning", warnings)):
             for told in some:
@@ -261,19 +368,38 @@ def make_intervals(
     low: Annotated[str | None, _number("--low", "The smallest value.")] = None,
     high: Annotated[str | None, _number("--high", "The largest value.")] = None,
     widths: Annotated[
-        list[str], typer.Option("--widths", metavar="W,…", help="Of the intervals, one width a level.", show_default=False)
+        list[str],
+        typer.Option(
+            "--widths",
+            metavar="W,…",
+            help="Of the intervals, one width a level.",
+            show_default=False,
+        ),
     ] = [],  # noqa: B006  typer wants a list, and nobody changes it
     cuts: Annotated[
         list[str],
-        typer.Option("--cuts", metavar="A,B,…", help="Where intervals begin; repeat it for every level.", show_default=False),
+        typer.Option(
+            "--cuts",
+            metavar="A,B,…",
+            help="Where intervals begin; repeat it for every level.",
+            show_default=False,
+        ),
     ] = [],  # noqa: B006
     bottom: Annotated[str | None, _number("--bottom", "All below this is one value.")] = None,
     top: Annotated[str | None, _number("--top", "All from this on is one value.")] = None,
     closed: Annotated[Side, typer.Option(help="Which end belongs to an interval.")] = "left",
-    end: Annotated[Literal["closed", "open"], typer.Option(help="Whether the far end belongs to the domain.")] = "closed",
-    kind: Annotated[Literal["integer", "float"], typer.Option("--type", help="Of the values.")] = "integer",
-    step: Annotated[str | None, _number("--step", "Only multiples of this occur, counted from low.")] = None,
-    origin: Annotated[str, typer.Option(metavar="NUMBER", help="Where widths are counted from.")] = "0",
+    end: Annotated[
+        Literal["closed", "open"], typer.Option(help="Whether the far end belongs to the domain.")
+    ] = "closed",
+    kind: Annotated[
+        Literal["integer", "float"], typer.Option("--type", help="Of the values.")
+    ] = "integer",
+    step: Annotated[
+        str | None, _number("--step", "Only multiples of this occur, counted from low.")
+    ] = None,
+    origin: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Where widths are counted from.")
+    ] = "0",
     table: Rows = None,
     column: Column = None,
     out: Out = None,
@@ -309,11 +435,20 @@ def make_intervals(
 
 @making.command("dates", cls=options.Command)
 def make_dates(
-    first: Annotated[str | None, typer.Option(metavar="DATE", help="The first day, as 2024-12-31.", show_default=False)] = None,
-    last: Annotated[str | None, typer.Option(metavar="DATE", help="The last day.", show_default=False)] = None,
+    first: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="The first day, as 2024-12-31.", show_default=False),
+    ] = None,
+    last: Annotated[
+        str | None, typer.Option(metavar="DATE", help="The last day.", show_default=False)
+    ] = None,
     levels: Annotated[
         list[str],
-        typer.Option("--levels", metavar="A,B,…", help="Of week, month, quarter, year, decade, iso-year; finer first."),
+        typer.Option(
+            "--levels",
+            metavar="A,B,…",
+            help="Of week, month, quarter, year, decade, iso-year; finer first.",
+        ),
     ] = ["month,quarter,year"],  # noqa: B006
     table: Rows = None,
     column: Column = None,
@@ -336,15 +471,30 @@ def make_dates(
 def make_mask(
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,
-    length: Annotated[int | None, typer.Option(metavar="N", help="Or: all texts of this length …", show_default=False)] = None,
-    alphabet: Annotated[str, typer.Option(metavar="TEXT", help="… of these characters.")] = "0123456789",
+    length: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Or: all texts of this length …", show_default=False),
+    ] = None,
+    alphabet: Annotated[
+        str, typer.Option(metavar="TEXT", help="… of these characters.")
+    ] = "0123456789",
     side: Annotated[Side, typer.Option(help="Where masking begins.")] = "right",
     steps: Annotated[
         list[str],
-        typer.Option("--steps", metavar="N,…", help="Characters masked at each level; else 1, 2, 3…", show_default=False),
+        typer.Option(
+            "--steps",
+            metavar="N,…",
+            help="Characters masked at each level; else 1, 2, 3…",
+            show_default=False,
+        ),
     ] = [],  # noqa: B006
-    symbol: Annotated[str, typer.Option(metavar="CHAR", help="What a masked character becomes.")] = "*",
-    pad: Annotated[str | None, typer.Option(metavar="CHAR", help="Fill short values up with this.", show_default=False)] = None,
+    symbol: Annotated[
+        str, typer.Option(metavar="CHAR", help="What a masked character becomes.")
+    ] = "*",
+    pad: Annotated[
+        str | None,
+        typer.Option(metavar="CHAR", help="Fill short values up with this.", show_default=False),
+    ] = None,
     align: Annotated[Side, typer.Option(help="The side that is not filled.")] = "left",
     kind: Type = "text",
     table: Rows = None,
@@ -364,7 +514,15 @@ def make_mask(
     domain = _domain(mask, table, column, kind=kind, values=given, length=length)
     rest = {"alphabet": alphabet} if length is not None else {}
     number = [_whole(step, "--steps") for step in options.names(steps)]
-    styles = {"side": side, "steps": number or None, "symbol": symbol, "pad": pad, "align": align, "kind": kind, "root": root}
+    styles = {
+        "side": side,
+        "steps": number or None,
+        "symbol": symbol,
+        "pad": pad,
+        "align": align,
+        "kind": kind,
+        "root": root,
+    }
     _write(domain, rest | styles, out, separator, force)
 
 
@@ -372,11 +530,17 @@ def make_mask(
 def make_order(
     sizes: Annotated[
         list[str],
-        typer.Option("--sizes", metavar="N,…", help="Neighbours merged at each level; 2+3+1 for runs of their own sizes."),
+        typer.Option(
+            "--sizes",
+            metavar="N,…",
+            help="Neighbours merged at each level; 2+3+1 for runs of their own sizes.",
+        ),
     ],
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,
-    sort: Annotated[bool, typer.Option("--sort", help="Sort the values; else their order is as given.")] = False,
+    sort: Annotated[
+        bool, typer.Option("--sort", help="Sort the values; else their order is as given.")
+    ] = False,
     kind: Type = "text",
     table: Rows = None,
     column: Column = None,
@@ -394,23 +558,43 @@ def make_order(
     runs = [[_whole(size, "--sizes") for size in text.split("+")] for text in options.names(sizes)]
     sizes_given = [run if len(run) > 1 else run[0] for run in runs]
     domain = _domain(order, table, column, kind=kind, values=_values(values, values_from))
-    _write(domain, {"sizes": sizes_given, "sort": sort, "kind": kind, "root": root}, out, separator, force)
+    _write(
+        domain,
+        {"sizes": sizes_given, "sort": sort, "kind": kind, "root": root},
+        out,
+        separator,
+        force,
+    )
 
 
 @making.command("group", cls=options.Command)
 def make_group(
     group: Annotated[
         list[str],
-        typer.Option("--group", "-g", metavar="NAME=A,B,…", help="A group and its values; repeat it.", show_default=False),
+        typer.Option(
+            "--group",
+            "-g",
+            metavar="NAME=A,B,…",
+            help="A group and its values; repeat it.",
+            show_default=False,
+        ),
     ] = [],  # noqa: B006
     groups_from: Annotated[
         Path | None,
-        typer.Option("--groups-from", metavar="FILE", help="Nested groups, as JSON or TOML.", show_default=False),
+        typer.Option(
+            "--groups-from",
+            metavar="FILE",
+            help="Nested groups, as JSON or TOML.",
+            show_default=False,
+        ),
     ] = None,
     values: Values = [],  # noqa: B006
     values_from: ValuesFrom = None,
     rest: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The group of all other values of the domain.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The group of all other values of the domain.", show_default=False
+        ),
     ] = None,
     kind: Type = "text",
     out: Out = None,
@@ -455,17 +639,28 @@ def make_suppress(
 
 
 def _domain(
-    make: "Callable[..., Hierarchy]", table: Path | None, column: str | None, *, kind: str, **declared: Any
+    make: "Callable[..., Hierarchy]",
+    table: Path | None,
+    column: str | None,
+    *,
+    kind: str,
+    **declared: Any,
 ) -> "Callable[..., Hierarchy]":
     """A builder that knows its domain: the declared one, or the values of a table's column."""
     given = {name: value for name, value in declared.items() if value is not None}
     if table is None and column is None:
-        if not given and make.__name__ != "intervals":  # which has several ways to say its ends, and says so
+        if (
+            not given and make.__name__ != "intervals"
+        ):  # which has several ways to say its ends, and says so
             names = {"dates": "--first and --last", "mask": "--values, --values-from or --length"}
             wanted = names.get(make.__name__, "--values or --values-from")
-            raise ParameterError(f"no domain is declared; give {wanted} (or --table and --column, which the result will tell of)")
+            raise ParameterError(
+                f"no domain is declared; give {wanted} (or --table and --column, which the result will tell of)"
+            )
         if make.__name__ == "dates" and len(given) < len(declared):
-            raise ParameterError(f"the domain has one end; give {' and '.join(f'--{n}' for n in declared if n not in given)} too")
+            raise ParameterError(
+                f"the domain has one end; give {' and '.join(f'--{n}' for n in declared if n not in given)} too"
+            )
         return lambda **more: make(**given, **more)
     if table is None or column is None or given:
         raise ParameterError("--table and --column go together, and instead of a declared domain")
@@ -522,7 +717,13 @@ def _whole(text: str, option: str) -> int:
     return int(text)
 
 
-def _write(make: "Callable[..., Hierarchy]", more: dict[str, Any], out: Path | None, separator: str, force: bool) -> None:
+def _write(
+    make: "Callable[..., Hierarchy]",
+    more: dict[str, Any],
+    out: Path | None,
+    separator: str,
+    force: bool,
+) -> None:
     """Make a hierarchy and write it, or print it; on stderr what it has."""
     from shoal.hierarchy.lines import text, write
 
@@ -538,4 +739,6 @@ def _write(make: "Callable[..., Hierarchy]", more: dict[str, Any], out: Path | N
         complain(f"wrote {out}: {plural(made.height + 1, 'level')}, with {levels} values")
     if made.derived:
         where = f"; {out}.derived says so" if out is not None else ""
-        complain(f"warning: derived from the rows, so its shape tells about them{where}; declare the domain for a public one")
+        complain(
+            f"warning: derived from the rows, so its shape tells about them{where}; declare the domain for a public one"
+        )

@@ -20,16 +20,36 @@ __all__ = ["judge"]
 
 def judge(
     recipe: options.RecipeFile,
-    release: Annotated[Path, typer.Option(metavar="DIR", help="Where the release and its certificate are.", show_default=False)],
+    release: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR", help="Where the release and its certificate are.", show_default=False
+        ),
+    ],
     classes: Annotated[
         list[str],
-        typer.Option(metavar="A,B,…", help="Columns that classifiers are to predict; takes seconds.", show_default=False),
+        typer.Option(
+            metavar="A,B,…",
+            help="Columns that classifiers are to predict; takes seconds.",
+            show_default=False,
+        ),
     ] = [],  # noqa: B006  typer wants a list, and nobody changes it
-    queries: Annotated[int, typer.Option(metavar="N", min=0, help="How many count queries are asked.")] = 0,
-    values: Annotated[int, typer.Option(metavar="N", min=0, help="How many values of each column are shown.")] = 5,
+    queries: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How many count queries are asked.")
+    ] = 0,
+    values: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How many values of each column are shown.")
+    ] = 5,
     json: options.Json = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Also write the report there, as JSON.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Also write the report there, as JSON.",
+            show_default=False,
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over FILE.")] = False,
 ) -> None:
@@ -45,7 +65,9 @@ def judge(
     if out is not None:  # before the work is done, not after
         refuse_beside_a_release(out)
         if out.exists() and not force:
-            raise FileError(f"{out} is there already; give --out another name, or --force to write over it")
+            raise FileError(
+                f"{out} is there already; give --out another name, or --force to write over it"
+            )
     chosen = shoal.Recipe.load(recipe)
     made = shoal.Release.read(release)
     if made.certificate.recipe not in (None, chosen.digest):
@@ -75,7 +97,10 @@ def _pages(found: "Judgement", values: int) -> "Iterator[RenderableType]":
         yield title("Loss, from 0 % for the input to 100 % for nothing left")
         yield listing(
             ["", "loss", "raw"],
-            *([name.replace("_", " "), percent(lost.normalised), f"{lost.raw:,.6g}"] for name, lost in found.losses.items()),
+            *(
+                [name.replace("_", " "), percent(lost.normalised), f"{lost.raw:,.6g}"]
+                for name, lost in found.losses.items()
+            ),
         )
     if found.accuracies:
         yield title("Records predicted right, by classifiers trained on")
@@ -90,7 +115,9 @@ def _pages(found: "Judgement", values: int) -> "Iterator[RenderableType]":
         )
     if found.queries:
         yield title(f"Relative error of count queries, {found.queries.count:,} asked")
-        yield figures(("mean", percent(found.queries.mean)), ("median", percent(found.queries.median)))
+        yield figures(
+            ("mean", percent(found.queries.mean)), ("median", percent(found.queries.median))
+        )
     if found.unknown:
         yield title("Not measured")
         yield figures(*found.unknown.items())

@@ -20,20 +20,42 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Make a ledger, show it, set its budget, or verify it.")
+app = typer.Typer(
+    cls=options.Group,
+    no_args_is_help=True,
+    help="Make a ledger, show it, set its budget, or verify it.",
+)
 
-Book = Annotated[Path, typer.Argument(metavar="PATH", help="The file of a ledger.", show_default=False)]
+Book = Annotated[
+    Path, typer.Argument(metavar="PATH", help="The file of a ledger.", show_default=False)
+]
 Epsilon = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 2 or ln(2).", show_default=False)
+    str | None,
+    typer.Option(
+        metavar="NUMBER", help="What may be spent in all, as 2 or ln(2).", show_default=False
+    ),
 ]
 Gamma = Annotated[
     str | None,
-    typer.Option(metavar="SHARE", help="How sure one may become of a value, by all views, as 1/2.", show_default=False),
+    typer.Option(
+        metavar="SHARE",
+        help="How sure one may become of a value, by all views, as 1/2.",
+        show_default=False,
+    ),
 ]
 Limits = Annotated[
-    list[str], typer.Option("--limit", metavar="VALUE=SHARE", help="The same for one value; may be repeated.", show_default=False)
+    list[str],
+    typer.Option(
+        "--limit",
+        metavar="VALUE=SHARE",
+        help="The same for one value; may be repeated.",
+        show_default=False,
+    ),
 ]
-Delta = Annotated[str | None, typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False)]
+Delta = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False),
+]
 
 
 @app.command(cls=options.Command)
@@ -51,15 +73,21 @@ def create(
     """
     from shoal.ledger import Ledger
 
-    made = Ledger.create(path, epsilon=epsilon, delta=delta, gamma=_share(gamma), limits=_shares(limit)).account()
+    made = Ledger.create(
+        path, epsilon=epsilon, delta=delta, gamma=_share(gamma), limits=_shares(limit)
+    ).account()
     budget = _limit(made)
-    complain(f"made {path} with {f'a budget of {budget}' if budget else 'no budget'}{f', γ {made.gamma}' if made.gamma else ''}")
+    complain(
+        f"made {path} with {f'a budget of {budget}' if budget else 'no budget'}{f', γ {made.gamma}' if made.gamma else ''}"
+    )
 
 
 @app.command("gamma", cls=options.Command)
 def gamma_(
     path: Book,
-    share: Annotated[str, typer.Argument(metavar="SHARE", help="As 1/2; 1 takes γ away.", show_default=False)],
+    share: Annotated[
+        str, typer.Argument(metavar="SHARE", help="As 1/2; 1 takes γ away.", show_default=False)
+    ],
     limit: Limits = [],  # noqa: B006
 ) -> None:
     """Set how sure one may become of a value, by all releases that are views together.
@@ -71,14 +99,23 @@ def gamma_(
     book = Ledger(path)
     before = book.account().gamma
     entry = book.set_gamma(options.share(share, "SHARE"), _shares(limit))
-    complain(f"entry {entry.number}: γ is {book.account().gamma or 'none'}; before, {before or 'there was none'}")
+    complain(
+        f"entry {entry.number}: γ is {book.account().gamma or 'none'}; before, {before or 'there was none'}"
+    )
 
 
 @app.command(cls=options.Command)
 def remember(
     path: Book,
-    release: Annotated[Path, typer.Argument(metavar="DIR", help="A release that was entered.", show_default=False)],
-    recipe: Annotated[Path, typer.Option(metavar="RECIPE", help="By which it was made: its hierarchies.", show_default=False)],
+    release: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A release that was entered.", show_default=False)
+    ],
+    recipe: Annotated[
+        Path,
+        typer.Option(
+            metavar="RECIPE", help="By which it was made: its hierarchies.", show_default=False
+        ),
+    ],
 ) -> None:
     """Add what an earlier release showed, where a ledger does not know it.
 
@@ -103,7 +140,9 @@ def budget(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
     book = Ledger(path)
     before = _limit(book.account())
     entry = book.set_budget(epsilon=epsilon, delta=delta)
-    complain(f"entry {entry.number}: the budget is {_limit(book.account())}; before, {before or 'there was none'}")
+    complain(
+        f"entry {entry.number}: the budget is {_limit(book.account())}; before, {before or 'there was none'}"
+    )
 
 
 @app.command("show", cls=options.Command)
@@ -120,7 +159,11 @@ def show_(path: Book, json: options.Json = False) -> None:
     spent, left, gamma = account.spent, account.left, account.gamma
     show(
         figures(
-            *([("γ", f"{_gamma(gamma.facts())}, for all releases that are views")] if gamma else []),
+            *(
+                [("γ", f"{_gamma(gamma.facts())}, for all releases that are views")]
+                if gamma
+                else []
+            ),
             *([] if gamma else [("budget", _limit(account) or "none")]),
             *([] if gamma and account.epsilon is None else [("spent", _spent(account))]),
             *([("left", left.rounded(up=False))] if left else []),
@@ -131,7 +174,9 @@ def show_(path: Book, json: options.Json = False) -> None:
         _history(account),
     )
     if spent.delta >= 1 and gamma is None:
-        complain("note: a release was entered that nothing bounds; of the whole, nothing is promised")
+        complain(
+            "note: a release was entered that nothing bounds; of the whole, nothing is promised"
+        )
 
 
 @app.command(cls=options.Command)
@@ -139,7 +184,9 @@ def verify(
     path: Book,
     head: Annotated[
         str | None,
-        typer.Option(metavar="DIGEST", help="A head noted earlier, which must be in it.", show_default=False),
+        typer.Option(
+            metavar="DIGEST", help="A head noted earlier, which must be in it.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Check that no byte of a ledger was changed; exit code 1 if one was.
@@ -155,7 +202,11 @@ def verify(
     if found:
         raise typer.Exit(1)
     entries = book.entries()
-    show(figures(("entries", f"{len(entries):,}, all as they were written"), ("head", entries[-1].digest)))
+    show(
+        figures(
+            ("entries", f"{len(entries):,}, all as they were written"), ("head", entries[-1].digest)
+        )
+    )
 
 
 def _history(account: "Account") -> Any:
@@ -167,7 +218,11 @@ def _history(account: "Account") -> Any:
     data = list(dict.fromkeys(entry.facts["fingerprint"] for entry in account.reserved))
     for entry in account.entries:
         if entry.what not in ("completed", "refused"):
-            table.add_row(str(entry.number), entry.time.replace("T", " ").rstrip("Z"), _told(entry, account, data))
+            table.add_row(
+                str(entry.number),
+                entry.time.replace("T", " ").rstrip("Z"),
+                _told(entry, account, data),
+            )
     return table
 
 
@@ -192,8 +247,12 @@ def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
     if done:
         lines.append(f"number {done.facts['release']}")
     elif not refused:
-        lines.append("NOT COMPLETED" if account.gamma and not costs else "NOT COMPLETED, and counts as spent")
-    lines.append(f"data: state {data.index(facts['fingerprint']) + 1} of {len(data)}, fingerprint {facts['fingerprint'][:16]}…")
+        lines.append(
+            "NOT COMPLETED" if account.gamma and not costs else "NOT COMPLETED, and counts as spent"
+        )
+    lines.append(
+        f"data: state {data.index(facts['fingerprint']) + 1} of {len(data)}, fingerprint {facts['fingerprint'][:16]}…"
+    )
     return "\n".join(lines)
 
 
@@ -208,7 +267,11 @@ def _together(done: "Entry | None", refused: "Entry | None") -> list[str]:
         return [f"keeps γ {share}, with {others}"]
     verdict = "does not keep" if found["kept"] is False else "not decided whether it keeps"
     said = f"REFUSED: {verdict} γ {share}" if refused else f"OVERRIDDEN: {verdict} γ {share}"
-    return [f"{said}, with {others}", found["why"], *([f"reason: {entry.facts['override']}"] if done else [])]
+    return [
+        f"{said}, with {others}",
+        found["why"],
+        *([f"reason: {entry.facts['override']}"] if done else []),
+    ]
 
 
 def _gamma(facts: "Mapping[str, Any]") -> str:
@@ -223,7 +286,8 @@ def _share(text: str | None) -> "Fraction | None":
 
 def _shares(given: list[str]) -> dict[str, Any]:
     return {
-        value: options.share(share, f"--limit {value}") for value, share in options.pairs(given, "--limit", "VALUE=SHARE").items()
+        value: options.share(share, f"--limit {value}")
+        for value, share in options.pairs(given, "--limit", "VALUE=SHARE").items()
     }
 
 
@@ -236,9 +300,17 @@ def _limit(account: "Account") -> str:
 def _spent(account: "Account") -> str:
     """What is spent; where γ bounds the views, by all other releases."""
     if account.gamma:
-        bounded = (entry for entry in account.entries if entry.what != "reserved" or entry.facts["epsilon"] is not None)
+        bounded = (
+            entry
+            for entry in account.entries
+            if entry.what != "reserved" or entry.facts["epsilon"] is not None
+        )
         account = replace(account, entries=tuple(bounded))
-    return account.told if account.unit is None else f"{account.told} ({account.definition} definition, unit {account.unit})"
+    return (
+        account.told
+        if account.unit is None
+        else f"{account.told} ({account.definition} definition, unit {account.unit})"
+    )
 
 
 def _as_json(account: "Account") -> dict[str, Any]:
@@ -257,7 +329,13 @@ def _as_json(account: "Account") -> dict[str, Any]:
         "gamma": account.gamma and account.gamma.facts(),
         "head": account.entries[-1].digest,
         "entries": [
-            {"entry": entry.number, "what": entry.what, "time": entry.time, **_facts(entry), "digest": entry.digest}
+            {
+                "entry": entry.number,
+                "what": entry.what,
+                "time": entry.time,
+                **_facts(entry),
+                "digest": entry.digest,
+            }
             for entry in account.entries
         ],
     }
@@ -265,4 +343,6 @@ def _as_json(account: "Account") -> dict[str, Any]:
 
 def _facts(entry: "Entry") -> dict[str, Any]:
     """The facts of an entry, without what it showed, which is long and packed: only how long it is."""
-    return {name: len(fact) if name == "shown" and fact else fact for name, fact in entry.facts.items()}
+    return {
+        name: len(fact) if name == "shown" and fact else fact for name, fact in entry.facts.items()
+    }

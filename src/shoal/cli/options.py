@@ -47,29 +47,58 @@ __all__ = [
 
 READING = "How the file is read"
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)
+]
 Quasi = Annotated[
     list[str],
-    typer.Option("--quasi", "-q", metavar="A,B,…", help="Columns others may know about a person.", show_default=False),
+    typer.Option(
+        "--quasi",
+        "-q",
+        metavar="A,B,…",
+        help="Columns others may know about a person.",
+        show_default=False,
+    ),
 ]
 Sensitive = Annotated[
     list[str],
-    typer.Option("--sensitive", "-s", metavar="A,B,…", help="Columns nobody should learn.", show_default=False),
+    typer.Option(
+        "--sensitive",
+        "-s",
+        metavar="A,B,…",
+        help="Columns nobody should learn.",
+        show_default=False,
+    ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(metavar="CHAR", help="Between the cells of a CSV file; else detected.", rich_help_panel=READING),
+    typer.Option(
+        metavar="CHAR",
+        help="Between the cells of a CSV file; else detected.",
+        rich_help_panel=READING,
+    ),
 ]
 Quote = Annotated[
     str | None,
-    typer.Option(metavar="CHAR", help="Around cells of a CSV file, '' for none; else detected.", rich_help_panel=READING),
+    typer.Option(
+        metavar="CHAR",
+        help="Around cells of a CSV file, '' for none; else detected.",
+        rich_help_panel=READING,
+    ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of a CSV file, as utf-8 or cp1252; else detected.", rich_help_panel=READING)
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Of a CSV file, as utf-8 or cp1252; else detected.",
+        rich_help_panel=READING,
+    ),
 ]
 MissingPolicy = Annotated[
     Literal["category", "refuse"],
-    typer.Option(help="Missing values are a value of their own, or an error.", rich_help_panel=READING),
+    typer.Option(
+        help="Missing values are a value of their own, or an error.", rich_help_panel=READING
+    ),
 ]
 Types = Annotated[
     list[str],
@@ -83,21 +112,44 @@ Types = Annotated[
 ]
 Hierarchies = Annotated[
     list[str],
-    typer.Option("--hierarchy", metavar="NAME=FILE", help="Of a column: a CSV file, one line a value.", show_default=False),
+    typer.Option(
+        "--hierarchy",
+        metavar="NAME=FILE",
+        help="Of a column: a CSV file, one line a value.",
+        show_default=False,
+    ),
 ]
 Root = Annotated[
     str | None,
-    typer.Option("--root", metavar="TEXT", help="In place of the last level of hierarchy files.", rich_help_panel=READING),
+    typer.Option(
+        "--root",
+        metavar="TEXT",
+        help="In place of the last level of hierarchy files.",
+        rich_help_panel=READING,
+    ),
 ]
 AddRoot = Annotated[
     str | None,
-    typer.Option("--add-root", metavar="TEXT", help="Above the last level of hierarchy files.", rich_help_panel=READING),
+    typer.Option(
+        "--add-root",
+        metavar="TEXT",
+        help="Above the last level of hierarchy files.",
+        rich_help_panel=READING,
+    ),
 ]
 Levels = Annotated[
     list[str],
-    typer.Option("--levels", "-l", metavar="NAME=LEVEL,…", help="Level of a column; 0 where not given.", show_default=False),
+    typer.Option(
+        "--levels",
+        "-l",
+        metavar="NAME=LEVEL,…",
+        help="Level of a column; 0 where not given.",
+        show_default=False,
+    ),
 ]
-RecipeFile = Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe: one TOML file.", show_default=False)]
+RecipeFile = Annotated[
+    Path, typer.Argument(metavar="RECIPE", help="A recipe: one TOML file.", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 
@@ -112,7 +164,11 @@ class Command(TyperCommand):
     """A command; help flows and shows no type beside a flag, and errors name its options as they are typed."""
 
     def __init__(self, name: str | None, *, help: str | None = None, **given: Any) -> None:
-        super().__init__(name, help=help and re.sub(r"(?<!\n)\n(?![\n *-])", " ", inspect.cleandoc(help)), **given)
+        super().__init__(
+            name,
+            help=help and re.sub(r"(?<!\n)\n(?![\n *-])", " ", inspect.cleandoc(help)),
+            **given,
+        )
 
     def get_params(self, ctx: Any) -> Any:
         return _untyped(super().get_params(ctx))
@@ -123,7 +179,11 @@ class Command(TyperCommand):
         except _AsWritten:
             raise
         except ShoalError as error:
-            typed = {one.name: max(one.opts, key=len) for one in self.params if one.name and one.opts[0].startswith("-")}
+            typed = {
+                one.name: max(one.opts, key=len)
+                for one in self.params
+                if one.name and one.opts[0].startswith("-")
+            }
             raise type(error)(spelled(str(error), typed)) from None
 
 
@@ -167,7 +227,12 @@ def names(given: Iterable[str]) -> list[str]:
     >>> names(["age,zip", '"a, b"'])
     ['age', 'zip', 'a, b']
     """
-    return [name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line if name.strip()]
+    return [
+        name.strip()
+        for line in csv.reader(given, skipinitialspace=True)
+        for name in line
+        if name.strip()
+    ]
 
 
 def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict[str, str]:
@@ -182,7 +247,9 @@ def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict
         if not (sign and name.strip() and value.strip()):
             raise ParameterError(f"{option} {text!r}: write it as {form}")
         if name.strip() in found:
-            raise ParameterError(f"{option} names the {form.partition('=')[0].lower()} {name.strip()!r} twice")
+            raise ParameterError(
+                f"{option} names the {form.partition('=')[0].lower()} {name.strip()!r} twice"
+            )
         found[name.strip()] = value.strip()
     return found
 
@@ -200,15 +267,20 @@ def share(text: str, option: str) -> Fraction:
     return fraction(text, option, 0, 1)
 
 
-def hierarchies(given: Iterable[str], types: Iterable[str], root: str | None, add_root: str | None) -> "dict[str, Hierarchy]":
+def hierarchies(
+    given: Iterable[str], types: Iterable[str], root: str | None, add_root: str | None
+) -> "dict[str, Hierarchy]":
     """The hierarchies of --hierarchy, read as a recipe reads them: by the type of their column, with another root if asked."""
     from shoal.hierarchy import read as read_hierarchy
 
     kinds, files = pairs(types, "--type"), pairs(given, "--hierarchy")
     if not files and (root is not None or add_root is not None):
-        raise ParameterError("--root and --add-root are about the files of --hierarchy; give one, or leave them out")
+        raise ParameterError(
+            "--root and --add-root are about the files of --hierarchy; give one, or leave them out"
+        )
     return {
-        name: read_hierarchy(file, kind=kinds.get(name, "text"), root=root, add_root=add_root) for name, file in files.items()
+        name: read_hierarchy(file, kind=kinds.get(name, "text"), root=root, add_root=add_root)
+        for name, file in files.items()
     }
 
 
@@ -240,7 +312,9 @@ def read(
             missing=missing,
         )
     except ColumnError as error:
-        raise ColumnError(f"{error}{_meant([*trees, *kinds, *known, *secret], frame.columns, str(error))}") from None
+        raise ColumnError(
+            f"{error}{_meant([*trees, *kinds, *known, *secret], frame.columns, str(error))}"
+        ) from None
 
 
 def _meant(given: Iterable[str], there: Collection[str], message: str) -> str:

@@ -24,7 +24,12 @@ SIZES = (2, 3, 5, 10, 20)  # the k for which suppression is shown
 
 
 def preview(
-    source: Annotated[Path, typer.Argument(metavar="RECIPE|FILE", help="A recipe, or a table with options.", show_default=False)],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RECIPE|FILE", help="A recipe, or a table with options.", show_default=False
+        ),
+    ],
     levels: options.Levels = [],  # noqa: B006  typer wants a list, and nobody changes it
     rows: Annotated[int, typer.Option(metavar="N", min=0, help="How many groups are shown.")] = 10,
     quasi: options.Quasi = [],  # noqa: B006
@@ -50,10 +55,18 @@ def preview(
     if source.suffix == ".toml":
         from shoal.recipe import Recipe
 
-        asked = {"quasi": quasi, "hierarchy": hierarchy, "type": types, "root": root, "add-root": add_root}
+        asked = {
+            "quasi": quasi,
+            "hierarchy": hierarchy,
+            "type": types,
+            "root": root,
+            "add-root": add_root,
+        }
         asked |= {"separator": separator, "quote": quote, "encoding": encoding}
         if extra := [f"--{name}" for name, value in asked.items() if value not in (None, [])]:
-            raise ParameterError(f"{extra[0]} is for a table; a recipe says it itself, so change it there")
+            raise ParameterError(
+                f"{extra[0]} is for a table; a recipe says it itself, so change it there"
+            )
         recipe = Recipe.load(source)
         method: Any = recipe.method()
         with working(f"reading {recipe.source.name}"):
@@ -61,7 +74,16 @@ def preview(
     else:
         method, given = None, options.hierarchies(hierarchy, types, root, add_root)
         with working(f"reading {source.name}"):
-            table = options.read(source, separator, encoding, missing, types, quote=quote, quasi=quasi, hierarchies=given)
+            table = options.read(
+                source,
+                separator,
+                encoding,
+                missing,
+                types,
+                quote=quote,
+                quasi=quasi,
+                hierarchies=given,
+            )
     chosen = _levels(levels, table, method is not None)
     models = [bound(model, table) for model in getattr(method, "models", ())]
     named = getattr(method, "loss", "granularity")
@@ -69,13 +91,16 @@ def preview(
     with working(f"grouping {table.rows:,} rows"):
         trees = {name: table.hierarchy(name) for name in table.quasi}
         carried = sorted({column for model in models for column in model.columns})
-        groups = Lattice(Embedded().count(table, [*table.quasi, *carried]), trees).groups(tuple(chosen.values()))
+        groups = Lattice(Embedded().count(table, [*table.quasi, *carried]), trees).groups(
+            tuple(chosen.values())
+        )
         sizes = groups.sizes
         by_k = {k: _without(groups, sizes >= k, loss) for k in (1, *SIZES)}
         by_model = {str(model): _without(groups, model.holds(groups), loss) for model in models}
         kept = holds_all(models, groups)
         first = [
-            [trees[name].labels[level][code] for code in groups.codes(j)[:rows]] for j, (name, level) in enumerate(chosen.items())
+            [trees[name].labels[level][code] for code in groups.codes(j)[:rows]]
+            for j, (name, level) in enumerate(chosen.items())
         ]
     found: dict[str, Any] = {
         "records": table.rows,
@@ -84,11 +109,20 @@ def preview(
         "k": int(sizes.min()) if len(sizes) else None,
         "loss_model": loss.name,
         "loss": by_k.pop(1)["loss"],
-        "suppressed": [{"k": k, "records": without["records"], "loss": without["loss"]} for k, without in by_k.items()],
+        "suppressed": [
+            {"k": k, "records": without["records"], "loss": without["loss"]}
+            for k, without in by_k.items()
+        ],
         "models": [{"model": model, **without} for model, without in by_model.items()],
-        "all_models": {**_without(groups, kept, loss), **_allowed(method, groups, kept)} if models else None,
+        "all_models": {**_without(groups, kept, loss), **_allowed(method, groups, kept)}
+        if models
+        else None,
         "first": [
-            {"values": dict(zip(chosen, values, strict=True)), "records": int(size), "kept": bool(is_kept)}
+            {
+                "values": dict(zip(chosen, values, strict=True)),
+                "records": int(size),
+                "kept": bool(is_kept),
+            }
             for *values, size, is_kept in zip(*first, sizes[:rows], kept[:rows], strict=True)
         ],
     }
@@ -98,7 +132,10 @@ def preview(
     show(
         listing(
             ["", "level", "of", "values"],
-            *([name, f"{at}", f"{trees[name].height}", f"{trees[name].cardinality(at):,}"] for name, at in chosen.items()),
+            *(
+                [name, f"{at}", f"{trees[name].height}", f"{trees[name].cardinality(at):,}"]
+                for name, at in chosen.items()
+            ),
         ),
         title("The table at these levels"),
         figures(
@@ -108,13 +145,21 @@ def preview(
             (f"loss ({loss.name})", percent(found["loss"])),
         ),
         title("With groups below k suppressed"),
-        listing(["k", *_HEAD], *([f"{k}", *_row(without, table.rows)] for k, without in by_k.items())),
+        listing(
+            ["k", *_HEAD], *([f"{k}", *_row(without, table.rows)] for k, without in by_k.items())
+        ),
     )
     if models:
         total = {"all of them": found["all_models"]} if len(models) > 1 else {}
         show(
             title("With groups suppressed that fail the models of the recipe"),
-            listing(["", *_HEAD], *([name, *_row(without, table.rows)] for name, without in {**by_model, **total}.items())),
+            listing(
+                ["", *_HEAD],
+                *(
+                    [name, *_row(without, table.rows)]
+                    for name, without in {**by_model, **total}.items()
+                ),
+            ),
         )
     if method is not None:
         show(*(f"\n{note}" for note in _notes(method, found["all_models"], chosen)))
@@ -124,7 +169,11 @@ def preview(
             rows_of(
                 ["records", *(["kept"] if models else []), *chosen],
                 *(
-                    [f"{g['records']:,}", *(["yes" if g["kept"] else "no"] if models else []), *g["values"].values()]
+                    [
+                        f"{g['records']:,}",
+                        *(["yes" if g["kept"] else "no"] if models else []),
+                        *g["values"].values(),
+                    ]
                     for g in found["first"]
                 ),
             ),
@@ -147,7 +196,12 @@ def _without(groups: "Groups", kept: "npt.NDArray[np.bool_]", loss: "Loss") -> d
 
 def _row(without: dict[str, Any], records: int) -> list[str]:
     share = without["records"] / max(records, 1)
-    return [f"{without['groups']:,}", f"{without['records']:,}", percent(share), percent(without["loss"])]
+    return [
+        f"{without['groups']:,}",
+        f"{without['records']:,}",
+        percent(share),
+        percent(without["loss"]),
+    ]
 
 
 def _allowed(method: Any, groups: "Groups", kept: "npt.NDArray[np.bool_]") -> dict[str, Any]:
@@ -172,7 +226,11 @@ def _notes(method: Any, together: dict[str, Any] | None, chosen: dict[str, int])
         verdict = "so these levels will do" if together["within"] else "so these levels will not do"
         yield f"The recipe allows {plural(together['allowed'], 'record')} to be suppressed, {verdict}."
     lowest, highest = method.floor, method.ceiling
-    outside = [name for name, at in chosen.items() if not lowest.get(name, 0) <= at <= highest.get(name, at)]
+    outside = [
+        name
+        for name, at in chosen.items()
+        if not lowest.get(name, 0) <= at <= highest.get(name, at)
+    ]
     if outside:
         yield f"Beyond the floor or ceiling of the recipe: {', '.join(outside)}."
 
@@ -182,12 +240,20 @@ def _levels(given: list[str], table: "Table", recipe: bool) -> dict[str, int]:
     if not table.quasi:
         raise ParameterError("no quasi-identifying columns to preview; name them with --quasi")
     if lacking := [name for name in table.quasi if name not in table.hierarchies]:
-        fix = f"add [hierarchies.{lacking[0]}] to the recipe" if recipe else f"give --hierarchy {lacking[0]}=FILE"
-        raise HierarchyError(f"no hierarchy for {listed(lacking)}; {fix} (shoal hierarchy make writes such files)")
+        fix = (
+            f"add [hierarchies.{lacking[0]}] to the recipe"
+            if recipe
+            else f"give --hierarchy {lacking[0]}=FILE"
+        )
+        raise HierarchyError(
+            f"no hierarchy for {listed(lacking)}; {fix} (shoal hierarchy make writes such files)"
+        )
     chosen = dict.fromkeys(table.quasi, 0)
     for name, text in options.pairs(given, "--levels").items():
         if name not in chosen:
-            raise ParameterError(f"--levels names {name!r}; the quasi-identifying columns are {listed(chosen)}")
+            raise ParameterError(
+                f"--levels names {name!r}; the quasi-identifying columns are {listed(chosen)}"
+            )
         height = table.hierarchy(name).height
         if not text.isdecimal() or int(text) > height:
             raise ParameterError(f"--levels {name}={text}: the column has levels 0 to {height}")

@@ -20,11 +20,21 @@ def new(
     file: options.File,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Where the draft goes; else it is printed.", show_default=False),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where the draft goes; else it is printed.",
+            show_default=False,
+        ),
     ] = None,
     header: Annotated[
         bool,
-        typer.Option("--header", help="The first line has names, even if it looks like values.", rich_help_panel=options.READING),
+        typer.Option(
+            "--header",
+            help="The first line has names, even if it looks like values.",
+            rich_help_panel=options.READING,
+        ),
     ] = False,
     separator: options.Separator = None,
     quote: options.Quote = None,
@@ -41,7 +51,15 @@ def new(
     with working(f"reading {file.name}"):
         table = options.read(file, separator, encoding, "category", (), quote=quote)
         folder = Path() if out is None else out.parent
-        text = draft(table, file, folder=folder, header=header, separator=separator, quote=quote, encoding=encoding)
+        text = draft(
+            table,
+            file,
+            folder=folder,
+            header=header,
+            separator=separator,
+            quote=quote,
+            encoding=encoding,
+        )
     if out is None:
         print(text, end="")
         return
@@ -69,12 +87,25 @@ def check(recipe: options.RecipeFile) -> None:
             table.leaf_of(name)
         concerns = chosen.concerns(table)
     nodes = chosen.nodes()
-    fine = [name for name in released(table) if name not in table.hierarchies] if method.name == "safepub" else []
+    fine = (
+        [name for name in released(table) if name not in table.hierarchies]
+        if method.name == "safepub"
+        else []
+    )
     show(
         figures(
             ("rows", f"{table.rows:,}"),
             *((role.value, ", ".join(table.having(role)) or "no column") for role in Role),
-            *([("no hierarchy", f"{', '.join(fine)}: released as they are, which makes groups smaller")] if fine else []),
+            *(
+                [
+                    (
+                        "no hierarchy",
+                        f"{', '.join(fine)}: released as they are, which makes groups smaller",
+                    )
+                ]
+                if fine
+                else []
+            ),
             ("method", method.name),
             *([] if nodes is None else [("lattice", f"{nodes:,} nodes")]),
             ("promise", promise.statement),

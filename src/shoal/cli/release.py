@@ -22,15 +22,28 @@ __all__ = ["earlier_release", "kept", "release"]
 
 def release(
     recipe: options.RecipeFile,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where both files go.", show_default=False)],
-    force: Annotated[bool, typer.Option("--force", help="Write over an earlier release in DIR.")] = False,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Where both files go.", show_default=False),
+    ],
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over an earlier release in DIR.")
+    ] = False,
     ledger: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Enter the release in this ledger, not the recipe's.", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help="Enter the release in this ledger, not the recipe's.",
+            show_default=False,
+        ),
     ] = None,
     override: Annotated[
         str | None,
-        typer.Option(metavar="REASON", help="Release though the ledger's γ is not kept, and enter why.", show_default=False),
+        typer.Option(
+            metavar="REASON",
+            help="Release though the ledger's γ is not kept, and enter why.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
@@ -49,19 +62,27 @@ def release(
         table = chosen.table()
         chosen.promise(table)
     if book and chosen.method().name == "buckets" and _again(book):
-        complain(f"note: {book.path} has an earlier release by buckets; against whoever gets both, no limit holds")
+        complain(
+            f"note: {book.path} has an earlier release by buckets; against whoever gets both, no limit holds"
+        )
     if (nodes := chosen.nodes()) is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
     try:
         with working("releasing") as report:
-            made = chosen.release(table, out, ledger=book or None, progress=report, override=override)
+            made = chosen.release(
+                table, out, ledger=book or None, progress=report, override=override
+            )
     except BaseException as error:
-        for note in getattr(error, "__notes__", ()):  # that it counts as spent, also where it was stopped
+        for note in getattr(
+            error, "__notes__", ()
+        ):  # that it counts as spent, also where it was stopped
             complain(note)
         raise
     written = [out / f"{name}.{chosen.format}" for name in ("release", *made.further)]
     paper = out / "certificate.json"
-    for old in earlier:  # a table of another format would lie beside a certificate that is not its own
+    for (
+        old
+    ) in earlier:  # a table of another format would lie beside a certificate that is not its own
         if old not in (*written, paper):
             old.unlink()
     show(str(made.certificate), "")
@@ -83,30 +104,50 @@ def release(
     if "concern" in made.facts:
         complain(f"for you alone: {made.facts['concern']}")
     elif made.suppressed:
-        complain(f"for you alone: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}")
-    if (loss := _loss(table, made)) is not None:  # all of this tells about the input, which the release does not
-        complain(f"for you alone: loss {percent(loss)}, from 0 % for the input to 100 % for nothing left")
-    if "projections" not in made.facts and not made.further:  # which cannot be compared with the input row by row
-        complain(f"how good it is, for you alone: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}")
+        complain(
+            f"for you alone: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}"
+        )
+    if (
+        loss := _loss(table, made)
+    ) is not None:  # all of this tells about the input, which the release does not
+        complain(
+            f"for you alone: loss {percent(loss)}, from 0 % for the input to 100 % for nothing left"
+        )
+    if (
+        "projections" not in made.facts and not made.further
+    ):  # which cannot be compared with the input row by row
+        complain(
+            f"how good it is, for you alone: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}"
+        )
     if book:
         entered = made.facts["ledger"]
         complain(f"entered in {book.path} as entry {entered['entry']}")
         if "override" in entered:
-            complain("for you alone: γ is not kept with earlier releases, or that is not known; your reason is entered")
+            complain(
+                "for you alone: γ is not kept with earlier releases, or that is not known; your reason is entered"
+            )
         elif "together" in entered:
-            complain(f"for you alone: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}")
+            complain(
+                f"for you alone: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}"
+            )
         if unmet := entered.get("together", {}).get("unmet"):
-            complain(f"for you alone: there are limits for {listed(unmet)}, which nothing shows; are they spelt as in the table?")
+            complain(
+                f"for you alone: there are limits for {listed(unmet)}, which nothing shows; are they spelt as in the table?"
+            )
         if override is not None and "override" not in entered:
             complain("note: there was nothing to override, and the reason is not entered")
         if entered["other_data"]:
-            complain("note: the data is not that of the release before; what both spent is added up")
+            complain(
+                "note: the data is not that of the release before; what both spent is added up"
+            )
 
 
 def _again(book: "Ledger") -> bool:
     """Whether a ledger has an earlier release by buckets, with which no γ is kept."""
     account = book.account()
-    return account.gamma is None and "buckets" in {entry.facts["method"] for entry in account.reserved}
+    return account.gamma is None and "buckets" in {
+        entry.facts["method"] for entry in account.reserved
+    }
 
 
 def _loss(table: "Table", made: "Release") -> float | None:
@@ -115,7 +156,9 @@ def _loss(table: "Table", made: "Release") -> float | None:
 
     if "loss" in made.facts or "projections" in made.facts or not made.certificate.levels:
         return made.facts.get("loss")
-    found = judge(table, made).losses.get("granularity")  # there is none where a quasi-identifying column has no hierarchy
+    found = judge(table, made).losses.get(
+        "granularity"
+    )  # there is none where a quasi-identifying column has no hierarchy
     return None if found is None else found.normalised
 
 
@@ -125,7 +168,14 @@ def earlier_release(out: Path, force: bool) -> list[Path]:
 
     if os.path.exists(out) and not out.is_dir():
         raise FileError(f"{out} is a file; give --out a directory")
-    names = ["certificate.json", *(f"{name}.{form}" for name in ("release", "buckets") for form in sorted(set(FORMATS.values())))]
+    names = [
+        "certificate.json",
+        *(
+            f"{name}.{form}"
+            for name in ("release", "buckets")
+            for form in sorted(set(FORMATS.values()))
+        ),
+    ]
     earlier = [out / name for name in names if os.path.lexists(out / name)]
     if earlier and not force:
         raise FileError(

@@ -42,7 +42,10 @@ def printable(text: str) -> str:
     >>> print(printable("age\\x1b[2J"))
     age\\x1b[2J
     """
-    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in text
+    )
 
 
 def complain(message: str) -> None:
@@ -62,7 +65,9 @@ def show(*things: "RenderableType") -> None:
 def print_json(value: object) -> None:
     """One JSON object on stdout; JSON has no infinity, so that is null."""
     text = json.dumps(finite(value), ensure_ascii=False, indent=2)
-    print("".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text))
+    print(
+        "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+    )
 
 
 def title(text: str) -> "Text":
@@ -111,7 +116,14 @@ def rows_of(head: Sequence[str], *rows: Sequence[str]) -> "Table":
 
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     room = Console().width
-    cut = next((cut for cut in range(max(widths), 4, -1) if sum(min(width, cut) + 2 for width in widths) <= room), 4)
+    cut = next(
+        (
+            cut
+            for cut in range(max(widths), 4, -1)
+            if sum(min(width, cut) + 2 for width in widths) <= room
+        ),
+        4,
+    )
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name in head:
         table.add_column(_cut(name, cut), no_wrap=True)
@@ -149,7 +161,9 @@ def working(what: str) -> Iterator[Report]:
     timer.daemon = True
     timer.start()
     try:
-        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
+        yield lambda done, total, what: bar.update(
+            task, completed=done, total=total, description=what
+        )
     finally:
         timer.cancel()
         timer.join()

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, listing, percent, print_json, rows_of, show, title, working
+from shoal.cli.terminal import (
+    complain,
+    figures,
+    listing,
+    percent,
+    print_json,
+    rows_of,
+    show,
+    title,
+    working,
+)
 from shoal.errors import FileError, ParameterError, plural
 
 if TYPE_CHECKING:
@@ -24,19 +34,34 @@ def tradeoff(
     recipe: options.RecipeFile,
     person: Annotated[
         int | None,
-        typer.Option(metavar="ROW", min=1, help="Of one row of the table alone; the first is 1.", show_default=False),
+        typer.Option(
+            metavar="ROW",
+            min=1,
+            help="Of one row of the table alone; the first is 1.",
+            show_default=False,
+        ),
     ] = None,
     floors: Annotated[
         list[str],
-        typer.Option(metavar="A,B,…", help="Shares of utility to keep, as 0.3 or 30%.", show_default="steps of 5 %"),
+        typer.Option(
+            metavar="A,B,…",
+            help="Shares of utility to keep, as 0.3 or 30%.",
+            show_default="steps of 5 %",
+        ),
     ] = [],  # noqa: B006  typer wants a list, and nobody changes it
     against_k: Annotated[
         list[str],
-        typer.Option(metavar="K,K,…", help="Compare with k-anonymous tables of equal utility.", show_default=False),
+        typer.Option(
+            metavar="K,K,…",
+            help="Compare with k-anonymous tables of equal utility.",
+            show_default=False,
+        ),
     ] = [],  # noqa: B006
     chart: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also draw it, as .html, .png or .svg.", show_default=False),
+        typer.Option(
+            metavar="FILE", help="Also draw it, as .html, .png or .svg.", show_default=False
+        ),
     ] = None,
     json: options.Json = False,
     force: Annotated[bool, typer.Option("--force", help="Write over FILE.")] = False,
@@ -53,21 +78,31 @@ def tradeoff(
     from shoal.methods.personal import Personal, curves
 
     if against_k and (person is not None or floors):
-        raise ParameterError("--against-k is a question of its own; leave out --person and --floors")
-    shares: Sequence[Fraction] = [options.share(text, "floors") for text in options.names(floors)] or curves.FLOORS
+        raise ParameterError(
+            "--against-k is a question of its own; leave out --person and --floors"
+        )
+    shares: Sequence[Fraction] = [
+        options.share(text, "floors") for text in options.names(floors)
+    ] or curves.FLOORS
     ks = [_size(text) for text in options.names(against_k)]
     if chart is not None:  # before the work is done, not after
         charts.require(chart)
         if chart.exists() and not force:
-            raise FileError(f"{chart} is there already; give --chart another name, or --force to write over it")
+            raise FileError(
+                f"{chart} is there already; give --chart another name, or --force to write over it"
+            )
     chosen = shoal.Recipe.load(recipe)
     method = chosen.method()
     if not isinstance(method, Personal):
-        raise ParameterError(f"the recipe's method is {method.name!r}; only 'personal' trades utility for risk by record")
+        raise ParameterError(
+            f"the recipe's method is {method.name!r}; only 'personal' trades utility for risk by record"
+        )
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
     if person is not None and person > table.rows:
-        raise ParameterError(f"--person {person}: the table has {table.rows:,} rows, the first being 1")
+        raise ParameterError(
+            f"--person {person}: the table has {table.rows:,} rows, the first being 1"
+        )
     found: Curve | Staircase | Comparison
     with working("weighing") as report:
         if ks:
@@ -128,7 +163,12 @@ def _steps(found: "Staircase", shares: Sequence[Fraction], row: int) -> "Iterato
     yield listing(
         ["utility", "risk", "people", "levels"],
         *(
-            [percent(float(one.utility)), _risk(one.risk), f"{one.people:,}", " ".join(map(str, one.levels.values()))]
+            [
+                percent(float(one.utility)),
+                _risk(one.risk),
+                f"{one.people:,}",
+                " ".join(map(str, one.levels.values())),
+            ]
             for one in steps
         ),
     )
@@ -136,7 +176,9 @@ def _steps(found: "Staircase", shares: Sequence[Fraction], row: int) -> "Iterato
     if rest := len(found.steps) - len(steps):
         yield f"There {'is' if rest == 1 else 'are'} {plural(rest, 'step')} more between these; --json lists them all."
     at, half = found.at(found.floor), found.half
-    shown = {"as it is": found.as_it_is, f"keeping {percent(float(found.floor))}": at} | ({"half the risk": half} if half else {})
+    shown = {"as it is": found.as_it_is, f"keeping {percent(float(found.floor))}": at} | (
+        {"half the risk": half} if half else {}
+    )
     yield title("What is shown")
     yield rows_of(
         ["", *shown],

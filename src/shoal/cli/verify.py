@@ -14,11 +14,24 @@ __all__ = ["verify"]
 
 def verify(
     certificate: Annotated[
-        Path, typer.Argument(metavar="CERTIFICATE", help="The certificate.json of a release.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="CERTIFICATE", help="The certificate.json of a release.", show_default=False
+        ),
     ],
-    table: Annotated[Path, typer.Argument(metavar="TABLE", help="The released table it came with.", show_default=False)],
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE", help="The released table it came with.", show_default=False
+        ),
+    ],
     recipe: Annotated[
-        Path | None, typer.Option(metavar="RECIPE", help="The recipe that was followed, for its hierarchies.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="RECIPE",
+            help="The recipe that was followed, for its hierarchies.",
+            show_default=False,
+        ),
     ] = None,
     hierarchy: options.Hierarchies = [],  # noqa: B006  typer wants a list, and nobody changes it
     root: options.Root = None,
@@ -43,7 +56,9 @@ def verify(
     found = failures(certificate, table, trees, recipe=followed.digest if followed else None)
     paper = None if found else Certificate.from_json(certificate.read_text(encoding="utf-8"))
     if paper and (unknown := [name for name in given if name not in paper.levels]):
-        raise ParameterError(f"--hierarchy {listed(unknown)}: the certificate has levels for {listed(paper.levels)} only")
+        raise ParameterError(
+            f"--hierarchy {listed(unknown)}: the certificate has levels for {listed(paper.levels)} only"
+        )
     open_ends = unchecked(paper, trees) if paper else []
     if json:
         print_json(
@@ -60,7 +75,11 @@ def verify(
     if found:
         raise typer.Exit(1)
     if paper and not json:
-        told = (("release", paper.number), ("promise", paper.statement), ("holds", "as far as the files show"))
+        told = (
+            ("release", paper.number),
+            ("promise", paper.statement),
+            ("holds", "as far as the files show"),
+        )
         show(figures(*told, *(("not checked", what) for what in open_ends)))
 
 
@@ -71,4 +90,6 @@ def _require(path: Path) -> None:
             pass
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "no path"
-        raise FileError(f"cannot read {path}: {reason}; give the certificate.json of a release, and its table") from None
+        raise FileError(
+            f"cannot read {path}: {reason}; give the certificate.json of a release, and its table"
+        ) from None

@@ -18,38 +18,74 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "gathered", "share_text", "surest", "tables_text", "writable"]
 
-app = typer.Typer(cls=options.Group, no_args_is_help=True, help="Check what several releases of one table tell together.")
+app = typer.Typer(
+    cls=options.Group,
+    no_args_is_help=True,
+    help="Check what several releases of one table tell together.",
+)
 
 New = Annotated[
     Path,
     typer.Argument(
-        metavar="VIEWS", help="A TOML file: who there is, and what was shown; or a release, with --with.", show_default=False
+        metavar="VIEWS",
+        help="A TOML file: who there is, and what was shown; or a release, with --with.",
+        show_default=False,
     ),
 ]
 With = Annotated[
     Path | None,
-    typer.Option("--with", metavar="LEDGER", help="And all that this ledger knows.", show_default=False),
+    typer.Option(
+        "--with", metavar="LEDGER", help="And all that this ledger knows.", show_default=False
+    ),
 ]
 Recipe = Annotated[
     Path | None,
-    typer.Option(metavar="RECIPE", help="With a release: of its table; else the ledger's last.", show_default=False),
+    typer.Option(
+        metavar="RECIPE",
+        help="With a release: of its table; else the ledger's last.",
+        show_default=False,
+    ),
 ]
 Sensitive = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="With --with: which, where there are several.", show_default=False)
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="With --with: which, where there are several.", show_default=False
+    ),
 ]
 Person = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="With a release: names people; else rows are numbered.", show_default=False)
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="With a release: names people; else rows are numbered.",
+        show_default=False,
+    ),
 ]
-File = Annotated[Path, typer.Argument(metavar="VIEWS", help="A TOML file: who there is, and what was shown.", show_default=False)]
-Gamma = Annotated[str | None, typer.Option(metavar="SHARE", help="In place of what is set, as 1/2 or 50%.", show_default=False)]
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="VIEWS", help="A TOML file: who there is, and what was shown.", show_default=False
+    ),
+]
+Gamma = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE", help="In place of what is set, as 1/2 or 50%.", show_default=False
+    ),
+]
 How = Annotated[
     Literal["exact", "enclosed", "sampling", "importance"] | None,
     typer.Option(help="By itself the surest that can be done.", show_default=False),
 ]
-Confidence = Annotated[str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")]
-Tries = Annotated[int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")]
+Confidence = Annotated[
+    str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")
+]
+Tries = Annotated[
+    int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="Of these draws.")]
-Most = Annotated[int, typer.Option(metavar="N", min=0, help="How many people are listed; --json has all.")]
+Most = Annotated[
+    int, typer.Option(metavar="N", min=0, help="How many people are listed; --json has all.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Write over files that are there.")]
 _HOW = {
     "exact": "counted, exactly",
@@ -80,7 +116,10 @@ def check(
     tries: Tries = 10_000,
     seed: Seed = 0,
     steps: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Of counting, before tables are drawn.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Of counting, before tables are drawn.", show_default=False
+        ),
     ] = None,
     most: Most = 20,
     json: options.Json = False,
@@ -94,7 +133,9 @@ def check(
     from shoal.judgement import NOTICE
 
     if ledger is None and sensitive is not None:
-        raise ParameterError("--sensitive belongs to --with: it says which column of the ledger is checked; leave it out")
+        raise ParameterError(
+            "--sensitive belongs to --with: it says which column of the ledger is checked; leave it out"
+        )
     with working(f"reading {views.name}"):
         given, _, _ = gathered(views, ledger, recipe, sensitive, person, gamma)
     sure = options.share(confidence, "--confidence")
@@ -103,7 +144,15 @@ def check(
         told = [_told(one) for one in found.exposed]
         open_ = [_told(one) for one in found.undecided]
     if json:
-        print_json({"not_for_release": True, "notice": NOTICE, **_figures(found), "exposed": told, "undecided": open_})
+        print_json(
+            {
+                "not_for_release": True,
+                "notice": NOTICE,
+                **_figures(found),
+                "exposed": told,
+                "undecided": open_,
+            }
+        )
     else:
         _show(found, NOTICE, most)
     if found.private is not True:
@@ -111,7 +160,12 @@ def check(
 
 
 def gathered(
-    views: Path, ledger: Path | None, recipe: Path | None, sensitive: str | None, person: str | None, gamma: str | None
+    views: Path,
+    ledger: Path | None,
+    recipe: Path | None,
+    sensitive: str | None,
+    person: str | None,
+    gamma: str | None,
 ) -> "tuple[Views, Register, str | None]":
     """The views of a file, or of a release of the table of a recipe, with what a ledger knows; the register, and the column."""
     from shoal.ledger import Ledger
@@ -124,7 +178,9 @@ def gathered(
     if not views.is_dir():
         for option, given in (("--recipe", recipe), ("--person", person)):
             if given is not None:
-                raise ParameterError(f"{option} belongs to the directory of a release, and {views} is none; leave it out")
+                raise ParameterError(
+                    f"{option} belongs to the directory of a release, and {views} is none; leave it out"
+                )
         with options.keys_of(views):
             found, register, column = opened(views)
         column = sensitive or column
@@ -132,30 +188,48 @@ def gathered(
             found = book.together_with(found, register, column)
     else:
         if book is None:
-            raise ParameterError(f"{views} is a directory: give the ledger that knows of other releases by --with")
+            raise ParameterError(
+                f"{views} is a directory: give the ledger that knows of other releases by --with"
+            )
         chosen = recipe or book.recipe_file
         if chosen is None:
-            raise ParameterError("say whose table it is, by --recipe: who is in a release is told by the table it is of")
+            raise ParameterError(
+                "say whose table it is, by --recipe: who is in a release is told by the table it is of"
+            )
         with options.keys_of(chosen):
             made = Recipe.load(chosen)
             table = made.table()
         release = Release.read(views)
         found = book.together(release, table, sensitive, person=person, others=made.others)
-        column = sensitive or next(str(one["name"]) for one in release.certificate.columns if one["role"] == "sensitive")
+        column = sensitive or next(
+            str(one["name"]) for one in release.certificate.columns if one["role"] == "sensitive"
+        )
         public = dict.fromkeys([*table.quasi, *([person] if person else [])])
         kinds = {name: table.kind(name) for name in public}
-        register = Register(Table(table.frame.select(*public), types=kinds, missing=table.missing), person, table.kind(column))
-    return found if gamma is None else found.within(options.share(gamma, "--gamma")), register, column
+        register = Register(
+            Table(table.frame.select(*public), types=kinds, missing=table.missing),
+            person,
+            table.kind(column),
+        )
+    return (
+        found if gamma is None else found.within(options.share(gamma, "--gamma")),
+        register,
+        column,
+    )
 
 
 def writable(path: Path, option: str, force: bool, *read: Path | None) -> None:
     """FileError if a file that is to be written is there, unless that is wanted; what the command reads is never written over."""
     if not os.path.lexists(path):
         return
-    if any(one is not None and one.exists() and path.exists() and path.samefile(one) for one in read):
+    if any(
+        one is not None and one.exists() and path.exists() and path.samefile(one) for one in read
+    ):
         raise FileError(f"{path} is what the command reads; give {option} another name")
     if not force:
-        raise FileError(f"{path} is there already; give {option} another name, or --force to write over it")
+        raise FileError(
+            f"{path} is there already; give {option} another name, or --force to write over it"
+        )
 
 
 def _figures(found: "Checked") -> dict[str, Any]:
@@ -176,12 +250,22 @@ def _figures(found: "Checked") -> dict[str, Any]:
 
 
 def _told(one: "Exposed") -> dict[str, Any]:
-    told: dict[str, Any] = {"person": one.name, "value": _value(one.value), "limit": str(one.limit), "views": list(one.views)}
+    told: dict[str, Any] = {
+        "person": one.name,
+        "value": _value(one.value),
+        "limit": str(one.limit),
+        "views": list(one.views),
+    }
     if _besides(one):
         told["alone"] = False
     if one.exact:
         return {**told, "probability": str(one.probability)}
-    return {**told, "probability": float(one.probability), "low": float(one.low), "high": float(one.high)}
+    return {
+        **told,
+        "probability": float(one.probability),
+        "low": float(one.low),
+        "high": float(one.high),
+    }
 
 
 def _value(value: object) -> str | None:
@@ -189,7 +273,9 @@ def _value(value: object) -> str | None:
 
 
 def _show(found: "Checked", notice: str, most: int) -> None:
-    verdict = {True: "every limit holds", False: "somebody is exposed", None: "not decided"}[found.private]
+    verdict = {True: "every limit holds", False: "somebody is exposed", None: "not decided"}[
+        found.private
+    ]
     show(
         notice,
         "",
@@ -204,14 +290,28 @@ def _show(found: "Checked", notice: str, most: int) -> None:
             ),
             (
                 "how",
-                _HOW[found.how] + ("" if found.confidence is None else f"; bounds hold with {percent(float(found.confidence))}"),
+                _HOW[found.how]
+                + (
+                    ""
+                    if found.confidence is None
+                    else f"; bounds hold with {percent(float(found.confidence))}"
+                ),
             ),
-            *([("worth uniform samples", f"{found.effective:,.0f}")] if found.effective is not None else []),
+            *(
+                [("worth uniform samples", f"{found.effective:,.0f}")]
+                if found.effective is not None
+                else []
+            ),
         ),
     )
     for heading, some in (("Exposed", found.exposed), ("Not decided", found.undecided)):
         if some:
-            show(title(heading), listing(("person", "value", "probability", "allowed", "by"), *map(_row, some[:most])))
+            show(
+                title(heading),
+                listing(
+                    ("person", "value", "probability", "allowed", "by"), *map(_row, some[:most])
+                ),
+            )
             if len(some) > most:
                 show(f"and {len(some) - most:,} more; --json has all")
     for note in found.views.notes:
@@ -220,7 +320,10 @@ def _show(found: "Checked", notice: str, most: int) -> None:
 
 
 def _limits(found: "Checked") -> list[str]:
-    return [f"{_value(value) or 'missing'} {share_text(limit)}" for value, limit in found.views.limits.items()]
+    return [
+        f"{_value(value) or 'missing'} {share_text(limit)}"
+        for value, limit in found.views.limits.items()
+    ]
 
 
 def _row(one: "Exposed") -> tuple[str, ...]:
@@ -238,7 +341,11 @@ def _besides(one: "Exposed") -> bool:
 def tables_text(found: "Checked") -> str:
     """The number of possible tables, where it is very long by its first digits."""
     text = found.tables_text
-    return text if found.tables is None or len(text) <= _LONGEST else f"{text[0]}.{text[1:4]}…e{len(text) - 1}"
+    return (
+        text
+        if found.tables is None or len(text) <= _LONGEST
+        else f"{text[0]}.{text[1:4]}…e{len(text) - 1}"
+    )
 
 
 def surest(found: "Checked") -> str:

@@ -19,7 +19,13 @@ def certify(
     views: File,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="FILE", help="The JSON; a text for people goes beside it.", show_default=False),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="The JSON; a text for people goes beside it.",
+            show_default=False,
+        ),
     ],
     gamma: Gamma = None,
     force: Force = False,
@@ -42,7 +48,10 @@ def certify(
 
 @app.command(cls=options.Command)
 def verify(
-    certificate: Annotated[Path, typer.Argument(metavar="FILE", help="What shoal views certify wrote.", show_default=False)],
+    certificate: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="What shoal views certify wrote.", show_default=False),
+    ],
     views: File,
 ) -> None:
     """Check a certificate of several releases again, from these and the register; exit code 1 if it does not hold."""
@@ -52,7 +61,9 @@ def verify(
     try:  # what is no readable file is a mistake in the command, not a certificate that does not hold
         certificate.open("rb").close()
     except OSError as error:
-        raise FileError(f"cannot read {certificate}: {error.strerror}; give what shoal views certify wrote") from None
+        raise FileError(
+            f"cannot read {certificate}: {error.strerror}; give what shoal views certify wrote"
+        ) from None
     content_of(views)
     with working("checking"):
         found = certifying.verify(certificate, views)

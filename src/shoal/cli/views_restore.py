@@ -38,31 +38,63 @@ __all__ = ["app"]
 def restore(
     views: New,
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The table itself, which `unaware` looks at.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The table itself, which `unaware` looks at.", show_default=False
+        ),
     ] = None,
     ledger: With = None,
     recipe: Recipe = None,
     sensitive: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Of the table; else that of \\[sensitive].", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Of the table; else that of \\[sensitive].", show_default=False
+        ),
     ] = None,
     person: Person = None,
     gamma: Gamma = None,
-    adversary: Annotated[Literal["unaware", "aware"], typer.Option(help="Who does not, or does, know of restoring.")] = "unaware",
-    number: Annotated[int, typer.Option("--views", metavar="K", min=1, help="How many views may be added.")] = 2,
-    free: Annotated[bool, typer.Option("--free", help="Also views that are no part of an earlier one.")] = False,
-    conditions: Annotated[int, typer.Option(metavar="N", min=1, help="Public columns that a new view may go by.")] = 1,
-    effort: Annotated[int | None, typer.Option(metavar="N", min=1, help="Sets of views to count.", show_default=False)] = None,
+    adversary: Annotated[
+        Literal["unaware", "aware"], typer.Option(help="Who does not, or does, know of restoring.")
+    ] = "unaware",
+    number: Annotated[
+        int, typer.Option("--views", metavar="K", min=1, help="How many views may be added.")
+    ] = 2,
+    free: Annotated[
+        bool, typer.Option("--free", help="Also views that are no part of an earlier one.")
+    ] = False,
+    conditions: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Public columns that a new view may go by.")
+    ] = 1,
+    effort: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Sets of views to count.", show_default=False),
+    ] = None,
     least: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="`aware`: of possible tables it must restore; else any.", show_default=False),
+        typer.Option(
+            metavar="SHARE",
+            help="`aware`: of possible tables it must restore; else any.",
+            show_default=False,
+        ),
     ] = None,
     ceiling: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="`aware`: how sure one may ever become; else 1.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="`aware`: how sure one may ever become; else 1.",
+            show_default=False,
+        ),
     ] = None,
     most: Most = 20,
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the new views as TOML.", show_default=False)] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the new views as TOML.", show_default=False),
+    ] = None,
     chart: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw before and after, as HTML, PNG or SVG.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw before and after, as HTML, PNG or SVG.", show_default=False
+        ),
     ] = None,
     force: Force = False,
     json: options.Json = False,
@@ -79,9 +111,13 @@ def restore(
     from shoal.judgement import NOTICE
 
     if data is None and (adversary == "unaware" or to or chart):
-        raise ParameterError("give the table itself by --data; without it there is only a plan, by --adversary aware")
+        raise ParameterError(
+            "give the table itself by --data; without it there is only a plan, by --adversary aware"
+        )
     if adversary == "unaware" and (least is not None or ceiling is not None):
-        raise ParameterError(f"{'--ceiling' if least is None else '--least'} is about a plan; it belongs to --adversary aware")
+        raise ParameterError(
+            f"{'--ceiling' if least is None else '--least'} is about a plan; it belongs to --adversary aware"
+        )
     if data is None and ledger is None and sensitive is not None:
         raise ParameterError("--sensitive belongs to --data or --with; leave it out")
     if to is not None:  # before the work is done, not after
@@ -96,7 +132,9 @@ def restore(
         table = None
         if data is not None:
             if column is None:
-                raise ParameterError("say which column of the table is sensitive, by --sensitive or in [sensitive]")
+                raise ParameterError(
+                    "say which column of the table is sensitive, by --sensitive or in [sensitive]"
+                )
             table = room.truth(register, shoal.read(data), column, complete=given.complete)
     with working("searching"):
         public = room.public(register)
@@ -107,14 +145,34 @@ def restore(
         top = options.share("1" if ceiling is None else ceiling, "--ceiling")
         enough = options.share("0" if least is None else least, "--least")
         if table is None:
-            by = room.plan(given, candidates, most=number, ceiling=top, **({} if effort is None else {"effort": effort}))
+            by = room.plan(
+                given,
+                candidates,
+                most=number,
+                ceiling=top,
+                **({} if effort is None else {"effort": effort}),
+            )
         else:
             found = room.restore(
-                given, table, candidates, adversary=adversary, most=number, effort=effort, least=enough, ceiling=top
+                given,
+                table,
+                candidates,
+                adversary=adversary,
+                most=number,
+                effort=effort,
+                least=enough,
+                ceiling=top,
             )
             by = found.plan
     if json:
-        print_json({"not_for_release": True, "notice": NOTICE, "adversary": adversary, **_told(found, by, candidates)})
+        print_json(
+            {
+                "not_for_release": True,
+                "notice": NOTICE,
+                "adversary": adversary,
+                **_told(found, by, candidates),
+            }
+        )
     else:
         show(NOTICE)
         _show(found, by, candidates, most)
@@ -122,19 +180,31 @@ def restore(
     if to is not None and found is not None:
         if found.added:
             with replacing(to) as file:
-                file.write(_sections(given, found.added, column if views.is_dir() else None).encode())
+                file.write(
+                    _sections(given, found.added, column if views.is_dir() else None).encode()
+                )
         complain(f"wrote {to}" if found.added else f"{to} was not written, as no view was added")
     if chart is not None and found is not None:
         if found.rows:
             found.save(chart)
-        complain(f"wrote {chart}" if found.rows else f"{chart} was not written: nobody was exposed, there is nothing to draw")
+        complain(
+            f"wrote {chart}"
+            if found.rows
+            else f"{chart} was not written: nobody was exposed, there is nothing to draw"
+        )
     if by is not None and by.low < enough and by.candidates:
         complain(f"this plan is not followed, as --least is {enough}")
-    if (by is None or by.low == 0 or by.low < enough) if found is None else found.private is not True:
+    if (
+        (by is None or by.low == 0 or by.low < enough)
+        if found is None
+        else found.private is not True
+    ):
         raise typer.Exit(1)
 
 
-def _told(found: "Restored | None", by: "Plan | None", candidates: "list[Candidate]") -> dict[str, Any]:
+def _told(
+    found: "Restored | None", by: "Plan | None", candidates: "list[Candidate]"
+) -> dict[str, Any]:
     told: dict[str, Any] = {"candidates": len(candidates)}
     if by is not None:
         told["plan"] = {
@@ -182,7 +252,10 @@ def _view(names: Sequence[str], view: "View") -> dict[str, Any]:
     return {
         "name": view.name,
         "people": [names[one] for one in sorted(view.members)],
-        "values": {"" if value is None else str(value): often for value, often in sorted(view.shown.items(), key=str)},
+        "values": {
+            "" if value is None else str(value): often
+            for value, often in sorted(view.shown.items(), key=str)
+        },
     }
 
 
@@ -194,7 +267,9 @@ def _sections(views: "Views", added: "Sequence[View]", column: str | None) -> st
         told = _view(names, view)
         values = ", ".join(f"{_quoted(value)} = {often}" for value, often in told["values"].items())
         people = ", ".join(map(_quoted, told["people"]))
-        sections.append(f"[[views]]\nname = {_quoted(told['name'])}\npeople = [{people}]\nvalues = {{ {values} }}\n")
+        sections.append(
+            f"[[views]]\nname = {_quoted(told['name'])}\npeople = [{people}]\nvalues = {{ {values} }}\n"
+        )
     return "\n".join(["", *sections])
 
 
@@ -202,28 +277,45 @@ def _quoted(name: str) -> str:
     return text.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _show(found: "Restored | None", by: "Plan | None", candidates: "list[Candidate]", most: int) -> None:
+def _show(
+    found: "Restored | None", by: "Plan | None", candidates: "list[Candidate]", most: int
+) -> None:
     if by is not None:
         _show_plan(by)
     if found is None:
         return
-    verdict = {True: "every limit holds", False: "somebody stays exposed", None: "not decided"}[found.private]
+    verdict = {True: "every limit holds", False: "somebody stays exposed", None: "not decided"}[
+        found.private
+    ]
     before, after = found.before, found.after
     show(
         "",
         figures(
-            ("verdict", verdict if before.private is not True else "every limit holds already; nothing is to be restored"),
+            (
+                "verdict",
+                verdict
+                if before.private is not True
+                else "every limit holds already; nothing is to be restored",
+            ),
             ("views added", f"{len(found.added)} of {plural(len(candidates), 'candidate')}"),
             ("possible tables", f"{tables_text(before)} before, {tables_text(after)} after"),
             ("the surest one can be", f"{surest(before)} before, {surest(after)} after"),
         ),
     )
     if found.added:
-        show(title("Added"), listing(("view", "people", "values"), *(_row(before.views, view) for view in found.added)))
+        show(
+            title("Added"),
+            listing(
+                ("view", "people", "values"), *(_row(before.views, view) for view in found.added)
+            ),
+        )
     if found.rows:
         rows = map(_before_after, found.rows[:most])
         bounds = "" if before.how == after.how == "exact" else ", at most"
-        show(title(f"Before and after{bounds}"), listing(("person", "value", "before", "after", "allowed"), *rows))
+        show(
+            title(f"Before and after{bounds}"),
+            listing(("person", "value", "before", "after", "allowed"), *rows),
+        )
         if len(found.rows) > most:
             show(f"and {len(found.rows) - most:,} more; --json has all")
     for reason in dict.fromkeys(one.reason for one in found.unrestored):
@@ -231,7 +323,11 @@ def _show(found: "Restored | None", by: "Plan | None", candidates: "list[Candida
 
 
 def _show_plan(by: "Plan") -> None:
-    share = share_text(by.low) if by.confidence is None else f"{float(by.low):.3f} to {float(by.high):.3f}"
+    share = (
+        share_text(by.low)
+        if by.confidence is None
+        else f"{float(by.low):.3f} to {float(by.high):.3f}"
+    )
     if by.candidates:
         told = [
             ("views", ", ".join(one.name for one in by.candidates)),
@@ -254,12 +350,20 @@ def _show_plan(by: "Plan") -> None:
 
 def _worst(by: "Plan") -> Fraction:
     """How sure one may become by a plan; for whom it has no views that is how sure one is now."""
-    return by.worst if all(one.candidates for one in by.outlooks) and by.outlooks else max(by.worst, by.before.largest)
+    return (
+        by.worst
+        if all(one.candidates for one in by.outlooks) and by.outlooks
+        else max(by.worst, by.before.largest)
+    )
 
 
 def _row(views: "Views", view: "View") -> tuple[str, str, str]:
     told = _view(views.names, view)
-    return view.name, ", ".join(told["people"]), ", ".join(f"{value or 'missing'} {n}" for value, n in told["values"].items())
+    return (
+        view.name,
+        ", ".join(told["people"]),
+        ", ".join(f"{value or 'missing'} {n}" for value, n in told["values"].items()),
+    )
 
 
 def _before_after(one: "Row") -> tuple[str, ...]:

@@ -15,7 +15,9 @@ PACK = 4096
 """Values of a look-up table: 8-byte numbers for them stay in the first-level cache."""
 
 _LARGEST_KEY = 1 << 62
-_DENSE = 2  # combinations a row up to which an array of all of them costs less than sorting the rows
+_DENSE = (
+    2  # combinations a row up to which an array of all of them costs less than sorting the rows
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +44,16 @@ class Counts:
     def over(self, names: Sequence[str]) -> "Counts":
         """The counts of some of the columns, the others summed over."""
         picked = [self.names.index(name) for name in names]
-        return group(names, [self.codes[j] for j in picked], [self.cards[j] for j in picked], self.count)
+        return group(
+            names, [self.codes[j] for j in picked], [self.cards[j] for j in picked], self.count
+        )
 
 
 def group(
-    names: Sequence[str], codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None = None
+    names: Sequence[str],
+    codes: Sequence[Codes],
+    cards: Sequence[int],
+    count: npt.NDArray[np.int64] | None = None,
 ) -> Counts:
     """Counts of coded columns by one sort, or in an array of all combinations where these are few.
 
@@ -63,7 +70,12 @@ def group(
         if cells <= _DENSE * len(key):
             every = np.bincount(key, count, cells)  # floats are exact up to 2^53 records
             found = np.flatnonzero(every)
-            return Counts(tuple(names), tuple(_codes(found, cards)), tuple(cards), every[found].astype(np.int64))
+            return Counts(
+                tuple(names),
+                tuple(_codes(found, cards)),
+                tuple(cards),
+                every[found].astype(np.int64),
+            )
         if count is None:
             key.sort()
             last = last_of_runs(key)
@@ -77,7 +89,9 @@ def group(
     return Counts(tuple(names), tuple(columns), tuple(cards), sizes.astype(np.int64, copy=False))
 
 
-def last_of_runs(values: npt.NDArray[np.integer], ends: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.intp]:
+def last_of_runs(
+    values: npt.NDArray[np.integer], ends: npt.NDArray[np.bool_] | None = None
+) -> npt.NDArray[np.intp]:
     """The last place of every run of equal values; `ends` is an array to work in."""
     if ends is None:
         ends = np.empty(len(values), dtype=np.bool_)
@@ -114,7 +128,9 @@ def _keys(codes: Sequence[Codes], cards: Sequence[int]) -> npt.NDArray[np.int64]
     key = codes[0].astype(np.int64)
     for column, card in zip(codes[1:], cards[1:], strict=True):
         key *= max(card, 1)
-        np.add(key, column, out=key, dtype=np.int64, casting="unsafe")  # also of codes of eight bytes
+        np.add(
+            key, column, out=key, dtype=np.int64, casting="unsafe"
+        )  # also of codes of eight bytes
     return key
 
 
@@ -129,7 +145,9 @@ def _codes(key: npt.NDArray[np.int64], cards: Sequence[int]) -> list[Codes]:
         within = np.arange(size if size <= PACK else 0)
         for j in reversed(columns):
             if size > PACK:
-                found.append(place.astype(smallest(cards[j])))  # a column with so many values stands alone
+                found.append(
+                    place.astype(smallest(cards[j]))
+                )  # a column with so many values stands alone
             else:
                 found.append((within % max(cards[j], 1)).astype(smallest(cards[j])).take(place))
                 within //= max(cards[j], 1)
@@ -149,4 +167,6 @@ def _group_wide(
         distinct *= max(card, 1)
     _, index, inverse = np.unique(rank, return_index=True, return_inverse=True)
     sizes = np.bincount(inverse, count, len(index)).astype(np.int64)
-    return [column[index].astype(smallest(card)) for column, card in zip(codes, cards, strict=True)], sizes
+    return [
+        column[index].astype(smallest(card)) for column, card in zip(codes, cards, strict=True)
+    ], sizes

@@ -76,13 +76,22 @@ class Lattice:
         for bound in (floor, ceiling):
             for name, level in (bound or {}).items():
                 if name not in self.names:
-                    raise ParameterError(f"a level bound names {name!r}, which is no quasi-identifying column")
+                    raise ParameterError(
+                        f"a level bound names {name!r}, which is no quasi-identifying column"
+                    )
                 if not 0 <= level <= hierarchies[name].height:
-                    raise ParameterError(f"column {name!r} has levels 0 to {hierarchies[name].height}, not {level}")
+                    raise ParameterError(
+                        f"column {name!r} has levels 0 to {hierarchies[name].height}, not {level}"
+                    )
         self.bottom: Node = tuple((floor or {}).get(name, 0) for name in self.names)
-        self.top: Node = tuple((ceiling or {}).get(name, h.height) for name, h in zip(self.names, self.hierarchies, strict=True))
+        self.top: Node = tuple(
+            (ceiling or {}).get(name, h.height)
+            for name, h in zip(self.names, self.hierarchies, strict=True)
+        )
         if any(low > high for low, high in zip(self.bottom, self.top, strict=True)):
-            raise ParameterError("a column's lowest level is above its highest; swap floor and ceiling")
+            raise ParameterError(
+                "a column's lowest level is above its highest; swap floor and ceiling"
+            )
 
     @property
     def size(self) -> int:
@@ -96,7 +105,9 @@ class Lattice:
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, in lexicographic order."""
-        return product(*(range(low, high + 1) for low, high in zip(self.bottom, self.top, strict=True)))
+        return product(
+            *(range(low, high + 1) for low, high in zip(self.bottom, self.top, strict=True))
+        )
 
     def height(self, node: Node) -> int:
         """How many steps a node is above the finest one."""
@@ -104,11 +115,19 @@ class Lattice:
 
     def finer(self, node: Node) -> list[Node]:
         """The nodes one level lower in one column."""
-        return [(*node[:j], level - 1, *node[j + 1 :]) for j, level in enumerate(node) if level > self.bottom[j]]
+        return [
+            (*node[:j], level - 1, *node[j + 1 :])
+            for j, level in enumerate(node)
+            if level > self.bottom[j]
+        ]
 
     def coarser(self, node: Node) -> list[Node]:
         """The nodes one level higher in one column."""
-        return [(*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node) if level < self.top[j]]
+        return [
+            (*node[:j], level + 1, *node[j + 1 :])
+            for j, level in enumerate(node)
+            if level < self.top[j]
+        ]
 
     def groups(self, node: Node) -> "Groups":
         """The groups at a node."""
@@ -129,26 +148,35 @@ class Lattice:
         """Weights by column, level and code as weights by axis, level and code that occurs; made once for the same weights."""
         if self._seen is None or self._seen[0] is not weights:
             rollup = self.rollup
-            found = [[weights[j][at][real] for at, real in enumerate(rollup.real[a])] for a, j in enumerate(rollup.axes)]
+            found = [
+                [weights[j][at][real] for at, real in enumerate(rollup.real[a])]
+                for a, j in enumerate(rollup.axes)
+            ]
             self._seen = (weights, found)
         return self._seen[1]
 
     def rollup_with(self, name: str) -> Rollup:
         """Group tables in which the values of a carried column are told apart."""
         if name not in self.carried:
-            raise ColumnError(f"column {name!r} was not counted along with the quasi-identifying ones; count it with them")
+            raise ColumnError(
+                f"column {name!r} was not counted along with the quasi-identifying ones; count it with them"
+            )
         if name not in self._carrying:
             self._carrying[name] = self._rollup((name,))
         return self._carrying[name]
 
     def _rollup(self, carried: tuple[str, ...]) -> Rollup:
-        counts = self.counts if self.carried == carried else self.counts.over((*self.names, *carried))
+        counts = (
+            self.counts if self.carried == carried else self.counts.over((*self.names, *carried))
+        )
         codes = [counts.codes[counts.names.index(name)] for name in (*self.names, *carried)]
         maps = [h.maps for h in self.hierarchies]
         return Rollup(codes[: len(maps)], counts.count, maps, codes[len(maps) :])
 
     def _checked(self, node: Node) -> Node:
-        if len(node) != len(self.names) or any(not 0 <= at <= h.height for at, h in zip(node, self.hierarchies, strict=True)):
+        if len(node) != len(self.names) or any(
+            not 0 <= at <= h.height for at, h in zip(node, self.hierarchies, strict=True)
+        ):
             raise ParameterError(
                 f"a node has a level for each of {', '.join(self.names)}, at most {tuple(h.height for h in self.hierarchies)}"
             )
@@ -172,7 +200,13 @@ class Groups:
     def weigh_cells(self, weights: Sequence[Sequence[Floats]], kept: Sizes) -> float:
         """`weigh` for numbers of `cells`; `weights[j][l][c]` weighs code c of column j at level l."""
         at = self._raw.levels
-        return self._raw.weigh([by_level[level] for by_level, level in zip(self.lattice.seen(weights), at, strict=True)], kept)
+        return self._raw.weigh(
+            [
+                by_level[level]
+                for by_level, level in zip(self.lattice.seen(weights), at, strict=True)
+            ],
+            kept,
+        )
 
     @property
     def _cells(self) -> Cells:
@@ -199,7 +233,9 @@ class Groups:
         return self.find(
             [
                 h.maps[at][counts.codes[counts.names.index(name)]]
-                for name, h, at in zip(self.lattice.names, self.lattice.hierarchies, self.node, strict=True)
+                for name, h, at in zip(
+                    self.lattice.names, self.lattice.hierarchies, self.node, strict=True
+                )
             ]
         )
 
@@ -211,7 +247,9 @@ class Groups:
         """Every group's code in a column, at the node's level."""
         axis = self.lattice.rollup.axes.index(column)
         real = self.lattice.rollup.real[axis][self.node[column]]
-        return real[self._cells.codes(axis)].astype(smallest(self.lattice.hierarchies[column].cardinality(self.node[column])))
+        return real[self._cells.codes(axis)].astype(
+            smallest(self.lattice.hierarchies[column].cardinality(self.node[column]))
+        )
 
     def marginal(self, column: int, kept: Ints | None = None) -> Ints:
         """How many records have each value of a column at the node's level; `kept` replaces the sizes (0 drops a group)."""
@@ -223,7 +261,9 @@ class Groups:
         """The sum over records of the weights of their values: `weights[j][c]` weighs code c of column j."""
         rollup = self.lattice.rollup
         seen = [weights[j][rollup.real[axis][self.node[j]]] for axis, j in enumerate(rollup.axes)]
-        return self._cells.weigh(seen, self._cells.sizes if kept is None else kept.astype(np.float64))
+        return self._cells.weigh(
+            seen, self._cells.sizes if kept is None else kept.astype(np.float64)
+        )
 
     def histogram(self, name: str) -> Histogram:
         """How often each value of a carried column occurs in each group; made once, since several models may ask."""
@@ -238,4 +278,10 @@ class Groups:
         last = len(rollup.axes)
         # Groups are in the same order here, every one with at least one value, and values of a group follow each other.
         group = cells.group_of(last)
-        return Histogram(group, rollup.real[last][0][cells.codes(last)], cells.sizes.astype(np.int64), len(self.sizes), values)
+        return Histogram(
+            group,
+            rollup.real[last][0][cells.codes(last)],
+            cells.sizes.astype(np.int64),
+            len(self.sizes),
+            values,
+        )

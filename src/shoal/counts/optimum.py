@@ -22,7 +22,9 @@ __all__ = ["Evaluation", "Optimum"]
 
 TIE = 1e-9  # losses closer than this share of the whole are equal; of equal nodes the first in the columns' order is taken
 PARALLEL = 100_000  # rows from which every node is evaluated exactly, by two threads (measured)
-SHARED = 8_000  # rows from which a second thread gains more than it costs for many short ones (measured)
+SHARED = (
+    8_000  # rows from which a second thread gains more than it costs for many short ones (measured)
+)
 MANY = 100  # and of these, in a round
 THREADS = 2
 FEW = 8  # boxes of a round where evaluations take long: what the last ones told may spare the next (measured)
@@ -68,10 +70,17 @@ class Optimum:
         self._free = [axis for axis in range(len(level)) if high[axis] > low[axis]]
         self._shape = [high[axis] - low[axis] + 1 for axis in self._free]
         self._masks = [(1 << steps.bit_length()) - 1 for steps in self._shape]
-        least = [[float((worth - w).min(initial=worth)) for w in levels] for levels, worth in zip(level, suppressed, strict=True)]
+        least = [
+            [float((worth - w).min(initial=worth)) for w in levels]
+            for levels, worth in zip(level, suppressed, strict=True)
+        ]
         fixed = [axis for axis in range(len(level)) if axis not in self._free]
-        plain = np.full(self._shape, sum(self._plain(axis, low[axis]) for axis in fixed), dtype=np.float64)
-        cheapest = np.full(self._shape, sum(least[axis][low[axis]] for axis in fixed), dtype=np.float64)
+        plain = np.full(
+            self._shape, sum(self._plain(axis, low[axis]) for axis in fixed), dtype=np.float64
+        )
+        cheapest = np.full(
+            self._shape, sum(least[axis][low[axis]] for axis in fixed), dtype=np.float64
+        )
         codes = np.zeros(self._shape, dtype=np.int64)
         # A node is one number with some bits for every free axis, the highest of them unused: subtracting two nodes borrows
         # exactly the unused bits of the axes on which the first is below the second.
@@ -80,7 +89,9 @@ class Optimum:
             steps = high[axis] - low[axis]
             along = [-1 if other == place else 1 for other in range(len(self._free))]
             codes += np.arange(steps + 1).reshape(along) << bits
-            plain += np.reshape([self._plain(axis, low[axis] + step) for step in range(steps + 1)], along)
+            plain += np.reshape(
+                [self._plain(axis, low[axis] + step) for step in range(steps + 1)], along
+            )
             cheapest += np.reshape(least[axis][low[axis] :][: steps + 1], along)
             self._shifts.append(bits)
             bits += steps.bit_length() + 1
@@ -90,9 +101,20 @@ class Optimum:
         """The loss of every node without suppression, in lexicographic order of the axes that may take several levels."""
         self.excess = np.zeros(len(self.plain))
         """What suppression adds at every node at least, by what is known so far."""
-        self._codes, self._cheapest = codes.ravel(), cheapest.ravel()  # the latter: what a suppressed record adds at least
+        self._codes, self._cheapest = (
+            codes.ravel(),
+            cheapest.ravel(),
+        )  # the latter: what a suppressed record adds at least
         self._spread = [
-            np.array([-inf, *(rollup.spread(axis, number - 1, number) for number in range(low[axis] + 1, high[axis] + 1))])
+            np.array(
+                [
+                    -inf,
+                    *(
+                        rollup.spread(axis, number - 1, number)
+                        for number in range(low[axis] + 1, high[axis] + 1)
+                    ),
+                ]
+            )
             for axis in self._free
         ]
         self.evaluated: dict[Levels, Evaluation] = {}
@@ -134,7 +156,10 @@ class Optimum:
         return tuple(node)
 
     def _code(self, node: Levels) -> int:
-        return sum((node[axis] - self.low[axis]) << shift for axis, shift in zip(self._free, self._shifts, strict=True))
+        return sum(
+            (node[axis] - self.low[axis]) << shift
+            for axis, shift in zip(self._free, self._shifts, strict=True)
+        )
 
     def evaluate(self, node: Levels, nodes: Index | None = None) -> float:
         """The loss of a node; what it tells about finer ones among the given nodes, or all, is kept."""
@@ -147,10 +172,17 @@ class Optimum:
         here = self.high
         self.evaluate(here)
         while True:
-            steps = [(*here[:a], here[a] - 1, *here[a + 1 :]) for a in range(len(here)) if here[a] > self.low[a]]
+            steps = [
+                (*here[:a], here[a] - 1, *here[a + 1 :])
+                for a in range(len(here))
+                if here[a] > self.low[a]
+            ]
             for step in sorted(steps, key=lambda node: float(self.plain[self.place(node)])):
                 at = self.place(step)
-                if step not in self.losses and self.plain[at] + self.excess[at] <= self.best + self.tie:
+                if (
+                    step not in self.losses
+                    and self.plain[at] + self.excess[at] <= self.best + self.tie
+                ):
                     self.evaluate(step)
                     if self._here == step:
                         break
@@ -179,7 +211,9 @@ class Optimum:
         """What threads do side by side in a round; nodes that can be sorted together stay together."""
         if self._large:
             return [[ask] for ask in asks[-FEW:]]
-        asks = sorted(asks[-SOME:], key=lambda ask: (-1, 0) if ask[1] is None else (ask[1], ask[0][ask[1]]))
+        asks = sorted(
+            asks[-SOME:], key=lambda ask: (-1, 0) if ask[1] is None else (ask[1], ask[0][ask[1]])
+        )
         half = len(asks) // 2 if self.rollup.rows >= SHARED and len(asks) >= MANY else 0
         return [part for part in (asks[:half], asks[half:]) if part]
 
@@ -188,23 +222,33 @@ class Optimum:
 
         With a group size, the number of suppressed records is enough for a bound: each costs what the cheapest one would.
         """
-        steps = np.array([node for node, _ in found])[:, self._free] - np.array(self.low)[self._free]
+        steps = (
+            np.array([node for node, _ in found])[:, self._free] - np.array(self.low)[self._free]
+        )
         codes = (steps << self._shifts).sum(axis=1).tolist()
         places = np.ravel_multi_index(tuple(steps.T), self._shape)
         cheapest = self._cheapest[places].tolist()
         bounds = [
-            self._take(node, bound) if isinstance(bound, Evaluation) else bound * least if bound <= self.limit else inf
+            self._take(node, bound)
+            if isinstance(bound, Evaluation)
+            else bound * least
+            if bound <= self.limit
+            else inf
             for (node, bound), least in zip(found, cheapest, strict=True)
         ]
         self._learn(codes, bounds, nodes)
         self.known.update(codes)
         self.excess[places] = np.maximum(self.excess[places], bounds)
-        for place in np.flatnonzero(self.plain[places] + self.excess[places] <= self.best + self.tie).tolist():
+        for place in np.flatnonzero(
+            self.plain[places] + self.excess[places] <= self.best + self.tie
+        ).tolist():
             self.evaluate(found[place][0], nodes)
         if self.progress is not None:
             self.progress(len(self.known), len(self.plain))
 
-    def _corners(self, nodes: Index, box: Index, known: npt.NDArray[np.int64]) -> tuple[Index, Index, list[Ask]]:
+    def _corners(
+        self, nodes: Index, box: Index, known: npt.NDArray[np.int64]
+    ) -> tuple[Index, Index, list[Ask]]:
         """Boxes split until no coarsest corner of one is known; the open nodes in the order of their boxes, and the corners."""
         while True:
             starts = np.flatnonzero(np.diff(box, prepend=-1))
@@ -226,8 +270,14 @@ class Optimum:
                     for code, place, gain in zip(corner, split, best, strict=True)
                 }
                 levels = np.tile(self.low, (len(asked), 1))
-                levels[:, self._free] += np.array(list(asked))[:, None] >> self._shifts & self._masks
-                return nodes, box, list(zip(map(tuple, levels.tolist()), asked.values(), strict=True))
+                levels[:, self._free] += (
+                    np.array(list(asked))[:, None] >> self._shifts & self._masks
+                )
+                return (
+                    nodes,
+                    box,
+                    list(zip(map(tuple, levels.tolist()), asked.values(), strict=True)),
+                )
             shifts = np.array(self._shifts)[split][box]
             masks = np.array(self._masks)[split][box]
             upper = (codes >> shifts & masks) == (corner[box] >> shifts & masks)
@@ -240,7 +290,10 @@ class Optimum:
         if not isinstance(self._rule, int):
             return [(node, self._rule(node)) for node, _ in asks]
         if self._large:
-            return [(cells.levels, self._limited(cells)) for cells in self.rollup.below(asks, self._rule)]
+            return [
+                (cells.levels, self._limited(cells))
+                for cells in self.rollup.below(asks, self._rule)
+            ]
         return list(self.rollup.masses(asks, self._rule, self._penalty))
 
     def _evaluate(self, node: Levels) -> Evaluation:
@@ -250,7 +303,9 @@ class Optimum:
 
     def _take(self, node: Levels, found: Evaluation) -> float:
         """Note what a node loses; gives what every finer one adds at least."""
-        loss = float(self.plain[self.place(node)]) + (found.excess if found.suppressed <= self.limit else inf)
+        loss = float(self.plain[self.place(node)]) + (
+            found.excess if found.suppressed <= self.limit else inf
+        )
         self.evaluated[node] = found
         self.losses[node] = loss
         self.known.add(self._code(node))
@@ -262,7 +317,10 @@ class Optimum:
         """Raise the excess of the given nodes, or of all, to the bounds on coarser ones."""
         places: Index = np.arange(len(self._codes)) if nodes is None else nodes
         codes, excess = self._codes[places], self.excess[places]
-        best = sorted(((bound, code) for code, bound in zip(coarser, bounds, strict=True) if bound > 0), reverse=True)
+        best = sorted(
+            ((bound, code) for code, bound in zip(coarser, bounds, strict=True) if bound > 0),
+            reverse=True,
+        )
         for number, (bound, code) in enumerate(best):
             if number % 16 == 0:  # bounds only fall from here: what has more already is done
                 short = np.flatnonzero(excess < bound)

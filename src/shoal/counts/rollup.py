@@ -38,9 +38,13 @@ SPARSE = 2  # more cells than this times the rows: sorting beats counting into a
 SMALL = 1 << 14  # tables up to this size are not worth an intermediate one (measured)
 STEP = 8  # an intermediate table is estimated at this part of the nearest one
 WANTED = 2  # making one by sorting costs about as much as evaluating a node from the finer table so often (measured)
-LARGE = 1 << 18  # rows from which a table that several intermediate ones can be made from is worth its own making (measured)
+LARGE = (
+    1 << 18
+)  # rows from which a table that several intermediate ones can be made from is worth its own making (measured)
 SHARED = 0.8  # and what part of the rows it may be estimated at (measured)
-BATCH = 1 << 18  # rows times nodes that are sorted at once: they stay in the cache, and calls cost little (measured)
+BATCH = (
+    1 << 18
+)  # rows times nodes that are sorted at once: they stay in the cache, and calls cost little (measured)
 LONGER = 2  # rows may become this many times as many where each is to be one record
 BLOCK = 12  # an array may have this many times as many places as it has groups (measured)
 MEMO = 32 << 20  # bytes of look-up tables that are kept, and of sums of weights
@@ -83,9 +87,13 @@ class _Table:
         if k not in self._single:
             sizes = np.minimum(self.sizes, k).astype(np.intp)
             packs = (
-                tuple((axes, codes.repeat(sizes)) for axes, codes in self.packs) if sizes.sum() <= LONGER * len(sizes) else None
+                tuple((axes, codes.repeat(sizes)) for axes, codes in self.packs)
+                if sizes.sum() <= LONGER * len(sizes)
+                else None
             )
-            self._single[k] = None if packs is None else _Table(self.levels, packs, np.ones(len(packs[0][1])))
+            self._single[k] = (
+                None if packs is None else _Table(self.levels, packs, np.ones(len(packs[0][1])))
+            )
         return self._single[k]
 
     def clipped(self, k: int, kind: type[np.unsignedinteger]) -> Unsigned:
@@ -143,7 +151,11 @@ class _Outer:
         """The weight of every group, made once for the same weights."""
         same = tuple(map(id, weights))
         known = self._weights.get(same)
-        return self._weights.put(same, weights, rollup.weigh_keys(self.keys, weights, cards)) if known is None else known[1]
+        return (
+            self._weights.put(same, weights, rollup.weigh_keys(self.keys, weights, cards))
+            if known is None
+            else known[1]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,11 +182,18 @@ class Cells:
         if self.keys is not None or self.wide is not None:
             return self
         if self.outer is None:
-            keys = np.flatnonzero(self.sizes != 0)  # several times faster than of the numbers themselves
+            keys = np.flatnonzero(
+                self.sizes != 0
+            )  # several times faster than of the numbers themselves
             return Cells(self.rollup, self.levels, self.sizes.take(keys), keys)
         sizes = self.sizes.reshape(-1, len(self.outer.keys)).T
         group, inner = np.nonzero(sizes)
-        return Cells(self.rollup, self.levels, sizes[group, inner], self.outer.keys.take(group) * sizes.shape[1] + inner)
+        return Cells(
+            self.rollup,
+            self.levels,
+            sizes[group, inner],
+            self.outer.keys.take(group) * sizes.shape[1] + inner,
+        )
 
     def codes(self, axis: int) -> Index:
         """Every group's code on an axis, of compact cells."""
@@ -182,8 +201,16 @@ class Cells:
         for axes, packed in self.wide or ():
             if axis in axes:
                 return packed.astype(np.intp) // prod(cards[axis + 1 : axes.stop]) % cards[axis]
-        order = range(len(cards)) if self.last_axis is None else _moved(range(len(cards)), self.last_axis)
-        return self._known // prod(cards[after] for after in order[order.index(axis) + 1 :]) % cards[axis]
+        order = (
+            range(len(cards))
+            if self.last_axis is None
+            else _moved(range(len(cards)), self.last_axis)
+        )
+        return (
+            self._known
+            // prod(cards[after] for after in order[order.index(axis) + 1 :])
+            % cards[axis]
+        )
 
     @property
     def _known(self) -> Index:
@@ -206,7 +233,10 @@ class Cells:
             return float(found.sum())
         if self.outer is not None:
             split = self.outer.axes
-            lines, places = self.rollup.outer(weights[split:]), self.outer.weigh(self.rollup, weights[:split], cards)
+            lines, places = (
+                self.rollup.outer(weights[split:]),
+                self.outer.weigh(self.rollup, weights[:split], cards),
+            )
         else:
             split = _middle(tuple(cards))
             lines, places = self.rollup.outer(weights[:split]), self.rollup.outer(weights[split:])
@@ -226,11 +256,17 @@ class Cells:
         low = prod(cards[split:])
         if self.keys is None and self.wide is None:
             block = kept.reshape(-1, low)
-            return [*_along_each(block.sum(axis=1), cards[:split]), *_along_each(block.sum(axis=0), cards[split:])]
+            return [
+                *_along_each(block.sum(axis=1), cards[:split]),
+                *_along_each(block.sum(axis=0), cards[split:]),
+            ]
         if self.keys is None or self.last_axis is not None or max(prod(cards[:split]), low) > DENSE:
             return [_sums(self.codes(axis), kept, card) for axis, card in enumerate(cards)]
         high = self.keys // low
-        upper, lower = _sums(high, kept, prod(cards[:split])), _sums(self.keys - high * low, kept, low)
+        upper, lower = (
+            _sums(high, kept, prod(cards[:split])),
+            _sums(self.keys - high * low, kept, low),
+        )
         return [*_along_each(upper, cards[:split]), *_along_each(lower, cards[split:])]
 
     def find(self, codes: Sequence[Unsigned]) -> Index:
@@ -244,7 +280,10 @@ class Cells:
         cards = self.rollup.cards_at(self.levels)
         if self.wide is not None:
             theirs = self.rollup.pack(self.levels, places, [axes for axes, _ in self.wide])
-            both = [np.concatenate((ours, packed)) for (_, ours), (_, packed) in zip(self.wide, theirs, strict=True)]
+            both = [
+                np.concatenate((ours, packed))
+                for (_, ours), (_, packed) in zip(self.wide, theirs, strict=True)
+            ]
             rank = ranks(both, [prod(cards[axis] for axis in axes) for axes, _ in self.wide])
             where = np.empty(len(rank), dtype=np.intp)
             where[rank[: len(self.sizes)]] = np.arange(len(self.sizes))
@@ -263,12 +302,18 @@ class Cells:
         """For every one of compact cells the number of its group when only the first `axes` axes tell groups apart."""
         if self.wide is not None:
             cards = self.rollup.cards_at(self.levels)
-            told = [packed // prod(cards[max(axes, its.start) : its.stop]) for its, packed in self.wide if its.start < axes]
+            told = [
+                packed // prod(cards[max(axes, its.start) : its.stop])
+                for its, packed in self.wide
+                if its.start < axes
+            ]
             changed = np.any([packed[1:] != packed[:-1] for packed in told], axis=0)
         else:
             group = self._known // prod(self.rollup.cards_at(self.levels)[axes:])
             changed = group[1:] != group[:-1]
-        return np.concatenate((np.zeros(min(len(self.sizes), 1), dtype=np.intp), np.cumsum(changed)))
+        return np.concatenate(
+            (np.zeros(min(len(self.sizes), 1), dtype=np.intp), np.cumsum(changed))
+        )
 
 
 class Rollup:
@@ -289,7 +334,10 @@ class Rollup:
     ) -> None:
         if len(count) and not count.min():
             some = np.flatnonzero(count)
-            codes, carried = [column[some] for column in codes], [column[some] for column in carried]
+            codes, carried = (
+                [column[some] for column in codes],
+                [column[some] for column in carried],
+            )
             count = count[some]
         sizes = count.astype(np.float64)
         often = [np.bincount(column, sizes) for column in (*codes, *carried)]
@@ -298,16 +346,29 @@ class Rollup:
         """The column of every axis that is not carried."""
         self.real: list[list[Index]] = []
         """For every axis and level the real code of every code used here."""
-        self._up: list[list[Index]] = []  # for every axis and level the code of every leaf that occurs
+        self._up: list[
+            list[Index]
+        ] = []  # for every axis and level the code of every leaf that occurs
         base: list[Unsigned] = []
         order = [*self.axes, *range(len(codes), len(seen))]
         for j in order:
-            leaves, column, its_maps = seen[j], (*codes, *carried)[j], maps[j] if j < len(codes) else None
-            levels = [leaves] if its_maps is None else [np.asarray(level_map)[leaves] for level_map in its_maps]
+            leaves, column, its_maps = (
+                seen[j],
+                (*codes, *carried)[j],
+                maps[j] if j < len(codes) else None,
+            )
+            levels = (
+                [leaves]
+                if its_maps is None
+                else [np.asarray(level_map)[leaves] for level_map in its_maps]
+            )
             found = [np.unique(level, return_inverse=True) for level in levels]
             self.real.append([real.astype(np.intp) for real, _ in found])
             self._up.append([inverse.astype(np.intp) for _, inverse in found])
-            rank = np.zeros(int(leaves.max(initial=0)) + 1, dtype=np.uint16 if len(leaves) <= 1 << 16 else np.uint32)
+            rank = np.zeros(
+                int(leaves.max(initial=0)) + 1,
+                dtype=np.uint16 if len(leaves) <= 1 << 16 else np.uint32,
+            )
             rank[leaves] = np.arange(len(leaves))
             base.append(rank.take(column, mode="clip"))
         self._cards = [[len(real) for real in axis] for axis in self.real]
@@ -316,7 +377,9 @@ class Rollup:
         self.total = float(count.sum())
         bottom = (0,) * len(self.real)
         self._base = _Table(bottom, self.pack(bottom, base), sizes)
-        self._kept = _Kept([self._base], np.zeros((1, len(bottom)), dtype=np.int16), np.array([len(count)]))
+        self._kept = _Kept(
+            [self._base], np.zeros((1, len(bottom)), dtype=np.int16), np.array([len(count)])
+        )
         self._keeping = Lock()
         self._own = local()
         self._spare = keep_bytes
@@ -360,9 +423,13 @@ class Rollup:
         """The sum of the weights of every key's codes; `weights` may be of the first axes only, and then so are the keys."""
         cards = cards[: len(weights)]
         split = _middle(tuple(cards))
-        if len(cards) > 2 and prod(cards) > HALF * HALF:  # the halves would be large themselves: halve them again
+        if (
+            len(cards) > 2 and prod(cards) > HALF * HALF
+        ):  # the halves would be large themselves: halve them again
             left, right = np.divmod(keys, prod(cards[split:]))
-            return self.weigh_keys(left, weights[:split], cards[:split]) + self.weigh_keys(right, weights[split:], cards[split:])
+            return self.weigh_keys(left, weights[:split], cards[:split]) + self.weigh_keys(
+                right, weights[split:], cards[split:]
+            )
         high, low = self.outer(weights[:split]), self.outer(weights[split:])
         left = keys // len(low)
         found = high.take(left)
@@ -397,7 +464,9 @@ class Rollup:
                 for groups in self._sorted(some.table, some.nodes, some.axis, k, some.kind):
                     yield from self._smallest(*groups, k)
 
-    def masses(self, asks: Iterable[Ask], k: int, penalty: Callable[[Sizes], Sizes]) -> Iterator[tuple[Levels, float]]:
+    def masses(
+        self, asks: Iterable[Ask], k: int, penalty: Callable[[Sizes], Sizes]
+    ) -> Iterator[tuple[Levels, float]]:
         """For every node that `below` would give, a sum over its groups that depends on their sizes only.
 
         `penalty` gives what groups of these sizes add; from k on it is 0, whatever the size.
@@ -414,12 +483,16 @@ class Rollup:
                 yield from self._tallied(single, nodes, axis, last, bends)
                 continue
             for groups in self._sorted(table, nodes, axis, k, kind):
-                sums = np.add.reduceat(penalty(groups.sizes), np.concatenate(([0], groups.stops[:-1])))
+                sums = np.add.reduceat(
+                    penalty(groups.sizes), np.concatenate(([0], groups.stops[:-1]))
+                )
                 yield from zip(groups.nodes, sums.tolist(), strict=True)
 
     def _alike(self, asks: Iterable[Ask], k: int) -> Iterator[Cells | _Batch]:
         """The groups of nodes that have few, and the others in batches that can be sorted together."""
-        alike: dict[tuple[int, type[np.unsignedinteger], int | None, int], tuple[_Table, list[Levels]]] = {}
+        alike: dict[
+            tuple[int, type[np.unsignedinteger], int | None, int], tuple[_Table, list[Levels]]
+        ] = {}
         for node, axis in asks:
             levels = node if axis is None else _finer(node, axis)
             table = self._nearest(levels)
@@ -449,10 +522,19 @@ class Rollup:
             bits = int(rank.max()).bit_length()
             last = _Last((up << bits) + rank, bits, (int(up[-1]) + 1) << bits)
         widest = max(prod(_without(self.cards_at(levels), axis)) for levels in nodes) * last.values
-        return None if widest > WIDEST else last._replace(kind=np.uint32 if widest <= 1 << 32 else np.uint64)
+        return (
+            None
+            if widest > WIDEST
+            else last._replace(kind=np.uint32 if widest <= 1 << 32 else np.uint64)
+        )
 
     def _tallied(
-        self, table: _Table, nodes: Sequence[Levels], axis: int | None, last: _Last, bends: npt.NDArray[Any]
+        self,
+        table: _Table,
+        nodes: Sequence[Levels],
+        axis: int | None,
+        last: _Last,
+        bends: npt.NDArray[Any],
     ) -> Iterator[tuple[Levels, float]]:
         """A sum over the groups of some nodes that are at the same level on an axis, and of those one level coarser on it.
 
@@ -468,7 +550,9 @@ class Rollup:
             coarser = [(*levels[:axis], levels[axis] + 1, *levels[axis + 1 :]) for levels in nodes]
             yield from zip(coarser, self._pairs(keys, same, bends), strict=True)
 
-    def _pairs(self, keys: Unsigned, same: npt.NDArray[np.bool_], bends: npt.NDArray[Any]) -> list[float]:
+    def _pairs(
+        self, keys: Unsigned, same: npt.NDArray[np.bool_], bends: npt.NDArray[Any]
+    ) -> list[float]:
         nodes, rows = keys.shape
         sums = [float(rows * bends[0])] * nodes
         for distance in np.flatnonzero(bends).tolist():
@@ -476,17 +560,29 @@ class Rollup:
                 equal = same[: nodes * (rows - distance)].reshape(nodes, -1)
                 np.equal(keys[:, distance:], keys[:, :-distance], out=equal)
                 bend = float(bends[distance])
-                sums = [total + bend * np.count_nonzero(line) for total, line in zip(sums, equal, strict=True)]
+                sums = [
+                    total + bend * np.count_nonzero(line)
+                    for total, line in zip(sums, equal, strict=True)
+                ]
         return sums
 
     def _below(self, whole: Cells, k: int) -> Cells:
         small = np.flatnonzero(whole.sizes < k)
-        wide = None if whole.wide is None else tuple((axes, packed.take(small)) for axes, packed in whole.wide)
+        wide = (
+            None
+            if whole.wide is None
+            else tuple((axes, packed.take(small)) for axes, packed in whole.wide)
+        )
         keys = None if whole.keys is None else whole.keys.take(small)
         return Cells(self, whole.levels, whole.sizes.take(small), keys, wide)
 
     def _sorted(
-        self, table: _Table, nodes: Sequence[Levels], axis: int | None, k: int, kind: type[np.unsignedinteger]
+        self,
+        table: _Table,
+        nodes: Sequence[Levels],
+        axis: int | None,
+        k: int,
+        kind: type[np.unsignedinteger],
     ) -> Iterator[_Some]:
         """The groups of some nodes that are at the same level on an axis, and of those one level coarser on it.
 
@@ -496,10 +592,14 @@ class Rollup:
         """
         rows, bits = len(table.sizes), k.bit_length()
         card = 1 if axis is None else self._cards[axis][nodes[0][axis]]
-        keys = self._keys(table, nodes, axis, _Last(np.arange(card) << bits, bits, card << bits, kind))
+        keys = self._keys(
+            table, nodes, axis, _Last(np.arange(card) << bits, bits, card << bits, kind)
+        )
         keys += table.clipped(k, kind)
         keys.sort(axis=1)
-        cell = np.right_shift(keys, kind(bits), out=self._scratch("cell", keys.size, kind).reshape(keys.shape))
+        cell = np.right_shift(
+            keys, kind(bits), out=self._scratch("cell", keys.size, kind).reshape(keys.shape)
+        )
         keys &= kind((1 << bits) - 1)
         ends = self._scratch("ends", keys.size, np.bool_).reshape(keys.shape)
         np.not_equal(cell[:, 1:], cell[:, :-1], out=ends[:, :-1])
@@ -526,7 +626,9 @@ class Rollup:
         whole[1:] -= whole[:-1].copy()
         yield _Some(coarser, merged.take(last), whole, np.searchsorted(last, stops), axis)
 
-    def _keys(self, table: _Table, nodes: Sequence[Levels], axis: int | None, last: _Last) -> Unsigned:
+    def _keys(
+        self, table: _Table, nodes: Sequence[Levels], axis: int | None, last: _Last
+    ) -> Unsigned:
         """The rows' keys at some nodes that are at the same level on an axis, whose codes come last."""
         kind = last.kind
         keys = self._scratch("keys", len(nodes) * len(table.sizes), kind).reshape(len(nodes), -1)
@@ -534,7 +636,10 @@ class Rollup:
         strides, empty = [last.values] * len(nodes), True
         for axes, codes in reversed(table.packs):
             own = axis if axis in axes else None
-            added = np.empty((len(nodes), prod(self._cards[each][table.levels[each]] for each in axes)), dtype=kind)
+            added = np.empty(
+                (len(nodes), prod(self._cards[each][table.levels[each]] for each in axes)),
+                dtype=kind,
+            )
             told = own is not None
             for node, levels in enumerate(nodes):
                 look_up, values = self._look_up(axes, table.levels, levels, kind, own)
@@ -542,7 +647,9 @@ class Rollup:
                 strides[node] *= values
                 told |= values > 1
             if own is not None:
-                added += last.codes.take(self._along(axes, own, table.levels, nodes[0])).astype(kind)
+                added += last.codes.take(self._along(axes, own, table.levels, nodes[0])).astype(
+                    kind
+                )
             if told:
                 added.take(codes, axis=1, out=keys if empty else other, mode="clip")
                 if not empty:
@@ -553,7 +660,13 @@ class Rollup:
         return keys
 
     def _smallest(
-        self, nodes: Sequence[Levels], cells: Index, sizes: Index, stops: Index, axis: int | None, k: int
+        self,
+        nodes: Sequence[Levels],
+        cells: Index,
+        sizes: Index,
+        stops: Index,
+        axis: int | None,
+        k: int,
     ) -> Iterator[Cells]:
         """Of the cells of some nodes, one node's after the other's, those with fewer than k records."""
         small = np.flatnonzero(sizes < k)
@@ -590,7 +703,9 @@ class Rollup:
             return
         yield from self._walk(cells, axis + 1, high)
         for level in range(cells.levels[axis] + 1, high[axis] + 1):
-            cells = self._roll(self._table(cells), (*cells.levels[:axis], level, *cells.levels[axis + 1 :])).compact
+            cells = self._roll(
+                self._table(cells), (*cells.levels[:axis], level, *cells.levels[axis + 1 :])
+            ).compact
             yield from self._walk(cells, axis + 1, high)
 
     def _block(self, cells: Cells, axis: int) -> tuple[Sizes, _Outer] | None:
@@ -611,19 +726,32 @@ class Rollup:
         place = np.zeros(len(group), dtype=np.intp)
         place[last[:-1] + 1] = 1
         # Integers up to 2^24 are exact in 32 bits, and so is any sum of sizes that is no larger: half the memory to pass.
-        array: npt.NDArray[Any] = np.zeros(inner * len(last), dtype=np.float32 if self.total < 1 << 24 else np.float64)
+        array: npt.NDArray[Any] = np.zeros(
+            inner * len(last), dtype=np.float32 if self.total < 1 << 24 else np.float64
+        )
         array[(cells.keys - group * inner) * len(last) + np.cumsum(place)] = cells.sizes
         return array.reshape(*cards[axis:], len(last)), _Outer(axis, group.take(last))
 
-    def _walk_block(self, array: Sizes, outer: _Outer, levels: Levels, high: Levels) -> Iterator[Cells]:
+    def _walk_block(
+        self, array: Sizes, outer: _Outer, levels: Levels, high: Levels
+    ) -> Iterator[Cells]:
         """All nodes of a block, the last axis changing fastest; `arrays[p]` has its first p axes at the node's levels."""
         first, inner = outer.axes, len(self.axes) - outer.axes
         arrays = [array] * (inner + 1)
-        for node in product(*(range(levels[axis], high[axis] + 1) for axis in range(first, first + inner))):
+        for node in product(
+            *(range(levels[axis], high[axis] + 1) for axis in range(first, first + inner))
+        ):
             risen = max((p for p in range(inner) if node[p] > levels[first + p]), default=None)
             if risen is not None:
-                arrays[risen + 1 :] = [self._add(arrays[risen + 1], risen, first + risen, node[risen])] * (inner - risen)
-            yield Cells(self, (*levels[:first], *node, *levels[first + inner :]), arrays[inner].reshape(-1), outer=outer)
+                arrays[risen + 1 :] = [
+                    self._add(arrays[risen + 1], risen, first + risen, node[risen])
+                ] * (inner - risen)
+            yield Cells(
+                self,
+                (*levels[:first], *node, *levels[first + inner :]),
+                arrays[inner].reshape(-1),
+                outer=outer,
+            )
 
     def _add(self, array: Sizes, dimension: int, axis: int, level: int) -> Sizes:
         """The array with one axis a level higher: values are in tree order, so those that merge are slices."""
@@ -636,7 +764,9 @@ class Rollup:
             top: Sizes = array.sum(axis=dimension, keepdims=True)
             return top
         stops = np.searchsorted(step, np.arange(codes), side="right").tolist()
-        rolled: Sizes = np.empty((*array.shape[:dimension], codes, *array.shape[dimension + 1 :]), dtype=array.dtype)
+        rolled: Sizes = np.empty(
+            (*array.shape[:dimension], codes, *array.shape[dimension + 1 :]), dtype=array.dtype
+        )
         for code, (start, stop) in enumerate(zip([0, *stops], stops, strict=False)):
             place: Any = (*before, code)
             array[(*before, slice(start, stop))].sum(axis=dimension, out=rolled[place])
@@ -651,13 +781,17 @@ class Rollup:
             return Cells(self, levels, np.zeros(0), np.zeros(0, dtype=np.intp))
         if cells > WIDEST:
             return self._roll_wide(table, levels, cards)
-        told = [(axes, codes) for axes, codes in table.packs if prod(cards[axis] for axis in axes) > 1]
+        told = [
+            (axes, codes) for axes, codes in table.packs if prod(cards[axis] for axis in axes) > 1
+        ]
         if not told:
             return Cells(self, levels, np.array([table.sizes.sum()]))
         key, other = (self._scratch(name, len(table.sizes), np.intp) for name in ("key", "other"))
         for place, (axes, codes) in enumerate(told):
             look_up, _ = self._look_up(axes, table.levels, levels)
-            (look_up * prod(cards[axes.stop :])).take(codes, out=other if place else key, mode="clip")
+            (look_up * prod(cards[axes.stop :])).take(
+                codes, out=other if place else key, mode="clip"
+            )
             if place:
                 key += other
         if cells <= max(SPARSE * len(table.sizes), PACK):
@@ -665,21 +799,40 @@ class Rollup:
         return Cells(self, levels, *_sums_by_key(key, table.sizes, cells))
 
     def _roll_wide(self, table: _Table, levels: Levels, cards: Sequence[int]) -> Cells:
-        packs = [(axes, self._look_up(axes, table.levels, levels, np.uint32)[0].take(packed)) for axes, packed in table.packs]
-        rank = ranks([packed for _, packed in packs], [prod(cards[axis] for axis in axes) for axes, _ in packs])
+        packs = [
+            (axes, self._look_up(axes, table.levels, levels, np.uint32)[0].take(packed))
+            for axes, packed in table.packs
+        ]
+        rank = ranks(
+            [packed for _, packed in packs],
+            [prod(cards[axis] for axis in axes) for axes, _ in packs],
+        )
         sizes = _sums(rank, table.sizes, int(rank.max()) + 1)
         one = np.empty(len(sizes), dtype=np.intp)
         one[rank] = np.arange(len(rank))
-        return Cells(self, levels, sizes, wide=tuple((axes, packed.take(one)) for axes, packed in packs))
+        return Cells(
+            self, levels, sizes, wide=tuple((axes, packed.take(one)) for axes, packed in packs)
+        )
 
     def _look_up(
-        self, axes: range, fine: Levels, coarse: Levels, kind: type[np.integer] = np.intp, left_out: int | None = None
+        self,
+        axes: range,
+        fine: Levels,
+        coarse: Levels,
+        kind: type[np.integer] = np.intp,
+        left_out: int | None = None,
     ) -> tuple[npt.NDArray[Any], int]:
         """For every value of a pack at the fine levels its number at the coarse ones, and how many numbers there are.
 
         One axis may be left out.
         """
-        asked = (axes.start, fine[axes.start : axes.stop], coarse[axes.start : axes.stop], kind, left_out)
+        asked = (
+            axes.start,
+            fine[axes.start : axes.stop],
+            coarse[axes.start : axes.stop],
+            kind,
+            left_out,
+        )
         known = self._looked_up.get(asked)
         if known is not None:
             return known[1], cast(int, known[0])
@@ -700,7 +853,9 @@ class Rollup:
             return known[1]
         inner = prod(self._cards[each][fine[each]] for each in range(axis + 1, axes.stop))
         outer = prod(self._cards[each][fine[each]] for each in range(axes.start, axis))
-        return self._looked_up.put(asked, None, np.tile(np.repeat(self._to(axis, fine[axis], coarse[axis]), inner), outer))
+        return self._looked_up.put(
+            asked, None, np.tile(np.repeat(self._to(axis, fine[axis], coarse[axis]), inner), outer)
+        )
 
     def _to(self, axis: int, fine: int, coarse: int) -> Index:
         """The coarse level's code of every code of the fine level."""
@@ -718,23 +873,38 @@ class Rollup:
         cells = cells.compact
         if cells.wide is not None:
             columns = [cells.codes(axis) for axis in range(len(self.real))]
-            return _Table(cells.levels, self.pack(cells.levels, columns), cells.sizes.astype(np.float64, copy=False))
+            return _Table(
+                cells.levels,
+                self.pack(cells.levels, columns),
+                cells.sizes.astype(np.float64, copy=False),
+            )
         keys, cards = cells.keys, self.cards_at(cells.levels)
         assert keys is not None
         packs: list[tuple[range, Unsigned]] = []
         for axes in reversed(packs_of(cards, PACK)):
             size = prod(cards[axis] for axis in axes)
             rest = keys // size if axes.start else None
-            packs.append((axes, (keys if rest is None else keys - rest * size).astype(_pack_type(size))))
+            packs.append(
+                (axes, (keys if rest is None else keys - rest * size).astype(_pack_type(size)))
+            )
             keys = rest if rest is not None else keys
-        return _Table(cells.levels, tuple(reversed(packs)), cells.sizes.astype(np.float64, copy=False))
+        return _Table(
+            cells.levels, tuple(reversed(packs)), cells.sizes.astype(np.float64, copy=False)
+        )
 
-    def pack(self, levels: Levels, columns: Sequence[npt.NDArray[np.integer]], runs: Sequence[range] | None = None) -> Packs:
+    def pack(
+        self,
+        levels: Levels,
+        columns: Sequence[npt.NDArray[np.integer]],
+        runs: Sequence[range] | None = None,
+    ) -> Packs:
         """Packs of the codes of every axis."""
         cards = self.cards_at(levels)
         found: list[tuple[range, Unsigned]] = []
         for axes in packs_of(cards, PACK) if runs is None else runs:
-            packed = np.zeros(len(columns[axes.start]), dtype=_pack_type(prod(cards[axis] for axis in axes)))
+            packed = np.zeros(
+                len(columns[axes.start]), dtype=_pack_type(prod(cards[axis] for axis in axes))
+            )
             for axis in axes:
                 packed *= packed.dtype.type(max(cards[axis], 1) if axis > axes.start else 1)
                 packed += columns[axis].astype(packed.dtype)
@@ -771,7 +941,9 @@ class Rollup:
         between = {tuple(map(min, step, other)) for other in steps} - self._tried
         steps.append(step)
         some = [
-            (estimate, levels) for levels in between if (estimate := self._estimate(self._log_cells(levels))) <= SHARED * rows
+            (estimate, levels)
+            for levels in between
+            if (estimate := self._estimate(self._log_cells(levels))) <= SHARED * rows
         ]
         if not some:
             return table
@@ -790,7 +962,9 @@ class Rollup:
                 self._spare -= size
                 kept = self._kept
                 levels = np.vstack([kept.levels, np.array(table.levels, dtype=np.int16)])
-                self._kept = _Kept([*kept.tables, table], levels, np.append(kept.rows, len(table.sizes)))
+                self._kept = _Kept(
+                    [*kept.tables, table], levels, np.append(kept.rows, len(table.sizes))
+                )
 
     def _intermediate(self, fine: Levels, coarse: Levels, rows: float) -> Levels | None:
         """The node between two estimated at no more than `rows` groups, by the steps that merge most; None if there is none."""
@@ -801,7 +975,10 @@ class Rollup:
         while self._estimate(cells) > rows:
             best, axis = 0.0, -1
             for a, level in enumerate(levels):
-                if level < coarse[a] and self._log_card[a][level] - self._log_card[a][level + 1] > best:
+                if (
+                    level < coarse[a]
+                    and self._log_card[a][level] - self._log_card[a][level + 1] > best
+                ):
                     best, axis = self._log_card[a][level] - self._log_card[a][level + 1], a
             if axis < 0:
                 return None
@@ -826,7 +1003,9 @@ class Rollup:
         log_cells = self._log_cells(levels)
         place = int(log_cells)
         seen = groups / max(self._guess(log_cells), 1.0)
-        self._correction[place] = seen if place not in self._correction else (3 * self._correction[place] + seen) / 4
+        self._correction[place] = (
+            seen if place not in self._correction else (3 * self._correction[place] + seen) / 4
+        )
 
     def _log_cardinality(self, axis: int) -> list[float]:
         """Between the logarithm of the number of values and their entropy, for every level: how much the axis splits."""
@@ -842,7 +1021,9 @@ def _along_each(values: Floats, cards: Sequence[int]) -> Iterator[Floats]:
     """The sums of an array's values along every axis but one, for each."""
     array = values.reshape(cards)
     for axis in range(len(cards)):
-        yield array.sum(axis=tuple(other for other in range(len(cards)) if other != axis), dtype=np.float64)
+        yield array.sum(
+            axis=tuple(other for other in range(len(cards)) if other != axis), dtype=np.float64
+        )
 
 
 def _finer(levels: Levels, axis: int) -> Levels:
@@ -872,7 +1053,9 @@ def _sums(places: npt.NDArray[np.integer], sizes: Floats, cells: int) -> Floats:
 def _sums_by_key(keys: Index, sizes: Floats, cells: int) -> tuple[Floats, Index]:
     """The sums of sizes for every key that occurs, and those keys, ascending."""
     bits = int(sizes.max(initial=0)).bit_length()
-    if cells << bits <= WIDEST:  # key and size in one number: sorting numbers is several times faster than their order
+    if (
+        cells << bits <= WIDEST
+    ):  # key and size in one number: sorting numbers is several times faster than their order
         keys <<= bits
         keys += sizes.astype(np.intp)
         keys.sort()

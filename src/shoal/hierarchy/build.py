@@ -67,17 +67,33 @@ def intervals(
         if own is None and bound is None:
             raise ParameterError(f"give `{name}`, or `{other}` for a domain that is open there")
     ends = _Ends(
-        *(None if x is None else _number(x, f"`{n}`", kind) for n, x in zip(_Ends.NAMES, (low, bottom, top, high), strict=True))
+        *(
+            None if x is None else _number(x, f"`{n}`", kind)
+            for n, x in zip(_Ends.NAMES, (low, bottom, top, high), strict=True)
+        )
     )
-    grid = _number(step, "`step`", kind) if step is not None else Decimal(1) if kind is Kind.INTEGER else None
+    grid = (
+        _number(step, "`step`", kind)
+        if step is not None
+        else Decimal(1)
+        if kind is Kind.INTEGER
+        else None
+    )
     if widths:
         start = _number(origin, "`origin`", kind)
-        named = [(f"width {plain(w)}", _multiples(w, start, ends)) for w in (_number(w, "one of `widths`", kind) for w in widths)]
+        named = [
+            (f"width {plain(w)}", _multiples(w, start, ends))
+            for w in (_number(w, "one of `widths`", kind) for w in widths)
+        ]
     else:
-        named = [(f"list {i + 1} of `cuts`", _given(points, ends, kind)) for i, points in enumerate(cuts)]
+        named = [
+            (f"list {i + 1} of `cuts`", _given(points, ends, kind)) for i, points in enumerate(cuts)
+        ]
     if grid is not None:
         if end == "open":
-            raise ParameterError("end='open' is for continuous domains; lower `high` by one step instead")
+            raise ParameterError(
+                "end='open' is for continuous domains; lower `high` by one step instead"
+            )
         return _discrete(ends, named, grid, closed, kind, root)
     return _continuous(ends, named, closed, end == "closed", root)
 
@@ -89,10 +105,16 @@ class _Ends:
 
     def __init__(self, *given: Decimal | None) -> None:
         self.low, self.bottom, self.top, self.high = given
-        known = [(name, value) for name, value in zip(self.NAMES, given, strict=True) if value is not None]
+        known = [
+            (name, value)
+            for name, value in zip(self.NAMES, given, strict=True)
+            if value is not None
+        ]
         for (name, value), (after, beyond) in pairwise(known):
             if value > beyond or (value == beyond and name == "low" and after == "bottom"):
-                raise ParameterError(f"`{after}` must not be {'below' if value > beyond else 'equal to'} `{name}`")
+                raise ParameterError(
+                    f"`{after}` must not be {'below' if value > beyond else 'equal to'} `{name}`"
+                )
 
     @property
     def first(self) -> Decimal:
@@ -120,11 +142,15 @@ def _multiples(width: Decimal, origin: Decimal, ends: _Ends) -> set[Decimal]:
 
 def _given(points: Sequence[Number], ends: _Ends, kind: Kind) -> set[Decimal]:
     if isinstance(points, str) or not isinstance(points, Iterable):
-        raise ParameterError("`cuts` is a list of lists, one for each level, as in cuts=[[10, 20, 30], [20]]")
+        raise ParameterError(
+            "`cuts` is a list of lists, one for each level, as in cuts=[[10, 20, 30], [20]]"
+        )
     found = {_number(point, "one of `cuts`", kind) for point in points}
     outside = sorted(point for point in found if not ends.first <= point <= ends.last)
     if outside:
-        raise ParameterError(f"cut point {plain(outside[0])} is outside the domain, or beyond `bottom` or `top`; leave it out")
+        raise ParameterError(
+            f"cut point {plain(outside[0])} is outside the domain, or beyond `bottom` or `top`; leave it out"
+        )
     return found | ends.bounds()
 
 
@@ -138,20 +164,31 @@ def _nested(named: "list[tuple[str, set[Decimal]]]") -> None:
 
 
 def _discrete(
-    ends: _Ends, named: "list[tuple[str, set[Decimal]]]", step: Decimal, closed: str, kind: Kind, root: str
+    ends: _Ends,
+    named: "list[tuple[str, set[Decimal]]]",
+    step: Decimal,
+    closed: str,
+    kind: Kind,
+    root: str,
 ) -> Hierarchy:
     """Every value of the grid a leaf; an open end is one leaf more."""
     if step <= 0:
         raise ParameterError(f"`step` is {plain(step)}; it is above 0")
     if kind is Kind.FLOAT and (ends.low is None or ends.high is None):
-        raise ParameterError("a domain with a step needs `low` and `high`; leave `step` out for an open one")
-    after = step if closed == "right" else Decimal(0)  # a cut that is closed on the right belongs to the value before it
+        raise ParameterError(
+            "a domain with a step needs `low` and `high`; leave `step` out for an open one"
+        )
+    after = (
+        step if closed == "right" else Decimal(0)
+    )  # a cut that is closed on the right belongs to the value before it
     low = ends.first + after - step if ends.low is None else ends.low
     high = ends.last + after if ends.high is None else ends.high
     count = int((high - low) / step) + 1
     _afford(count)
     if low + step * (count - 1) != high:
-        raise ParameterError("`high` is not `low` plus a whole number of steps; change one of them, or `step`")
+        raise ParameterError(
+            "`high` is not `low` plus a whole number of steps; change one of them, or `step`"
+        )
     if not named and ends.bounds():
         named = [("step", _multiples(step, low, ends))]
     _nested(named)
@@ -169,12 +206,21 @@ def _discrete(
     def label(start: int, stop: int) -> str:
         if stop == bottom:
             return below(low + step * stop)
-        return or_more(values[start]) if start == top else from_to(values[start], values[stop - 1], negative)
+        return (
+            or_more(values[start])
+            if start == top
+            else from_to(values[start], values[stop - 1], negative)
+        )
 
     levels = []
     for _, points in named:
         starts = sorted({0, *(start for start in map(place, points) if start < count)})
-        levels.append((starts, [label(*ends_of) for ends_of in zip(starts, [*starts[1:], count], strict=True)]))
+        levels.append(
+            (
+                starts,
+                [label(*ends_of) for ends_of in zip(starts, [*starts[1:], count], strict=True)],
+            )
+        )
     if ends.low is not None and ends.high is not None:
         return _stacked(texts, levels, kind, root)
     cuts = [*map(float, values), float(high + step)]
@@ -187,12 +233,16 @@ def _discrete(
     return replace(_stacked(leaves, levels, kind, root), cuts=_distinct(cuts), end_closed=False)
 
 
-def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: str, end_closed: bool, root: str) -> Hierarchy:
+def _continuous(
+    ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: str, end_closed: bool, root: str
+) -> Hierarchy:
     """The intervals of the first level as leaves."""
     if ends.high is not None and ends.high in (ends.low, ends.top):
         raise ParameterError("`high` must be above `low` and above `top`")
     if not named and not ends.bounds():
-        raise ParameterError("give `widths` or `cuts`; a continuous domain has no values of its own")
+        raise ParameterError(
+            "give `widths` or `cuts`; a continuous domain has no values of its own"
+        )
     named = named or [("bottom and top", ends.bounds())]
     _nested(named)
     edges = [ends.low, *sorted(named[0][1] - {ends.low, ends.high}), ends.high]
@@ -205,14 +255,24 @@ def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: st
             return below(high, not left)  # type: ignore[arg-type]
         if high is None or low == ends.top:
             return above(low, left)
-        return between(low, high, left or (start == 0 and end_closed), not left or (stop == last and end_closed))
+        return between(
+            low,
+            high,
+            left or (start == 0 and end_closed),
+            not left or (stop == last and end_closed),
+        )
 
     levels = []
     for _, points in named:
         starts = [0, *sorted(places[point] for point in points - {ends.low, ends.high})]
-        levels.append((starts, [label(*ends_of) for ends_of in zip(starts, [*starts[1:], last], strict=True)]))
+        levels.append(
+            (starts, [label(*ends_of) for ends_of in zip(starts, [*starts[1:], last], strict=True)])
+        )
     cuts = [math.nan if edge is None else float(edge) for edge in edges]
-    cuts[0], cuts[-1] = -math.inf if ends.low is None else cuts[0], math.inf if ends.high is None else cuts[-1]
+    cuts[0], cuts[-1] = (
+        -math.inf if ends.low is None else cuts[0],
+        math.inf if ends.high is None else cuts[-1],
+    )
     made = _stacked(levels[0][1], levels[1:], Kind.FLOAT, root)
     end_closed = end_closed and math.isfinite(cuts[-1] if left else cuts[0])
     return replace(made, cuts=_distinct(cuts), closed=closed, end_closed=end_closed)
@@ -220,7 +280,9 @@ def _continuous(ends: _Ends, named: "list[tuple[str, set[Decimal]]]", closed: st
 
 def _distinct(cuts: list[float]) -> tuple[float, ...]:
     if len(set(cuts)) < len(cuts):
-        raise ParameterError("two cut points are the same floating-point number; leave one out, or declare `low` and `high`")
+        raise ParameterError(
+            "two cut points are the same floating-point number; leave one out, or declare `low` and `high`"
+        )
     return tuple(cuts)
 
 
@@ -250,12 +312,20 @@ def dates(
         raise ParameterError(f"`levels` has {unknown[0]!r}; it takes {listed(PERIODS)}")
     for fine, coarse in pairwise(levels):
         if coarse not in COARSER[fine]:
-            reason = "weeks cross the ends of months and years" if "week" in (fine, coarse) else "the finer comes first"
+            reason = (
+                "weeks cross the ends of months and years"
+                if "week" in (fine, coarse)
+                else "the finer comes first"
+            )
             allowed = ", ".join(map(repr, COARSER[fine])) or "only the root"
-            raise ParameterError(f"{fine!r} does not nest in {coarse!r}: {reason}; above {fine!r} goes {allowed}")
+            raise ParameterError(
+                f"{fine!r} does not nest in {coarse!r}: {reason}; above {fine!r} goes {allowed}"
+            )
     chosen = [PERIODS[level] for level in ("day", *levels) if level != "day"]
     days = map(dt.date.fromordinal, range(start.toordinal(), stop.toordinal() + 1))
-    return Hierarchy.from_lines([[day.isoformat(), *(label(day) for label in chosen), root] for day in days], Kind.DATE)
+    return Hierarchy.from_lines(
+        [[day.isoformat(), *(label(day) for label in chosen), root] for day in days], Kind.DATE
+    )
 
 
 PERIODS: dict[str, Callable[[dt.date], str]] = {
@@ -301,7 +371,9 @@ def mask(
     ['10117', '1011*', '10***', '*']
     """
     if (values is None) == (length is None and isinstance(alphabet, str)):
-        raise ParameterError("give `values`, or `length` and `alphabet` for all texts of that length")
+        raise ParameterError(
+            "give `values`, or `length` and `alphabet` for all texts of that length"
+        )
     for name, given in (("side", side), ("align", align)):
         if given not in ("left", "right"):
             raise ParameterError(f"{name}={given!r}; it takes 'left' or 'right'")
@@ -313,13 +385,29 @@ def mask(
     width = max(map(len, texts), default=0)
     if steps is None:
         steps = range(1, width)
-    if any(not isinstance(step, int) or step < 1 for step in steps) or sorted(set(steps)) != list(steps):
-        raise ParameterError("`steps` are whole numbers of masked characters, each above the one before, such as 1, 2, 4")
-    filled = texts if pad is None else [text.ljust(width, pad) if align == "left" else text.rjust(width, pad) for text in texts]
+    if any(not isinstance(step, int) or step < 1 for step in steps) or sorted(set(steps)) != list(
+        steps
+    ):
+        raise ParameterError(
+            "`steps` are whole numbers of masked characters, each above the one before, such as 1, 2, 4"
+        )
+    filled = (
+        texts
+        if pad is None
+        else [
+            text.ljust(width, pad) if align == "left" else text.rjust(width, pad) for text in texts
+        ]
+    )
     if side == "right":
-        masked = [[text[: max(len(text) - n, 0)] + symbol * min(n, len(text)) for text in filled] for n in steps if n < width]
+        masked = [
+            [text[: max(len(text) - n, 0)] + symbol * min(n, len(text)) for text in filled]
+            for n in steps
+            if n < width
+        ]
     else:
-        masked = [[symbol * min(n, len(text)) + text[n:] for text in filled] for n in steps if n < width]
+        masked = [
+            [symbol * min(n, len(text)) + text[n:] for text in filled] for n in steps if n < width
+        ]
     return Hierarchy.from_lines(list(zip(texts, *masked, [root] * len(texts), strict=True)), kind)
 
 
@@ -329,7 +417,9 @@ def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
             raise ParameterError("`length` is a whole number above 0")
         alphabet = [alphabet] * length
     elif length not in (None, len(alphabet)):
-        raise ParameterError(f"`length` is {length} and there are {len(alphabet)} alphabets; give one a place")
+        raise ParameterError(
+            f"`length` is {length} and there are {len(alphabet)} alphabets; give one a place"
+        )
     if any(not characters or len(set(characters)) < len(characters) for characters in alphabet):
         raise ParameterError("an `alphabet` is empty or has a character twice")
     _afford(math.prod(map(len, alphabet)))
@@ -360,10 +450,19 @@ def order(
         runs = _runs(size, len(starts), number)
         starts = [starts[begin] for begin in accumulate(runs[:-1], initial=0)]
         spans = zip(starts, [*starts[1:], len(texts)], strict=True)
-        levels.append((starts, [texts[a] if b - a == 1 else f"{texts[a]} to {texts[b - 1]}" for a, b in spans]))
+        levels.append(
+            (
+                starts,
+                [texts[a] if b - a == 1 else f"{texts[a]} to {texts[b - 1]}" for a, b in spans],
+            )
+        )
         if len(set(levels[-1][1])) < len(starts):
-            raise HierarchyError(f"two runs of level {number} would have the same label; make groups with names instead")
-    Hierarchy.from_lines([[text, root] for text in texts], kind)  # refuses duplicates and what is not of the type
+            raise HierarchyError(
+                f"two runs of level {number} would have the same label; make groups with names instead"
+            )
+    Hierarchy.from_lines(
+        [[text, root] for text in texts], kind
+    )  # refuses duplicates and what is not of the type
     return _stacked(texts, levels, kind, root)
 
 
@@ -372,7 +471,9 @@ def _runs(size: int | Sequence[int], total: int, level: int) -> list[int]:
     if not isinstance(runs, Sequence) or any(not isinstance(run, int) or run < 1 for run in runs):
         raise ParameterError(f"`sizes` of level {level}: a size is a whole number above 0")
     if not isinstance(size, int) and sum(runs) != total:
-        raise ParameterError(f"`sizes` of level {level} sum to {sum(runs)}, and the level below has {plural(total, 'value')}")
+        raise ParameterError(
+            f"`sizes` of level {level} sum to {sum(runs)}, and the level below has {plural(total, 'value')}"
+        )
     return list(runs)
 
 
@@ -402,14 +503,20 @@ def groups(
             which = f"1 value of the domain is in no group, {absent[0]!r}"
             if len(absent) > 1:
                 which = f"{len(absent):,} values of the domain are in no group, {absent[0]!r} first"
-            raise HierarchyError(f"{which}; put all values into groups, or give `rest`, the group of the others")
+            raise HierarchyError(
+                f"{which}; put all values into groups, or give `rest`, the group of the others"
+            )
         paths += [(text, str(rest)) for text in absent]
     depth = max(map(len, paths), default=0)
     # A value's own group is repeated upwards from below: (JP, Asia) becomes (JP, Asia, Asia).
-    return Hierarchy.from_lines([[*path[:1], *path[1:2] * (depth - len(path)), *path[1:], root] for path in paths], kind)
+    return Hierarchy.from_lines(
+        [[*path[:1], *path[1:2] * (depth - len(path)), *path[1:], root] for path in paths], kind
+    )
 
 
-def _paths(tree: Tree | Sequence[object], above: tuple[str, ...], kind: Kind) -> Iterator[tuple[str, ...]]:
+def _paths(
+    tree: Tree | Sequence[object], above: tuple[str, ...], kind: Kind
+) -> Iterator[tuple[str, ...]]:
     if isinstance(tree, Mapping):
         for name, below in tree.items():
             yield from _paths(below, (str(name), *above), kind)
@@ -419,7 +526,9 @@ def _paths(tree: Tree | Sequence[object], above: tuple[str, ...], kind: Kind) ->
         yield from ((text, *above) for text in _texts(tree, kind))
 
 
-def suppress(values: Iterable[object], *, kind: Kind | str = Kind.TEXT, root: str = "*") -> Hierarchy:
+def suppress(
+    values: Iterable[object], *, kind: Kind | str = Kind.TEXT, root: str = "*"
+) -> Hierarchy:
     """Two levels: the value as it is, or nothing of it.
 
     >>> suppress(["male", "female"]).lines()
@@ -448,19 +557,33 @@ def derive(column: Coded, make: Callable[..., Hierarchy], **options: Any) -> Hie
     """
     keys = [key for key in column.keys if key is not None]
     if not keys:
-        raise HierarchyError(f"column {column.name!r} has no values to derive a hierarchy from; declare its domain")
-    domain: tuple[object, ...] = (keys[0], keys[-1]) if make in (intervals, dates) else ([column.kind.text(key) for key in keys],)
+        raise HierarchyError(
+            f"column {column.name!r} has no values to derive a hierarchy from; declare its domain"
+        )
+    domain: tuple[object, ...] = (
+        (keys[0], keys[-1])
+        if make in (intervals, dates)
+        else ([column.kind.text(key) for key in keys],)
+    )
     if make is not dates:
         options = {"kind": column.kind} | options
     try:
         return replace(make(*domain, **options), derived=True)
-    except (HierarchyError, TooLargeError) as error:  # their messages may name values, which are private here
+    except (
+        HierarchyError,
+        TooLargeError,
+    ) as error:  # their messages may name values, which are private here
         raise type(error)(
             f"column {column.name!r}: its values do not fit this kind of hierarchy (or are too many); declare the domain instead"
         ) from None
 
 
-def _stacked(texts: Sequence[str], levels: "Sequence[tuple[Sequence[int], Sequence[str]]]", kind: Kind, root: str) -> Hierarchy:
+def _stacked(
+    texts: Sequence[str],
+    levels: "Sequence[tuple[Sequence[int], Sequence[str]]]",
+    kind: Kind,
+    root: str,
+) -> Hierarchy:
     """Leaves in order, levels as the first leaves of their runs with a label each, and a root."""
     labels: list[tuple[str, ...]] = [tuple(texts)]
     maps = [np.arange(len(texts), dtype=smallest(len(texts)))]
@@ -498,9 +621,13 @@ def _texts(values: Iterable[object], kind: Kind) -> list[str]:
         try:
             key: Key | None = kind.key(value)
         except (ValueError, TypeError):
-            raise HierarchyError(f"value {len(texts) + 1} is not of the declared type {kind.value!r}") from None
+            raise HierarchyError(
+                f"value {len(texts) + 1} is not of the declared type {kind.value!r}"
+            ) from None
         if key is None:
-            raise HierarchyError(f"value {len(texts) + 1} is missing; leave it out, missing values have a place of their own")
+            raise HierarchyError(
+                f"value {len(texts) + 1} is missing; leave it out, missing values have a place of their own"
+            )
         texts.append(value if isinstance(value, str) else kind.text(key))
     if not texts:
         raise HierarchyError("the domain has no values; declare at least one")

@@ -57,12 +57,16 @@ class Problems:
             raise HierarchyError("; ".join(self.errors))
 
 
-def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers: Sequence[int] | None = None) -> Problems:
+def problems(
+    lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers: Sequence[int] | None = None
+) -> Problems:
     """Everything wrong with the lines of a hierarchy; `numbers` are the lines' numbers in their file, else 1, 2, 3…"""
     found = Problems()
     numbers = numbers or range(1, len(lines) + 1)
     if blank := [number for number, line in zip(numbers, lines, strict=True) if not line]:
-        found.warn("blank line", f"{_lines(blank)} {'is' if len(blank) == 1 else 'are'} empty and skipped")
+        found.warn(
+            "blank line", f"{_lines(blank)} {'is' if len(blank) == 1 else 'are'} empty and skipped"
+        )
     filled = [(number, line) for number, line in zip(numbers, lines, strict=True) if line]
     if not filled:
         found.error("empty", "the hierarchy is empty; give it one line a value")
@@ -78,7 +82,8 @@ def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers:
         filled = [(number, line) for number, line in filled if len(line) == depth]
     if depth < 2:
         found.error(
-            "one level", "there is only one level; add a root such as '*' to every line (or read the file with add_root='*')"
+            "one level",
+            "there is only one level; add a root such as '*' to every line (or read the file with add_root='*')",
         )
     at = [number for number, _ in filled]
     columns = list(zip(*(line for _, line in filled), strict=True))
@@ -91,18 +96,25 @@ def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers:
         for level in range(1, depth):
             ordered = codes[level][laid.order]
             if np.count_nonzero(ordered[1:] != ordered[:-1]) > ordered.max():
-                found.error("intervals", f"level {level} merges intervals that are no neighbours; only neighbours can be merged")
+                found.error(
+                    "intervals",
+                    f"level {level} merges intervals that are no neighbours; only neighbours can be merged",
+                )
     for level in range(1, depth - 1):
         # The last line to write decides a value's parent; a value on two paths then disagrees with some line.
         parents = np.empty(codes[level].max() + 1, dtype=np.int64)
         parents[codes[level]] = codes[level + 1]
-        torn = {columns[level][i] for i in np.flatnonzero(parents[codes[level]] != codes[level + 1])}
+        torn = {
+            columns[level][i] for i in np.flatnonzero(parents[codes[level]] != codes[level + 1])
+        }
         if torn:
             above: dict[str, dict[str, None]] = {}
             for label, parent in zip(columns[level], columns[level + 1], strict=True):
                 if label in torn:
                     above.setdefault(label, {})[parent] = None
-            paths = (f"{label!r} (becomes {_some(map(repr, over))})" for label, over in above.items())
+            paths = (
+                f"{label!r} (becomes {_some(map(repr, over))})" for label, over in above.items()
+            )
             found.error(
                 "two paths",
                 f"on two paths from level {level} to {level + 1}: {_some(paths)}; give different things different names",
@@ -118,10 +130,14 @@ def problems(lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers:
     for level in range(1, depth):
         if sizes[level] == sizes[level - 1] and sizes[0] > 1:
             found.warn(
-                "merges nothing", f"level {level} merges nothing that level {level - 1} has not merged; it only costs time"
+                "merges nothing",
+                f"level {level} merges nothing that level {level - 1} has not merged; it only costs time",
             )
     if len(roots) == 1 and sizes[0] > 1 and roots[0] in columns[0]:
-        found.warn("root is a value", f"{roots[0]!r} is a value at level 0 and also the root; a reader cannot tell them apart")
+        found.warn(
+            "root is a value",
+            f"{roots[0]!r} is a value at level 0 and also the root; a reader cannot tell them apart",
+        )
     return found
 
 
@@ -130,20 +146,38 @@ def _check_cells(found: Problems, columns: "list[tuple[str, ...]]", at: list[int
     for level, column in enumerate(columns):
         # A blank value stands for missing ones, and only such a value may stay blank below the root.
         may_stay = columns[0] if 0 < level < len(columns) - 1 else [" "] * len(at)
-        if empty := [number for number, cell, value in zip(at, column, may_stay, strict=True) if cell == "" and value != ""]:
+        if empty := [
+            number
+            for number, cell, value in zip(at, column, may_stay, strict=True)
+            if cell == "" and value != ""
+        ]:
             if level:
-                found.error("blank cell", f"level {level} is blank in {_lines(empty)}; write what the value becomes there")
+                found.error(
+                    "blank cell",
+                    f"level {level} is blank in {_lines(empty)}; write what the value becomes there",
+                )
             else:
-                found.warn("blank cell", f"the value in {_lines(empty)} is blank; it stands for missing values")
-        spaced.update(number for number, cell in zip(at, column, strict=True) if cell != cell.strip())
+                found.warn(
+                    "blank cell",
+                    f"the value in {_lines(empty)} is blank; it stands for missing values",
+                )
+        spaced.update(
+            number for number, cell in zip(at, column, strict=True) if cell != cell.strip()
+        )
     if spaced:
-        found.warn("spaces", f"cells begin or end with a space in {_lines(sorted(spaced))}; values match the table's exactly")
+        found.warn(
+            "spaces",
+            f"cells begin or end with a space in {_lines(sorted(spaced))}; values match the table's exactly",
+        )
 
 
-def _check_values(found: Problems, filled: "list[tuple[int, Sequence[str]]]", kind: Kind, laid: Axis | str | None) -> None:
+def _check_values(
+    found: Problems, filled: "list[tuple[int, Sequence[str]]]", kind: Kind, laid: Axis | str | None
+) -> None:
     if isinstance(laid, str):
         found.error(
-            "intervals", f"the intervals at level 0 do not make one axis: {laid}; each must begin where the one before ends"
+            "intervals",
+            f"the intervals at level 0 do not make one axis: {laid}; each must begin where the one before ends",
         )
     first: dict[Key | None, int] = {}
     misfits: list[str] = []
@@ -160,7 +194,10 @@ def _check_values(found: Problems, filled: "list[tuple[int, Sequence[str]]]", ki
             same = list(filled[j][1][1:]) == list(line[1:])
             (twice if same else torn).append(f"{line[0]!r} (lines {filled[j][0]} and {number})")
     if misfits:
-        found.error("type", f"not of the declared type {kind.value!r}: {_some(misfits)}; declare another type, or correct them")
+        found.error(
+            "type",
+            f"not of the declared type {kind.value!r}: {_some(misfits)}; declare another type, or correct them",
+        )
     if twice:
         found.error("duplicates", f"duplicates: {_some(twice)}; keep one line a value")
     if torn:
@@ -179,7 +216,9 @@ def axis_of(values: Sequence[str], kind: Kind) -> Axis | str | None:
         if not ranges or None in ranges:
             return None
         if "" in values:
-            return "one value is blank; leave its line out, missing values have a place of their own"
+            return (
+                "one value is blank; leave its line out, missing values have a place of their own"
+            )
         try:
             return axis([one for one in ranges if one])
         except ValueError as error:

@@ -77,7 +77,11 @@ def _counter(tree: Hierarchy) -> Callable[[str], int]:
         if kind is Kind.DATE:
             days = _DAYS.fullmatch(text)
             try:
-                return bisect_right(keys, kind.key(days[2])) - bisect_left(keys, kind.key(days[1])) if days else 0  # type: ignore[type-var]
+                return (
+                    bisect_right(keys, kind.key(days[2])) - bisect_left(keys, kind.key(days[1]))  # type: ignore[type-var]
+                    if days
+                    else 0
+                )
             except ValueError:
                 return 0
         found = ranges.parse(text, kind)

@@ -38,14 +38,19 @@ class Lines:
     guessed: bool
     derived: bool
 
-    def problems(self, kind: Kind = Kind.TEXT, *, root: str | None = None, add_root: str | None = None) -> Problems:
+    def problems(
+        self, kind: Kind = Kind.TEXT, *, root: str | None = None, add_root: str | None = None
+    ) -> Problems:
         """Everything wrong with the file."""
         found = problems(rooted(self.cells, root, add_root), kind, numbers=self.numbers)
         if self.guessed:
             message = f"the file is not UTF-8 and was read as {self.encoding}; if letters look wrong, give the encoding"
             found.warn("encoding", message)
         if self.derived:
-            found.warn("derived", "the hierarchy was derived from rows; a promise that needs a public one does not hold with it")
+            found.warn(
+                "derived",
+                "the hierarchy was derived from rows; a promise that needs a public one does not hold with it",
+            )
         return found
 
 
@@ -71,12 +76,16 @@ def read(
         raise HierarchyError(f"{os.fspath(path)}: {error}") from None
 
 
-def read_lines(path: str | os.PathLike[str], *, separator: str | None = None, encoding: str | None = None) -> Lines:
+def read_lines(
+    path: str | os.PathLike[str], *, separator: str | None = None, encoding: str | None = None
+) -> Lines:
     """The lines of a hierarchy file as they are, right or wrong."""
     try:
         content = Path(path).read_bytes()
     except (OSError, ValueError) as error:  # the latter for a name that no file can have
-        raise FileError(f"cannot read the hierarchy {os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from None
+        raise FileError(
+            f"cannot read the hierarchy {os.fspath(path)}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     decoded, used = _decode(content, encoding, os.fspath(path))
     guessed = encoding is None and used in GUESSES
     if separator is None:
@@ -104,7 +113,9 @@ def _decode(content: bytes, encoding: str | None, path: str) -> tuple[str, str]:
         if name in GUESSES and encoding is None and "\0" in decoded:
             break  # almost any bytes are such text: those of a spreadsheet or a Parquet file too
         return decoded, name
-    raise FileError(f"{path} is not text in {' or '.join(tried)}; give its encoding, or save it as CSV in UTF-8")
+    raise FileError(
+        f"{path} is not text in {' or '.join(tried)}; give its encoding, or save it as CSV in UTF-8"
+    )
 
 
 def _parse(decoded: str, separator: str) -> "Iterable[tuple[int, list[str]]]":
@@ -126,7 +137,11 @@ def _detect(decoded: str) -> str:
             continue
         depth, often = Counter(map(len, lines)).most_common(1)[0] if lines else (1, 0)
         if depth > 1:
-            found = (_well_quoted(decoded, separator), often / len(lines), len({cells[-1] for cells in lines}) == 1)
+            found = (
+                _well_quoted(decoded, separator),
+                often / len(lines),
+                len({cells[-1] for cells in lines}) == 1,
+            )
             if found > best:
                 best, chosen = found, separator
             if best == (True, 1.0, True):
@@ -149,7 +164,9 @@ def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str 
         # A text that begins with a byte order mark needs one before it to keep its own.
         encoded = content.encode("utf-8-sig" if content.startswith("\ufeff") else "utf-8")
     except UnicodeError:
-        raise FileError("the hierarchy has a text that is not valid Unicode; correct it before writing") from None
+        raise FileError(
+            "the hierarchy has a text that is not valid Unicode; correct it before writing"
+        ) from None
     if hierarchy.derived:  # before the file itself: the mark must never be the part that is lost
         with replacing(note) as beside:
             beside.write(NOTE.format(Path(path).name).encode())
@@ -165,7 +182,11 @@ def text(hierarchy: Hierarchy, separator: str = ";") -> str:
         raise ParameterError(f"separator {separator!r}; it takes {listed(SEPARATORS)}")
 
     def cell(content: str) -> str:
-        return '"' + content.replace('"', '""') + '"' if not content or SPECIAL.search(content) else content
+        return (
+            '"' + content.replace('"', '""') + '"'
+            if not content or SPECIAL.search(content)
+            else content
+        )
 
     return "".join(separator.join(map(cell, line)) + "\n" for line in hierarchy.lines())
 

@@ -12,7 +12,19 @@ from itertools import pairwise
 
 from shoal.kinds import Kind
 
-__all__ = ["Axis", "Range", "above", "axis", "below", "between", "exact", "from_to", "or_more", "parse", "plain"]
+__all__ = [
+    "Axis",
+    "Range",
+    "above",
+    "axis",
+    "below",
+    "between",
+    "exact",
+    "from_to",
+    "or_more",
+    "parse",
+    "plain",
+]
 
 NUMBER = r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*"
 BRACKETS = re.compile(rf"([\[\](]){NUMBER}[,;]{NUMBER}([\[\])])")  # [0, 5) and ARX's [0, 5[
@@ -41,7 +53,11 @@ def plain(number: Decimal) -> str:
 
 def from_to(first: Decimal, last: Decimal, negative: bool) -> str:
     """Both ends included: 10-19, or "-9 to 0" in a domain with negative numbers."""
-    return plain(first) if first == last else f"{plain(first)}{' to ' if negative else '-'}{plain(last)}"
+    return (
+        plain(first)
+        if first == last
+        else f"{plain(first)}{' to ' if negative else '-'}{plain(last)}"
+    )
 
 
 def or_more(first: Decimal) -> str:
@@ -78,7 +94,11 @@ def parse(text: str, kind: Kind) -> Range | None:
     """What a text means as a range of a numeric kind, None if it is no range. A range of integers is half open."""
     found = _parse(text, kind)
     if found is None or kind is not Kind.INTEGER:
-        return found if found is None or found.low < found.high or (found.low_in and found.high_in) else None
+        return (
+            found
+            if found is None or found.low < found.high or (found.low_in and found.high_in)
+            else None
+        )
     if not all(math.isinf(end) or end.is_integer() for end in (found.low, found.high)):
         return None
     low, high = found.low + (not found.low_in), found.high + found.high_in
@@ -92,7 +112,11 @@ def _parse(text: str, kind: Kind) -> Range | None:
         return Range(float(match[1]), math.inf, True, False)
     if match := BEYOND.fullmatch(text):
         end, included = float(match[2]), match[1] in ("<=", ">=", "≤", "≥")
-        return Range(-math.inf, end, False, included) if match[1][0] in "<≤" else Range(end, math.inf, included, False)
+        return (
+            Range(-math.inf, end, False, included)
+            if match[1][0] in "<≤"
+            else Range(end, math.inf, included, False)
+        )
     if kind is Kind.INTEGER:  # in a continuous domain "10-19" would leave open where 19.5 goes
         if match := INCLUSIVE.fullmatch(text):
             return Range(float(match[1]), float(match[2]), True, True)
@@ -118,8 +142,16 @@ def axis(ranges: Sequence[Range]) -> Axis:
     inner = {after.low_in for after in row[1:]} or {row[0].low_in or not row[0].high_in}
     for one, after in pairwise(row):
         if one.high != after.low or one.high_in == after.low_in:
-            word = "a gap" if one.high < after.low or not (one.high_in or after.low_in) else "an overlap"
-            raise ValueError(f"there is {word} near {plain(exact(after.low))}" if math.isfinite(after.low) else "two are open")
+            word = (
+                "a gap"
+                if one.high < after.low or not (one.high_in or after.low_in)
+                else "an overlap"
+            )
+            raise ValueError(
+                f"there is {word} near {plain(exact(after.low))}"
+                if math.isfinite(after.low)
+                else "two are open"
+            )
     if len(inner) > 1:
         raise ValueError("some are closed on the left and some on the right")
     left = inner.pop()
@@ -127,4 +159,6 @@ def axis(ranges: Sequence[Range]) -> Axis:
     if math.isfinite(near) and not (row[0].low_in if left else row[-1].high_in):
         raise ValueError("the outermost is open on both sides")
     end_closed = math.isfinite(far) and (row[-1].high_in if left else row[0].low_in)
-    return Axis(order, (*(one.low for one in row), row[-1].high), "left" if left else "right", end_closed)
+    return Axis(
+        order, (*(one.low for one in row), row[-1].high), "left" if left else "right", end_closed
+    )

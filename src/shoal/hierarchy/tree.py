@@ -86,7 +86,9 @@ class Hierarchy:
         return cls.from_sound_lines(lines, kind, derived)
 
     @classmethod
-    def from_sound_lines(cls, lines: Sequence[Sequence[str]], kind: Kind, derived: bool = False) -> "Hierarchy":
+    def from_sound_lines(
+        cls, lines: Sequence[Sequence[str]], kind: Kind, derived: bool = False
+    ) -> "Hierarchy":
         """From lines that were checked before."""
         from shoal.hierarchy.check import axis_of
 
@@ -96,7 +98,9 @@ class Hierarchy:
             lines = [lines[i] for i in axis.order]
         columns = list(zip(*lines, strict=True))
         codes = [coded(column) for column in columns]
-        order = np.lexsort(codes)  # the last key, the root, counts most: neighbours in the tree become neighbours
+        order = np.lexsort(
+            codes
+        )  # the last key, the root, counts most: neighbours in the tree become neighbours
         labels, maps = [], []
         for column, found in zip(columns, codes, strict=True):
             ordered = found[order]
@@ -105,7 +109,15 @@ class Hierarchy:
             maps.append((np.cumsum(starts) - 1).astype(smallest(len(labels[-1]))))
         if not isinstance(axis, Axis):
             return cls(tuple(labels), tuple(maps), kind, derived)
-        return cls(tuple(labels), tuple(maps), kind, derived, axis.cuts, axis.closed, end_closed=axis.end_closed)
+        return cls(
+            tuple(labels),
+            tuple(maps),
+            kind,
+            derived,
+            axis.cuts,
+            axis.closed,
+            end_closed=axis.end_closed,
+        )
 
     @property
     def height(self) -> int:
@@ -132,9 +144,12 @@ class Hierarchy:
     def texts(self) -> tuple[list[str], npt.NDArray[np.int64]]:
         """The texts of all levels, each once, and which of them every leaf shows at every level."""
         places: dict[str, int] = {}
-        of_code = [[places.setdefault(label, len(places)) for label in labels] for labels in self.labels]
+        of_code = [
+            [places.setdefault(label, len(places)) for label in labels] for labels in self.labels
+        ]
         return list(places), np.array(
-            [np.array(own)[codes] for own, codes in zip(of_code, self.maps, strict=True)], dtype=np.int64
+            [np.array(own)[codes] for own, codes in zip(of_code, self.maps, strict=True)],
+            dtype=np.int64,
         )
 
     def with_missing(self) -> "Hierarchy":
@@ -171,7 +186,9 @@ class Hierarchy:
         if self.cuts:
             side = bisect_right if self.closed == "left" else bisect_left
             return lambda key: missing if key is None else self._interval(side, float(key))  # type: ignore[arg-type]
-        places: dict[Key | None, int] = {self.kind.key(text): i for i, text in enumerate(self.labels[0])}
+        places: dict[Key | None, int] = {
+            self.kind.key(text): i for i, text in enumerate(self.labels[0])
+        }
         if self.has_missing:
             places[None] = missing
         return lambda key: places.get(key, -1)
@@ -186,12 +203,15 @@ class Hierarchy:
     def lines(self) -> list[list[str]]:
         """One line a value, column j is level j; the missing value is left out."""
         levels = [
-            [texts[code] for code in codes[: self.leaves].tolist()] for texts, codes in zip(self.labels, self.maps, strict=True)
+            [texts[code] for code in codes[: self.leaves].tolist()]
+            for texts, codes in zip(self.labels, self.maps, strict=True)
         ]
         return [list(line) for line in zip(*levels, strict=True)]
 
 
-def rooted(lines: Sequence[Sequence[str]], root: str | None, add_root: str | None) -> Sequence[Sequence[str]]:
+def rooted(
+    lines: Sequence[Sequence[str]], root: str | None, add_root: str | None
+) -> Sequence[Sequence[str]]:
     """The lines with their last level replaced by `root`, or one more level `add_root` above it."""
     if root is not None:
         lines = [[*line[:-1], root] if line else line for line in lines]

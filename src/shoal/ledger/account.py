@@ -31,7 +31,9 @@ class Budget(NamedTuple):
     def rounded(self, *, up: bool) -> str:
         """For people, with six digits."""
         to = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
-        return amount(*(Fraction(to.divide(number.numerator, number.denominator)) for number in self))
+        return amount(
+            *(Fraction(to.divide(number.numerator, number.denominator)) for number in self)
+        )
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,23 @@ class Gamma:
     @classmethod
     def of(cls, share: Exact, limits: Mapping[str, Exact] | None = None) -> "Gamma":
         """By exact numbers; ParameterError where one is no share."""
-        named = {str(value): fraction(limit, f"the limit of {value!r}", 0, 1) for value, limit in (limits or {}).items()}
+        named = {
+            str(value): fraction(limit, f"the limit of {value!r}", 0, 1)
+            for value, limit in (limits or {}).items()
+        }
         return cls(fraction(share, "gamma", 0, 1), named)
 
     def facts(self) -> dict[str, Any]:
         """As an entry has it."""
-        return {"share": str(self.share), "limits": {value: str(limit) for value, limit in self.limits.items()}}
+        return {
+            "share": str(self.share),
+            "limits": {value: str(limit) for value, limit in self.limits.items()},
+        }
 
     def __str__(self) -> str:
-        return ", ".join([str(self.share), *(f"{value} {limit}" for value, limit in self.limits.items())])
+        return ", ".join(
+            [str(self.share), *(f"{value} {limit}" for value, limit in self.limits.items())]
+        )
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,9 @@ class Entry:
     @classmethod
     def of(cls, link: Link) -> "Entry":
         """The entry of a link, without the secret key of the ledger."""
-        facts = {name: fact for name, fact in link.content.items() if name not in ("what", "time", "key")}
+        facts = {
+            name: fact for name, fact in link.content.items() if name not in ("what", "time", "key")
+        }
         return cls(link.number, link.content["what"], link.content["time"], facts, link.digest)
 
 
@@ -94,13 +106,19 @@ class Account:
     @cached_property
     def completed(self) -> dict[int, Entry]:
         """The entries that complete others, by the number of these."""
-        return {entry.facts["reserved"]: entry for entry in self.entries if entry.what == "completed"}
+        return {
+            entry.facts["reserved"]: entry for entry in self.entries if entry.what == "completed"
+        }
 
     @cached_property
     def limit(self) -> tuple[Epsilon, Fraction] | None:
         """The budget that holds now, exactly."""
         last = [entry.facts for entry in self.entries if entry.what in ("created", "budget")][-1]
-        return None if last["epsilon"] is None else (Epsilon.of(last["epsilon"]), Fraction(last["delta"]))
+        return (
+            None
+            if last["epsilon"] is None
+            else (Epsilon.of(last["epsilon"]), Fraction(last["delta"]))
+        )
 
     @cached_property
     def refused(self) -> dict[int, Entry]:
@@ -111,29 +129,43 @@ class Account:
     def shown(self) -> dict[int, str]:
         """What releases showed, packed, by the number of the entry that reserved them."""
         some = [entry.facts for entry in self.entries if entry.what in ("completed", "remembered")]
-        return {facts["reserved"]: facts["shown"] for facts in some if facts.get("shown") is not None}
+        return {
+            facts["reserved"]: facts["shown"] for facts in some if facts.get("shown") is not None
+        }
 
     @cached_property
     def gamma(self) -> Gamma | None:
         """The γ that holds now; None if there is none."""
-        last = [entry.facts.get("gamma") for entry in self.entries if entry.what in ("created", "gamma")][-1]
+        last = [
+            entry.facts.get("gamma") for entry in self.entries if entry.what in ("created", "gamma")
+        ][-1]
         return None if last is None else Gamma.of(last["share"], last["limits"])
 
     @cached_property
     def epsilon(self) -> Epsilon | None:
         """The ε of all releases that have one; None if there are none, for 0 is no ε."""
-        spent = [Epsilon.of(entry.facts["epsilon"]) for entry in self.reserved if entry.facts["epsilon"] is not None]
+        spent = [
+            Epsilon.of(entry.facts["epsilon"])
+            for entry in self.reserved
+            if entry.facts["epsilon"] is not None
+        ]
         return total(spent) if spent else None
 
     @cached_property
     def delta(self) -> Fraction:
         """The δ of all releases, at most 1."""
-        return min(Fraction(1), sum((Fraction(entry.facts["delta"] or 1) for entry in self.reserved), Fraction(0)))
+        return min(
+            Fraction(1),
+            sum((Fraction(entry.facts["delta"] or 1) for entry in self.reserved), Fraction(0)),
+        )
 
     @cached_property
     def unit(self) -> str | None:
         """What all releases with an ε protect; None if there are none."""
-        return next((entry.facts["unit"] for entry in self.reserved if entry.facts["unit"] is not None), None)
+        return next(
+            (entry.facts["unit"] for entry in self.reserved if entry.facts["unit"] is not None),
+            None,
+        )
 
     @cached_property
     def definition(self) -> str | None:
@@ -151,7 +183,10 @@ class Account:
         """What may still be spent; ε is rounded down where it is a logarithm. None if there is no bound."""
         if self.limit is None:
             return None
-        return Budget(max(self.limit[0].bounds()[0] - self.spent.epsilon, Fraction(0)), self.limit[1] - self.delta)
+        return Budget(
+            max(self.limit[0].bounds()[0] - self.spent.epsilon, Fraction(0)),
+            self.limit[1] - self.delta,
+        )
 
     @property
     def told(self) -> str:
@@ -174,7 +209,10 @@ class Account:
                 "use a method that promises differential privacy, or a ledger without a budget"
             )
         epsilon, delta = Epsilon.of(wanted["epsilon"]), Fraction(wanted["delta"])
-        if self.limit[0] < (total([self.epsilon, epsilon]) if self.epsilon else epsilon) or self.limit[1] < self.delta + delta:
+        if (
+            self.limit[0] < (total([self.epsilon, epsilon]) if self.epsilon else epsilon)
+            or self.limit[1] < self.delta + delta
+        ):
             raise BudgetError(
                 f"the release needs {amount(epsilon, delta)}, and {path} has spent {self.told} of a budget of "
                 f"{amount(*self.limit)}; ask for less, or raise the budget knowingly with shoal ledger budget"
@@ -187,4 +225,6 @@ def amount(epsilon: Epsilon | Fraction | None, delta: Fraction) -> str:
     >>> amount(Epsilon.of("ln(2)"), Fraction("0.000012")), amount(None, Fraction(1, 3))
     ('ε ln(2), δ 1.2e-5', 'ε 0, δ 1/3')
     """
-    return f"ε {short(epsilon) if isinstance(epsilon, Fraction) else epsilon or 0}, δ {short(delta)}"
+    return (
+        f"ε {short(epsilon) if isinstance(epsilon, Fraction) else epsilon or 0}, δ {short(delta)}"
+    )

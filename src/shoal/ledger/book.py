@@ -61,12 +61,16 @@ class Ledger:
         Without a budget it may have a γ, which all releases that are views keep together, and `limits` of single values.
         """
         if (epsilon is None) != (delta is None):
-            raise ParameterError("a budget has an epsilon and a delta; give both, or none (a delta of 0 is fine)")
+            raise ParameterError(
+                "a budget has an epsilon and a delta; give both, or none (a delta of 0 is fine)"
+            )
         if epsilon is not None and (gamma is not None or limits):
             raise ParameterError(_EITHER)
         key = Chance().bytes(_KEY).hex()
         together = {} if gamma is None and not limits else {"gamma": _gamma(gamma, limits)}
-        store.create(Path(path), {**_said("created"), "key": key, **_limits(epsilon, delta), **together})
+        store.create(
+            Path(path), {**_said("created"), "key": key, **_limits(epsilon, delta), **together}
+        )
         return cls(path)
 
     # What is in it
@@ -106,21 +110,34 @@ class Ledger:
 
     # What goes into it
 
-    def set_budget(self, *, epsilon: Epsilon | Exact | None = None, delta: Exact | None = None) -> Entry:
+    def set_budget(
+        self, *, epsilon: Epsilon | Exact | None = None, delta: Exact | None = None
+    ) -> Entry:
         """Set a budget, or raise or lower it; what is not given stays. The change is an entry of its own."""
         with self._turn() as (account, append):
             old = account.limit
-            if (epsilon is None and delta is None) or (old is None and (epsilon is None or delta is None)):
+            if (epsilon is None and delta is None) or (
+                old is None and (epsilon is None or delta is None)
+            ):
                 raise ParameterError(
                     f"{self.path} has {'a' if old else 'no'} budget; give epsilon {'or' if old else 'and'} delta"
                 )
-            new = _limits(old[0] if old and epsilon is None else epsilon, old[1] if old and delta is None else delta)
+            new = _limits(
+                old[0] if old and epsilon is None else epsilon,
+                old[1] if old and delta is None else delta,
+            )
             if account.gamma is not None:
                 raise ParameterError(_EITHER)
             if account.delta >= 1:
-                raise BudgetError(f"{self.path} has a release that nothing bounds, so no budget can be kept; start a new ledger")
-            if (account.epsilon and Epsilon.of(new["epsilon"]) < account.epsilon) or Fraction(new["delta"]) < account.delta:
-                raise BudgetError(f"{self.path} has already spent {account.told}; no budget can be below that")
+                raise BudgetError(
+                    f"{self.path} has a release that nothing bounds, so no budget can be kept; start a new ledger"
+                )
+            if (account.epsilon and Epsilon.of(new["epsilon"]) < account.epsilon) or Fraction(
+                new["delta"]
+            ) < account.delta:
+                raise BudgetError(
+                    f"{self.path} has already spent {account.told}; no budget can be below that"
+                )
             return append({**_said("budget"), **new})
 
     def set_gamma(self, gamma: Exact, limits: Mapping[str, Exact] | None = None) -> Entry:
@@ -162,8 +179,14 @@ class Ledger:
             from shoal.ledger.shown import read_others
 
             read_others(others, table)
-        entry = self.reserve(promise, method.name, table, private=chance is None or chance.private, override=override)
-        counts = "counts as spent all the same" if self.account().gamma is None else "keeps that it was tried"
+        entry = self.reserve(
+            promise, method.name, table, private=chance is None or chance.private, override=override
+        )
+        counts = (
+            "counts as spent all the same"
+            if self.account().gamma is None
+            else "keeps that it was tried"
+        )
         spent = f"entry {entry.number} of {self.path} {counts}"
         try:
             made = method.release(table, chance, progress=progress)
@@ -191,7 +214,15 @@ class Ledger:
         }
         return replace(made, facts={**made.facts, "ledger": told})
 
-    def reserve(self, promise: Promise, method: str, table: Table, *, private: bool = True, override: str | None = None) -> Entry:
+    def reserve(
+        self,
+        promise: Promise,
+        method: str,
+        table: Table,
+        *,
+        private: bool = True,
+        override: str | None = None,
+    ) -> Entry:
         """Enter a release by its promise before it is made; BudgetError if it does not fit the budget. Reserved is spent.
 
         `private` is False where draws will come from a seed: then nothing bounds what the release tells. Where the ledger has a
@@ -199,7 +230,10 @@ class Ledger:
         """
         bounded = private and isinstance(promise, DifferentialPrivacy)
         stated = plain(promise.to_dict())
-        wanted = {part: stated[part] if bounded else None for part in ("epsilon", "delta", "definition", "unit")}
+        wanted = {
+            part: stated[part] if bounded else None
+            for part in ("epsilon", "delta", "definition", "unit")
+        }
         account = self.account()
         account.require(wanted, method, self.path)  # before the work on a large table
         if account.gamma is not None and not bounded and not _reason(override):
@@ -211,7 +245,9 @@ class Ledger:
                     "differential privacy; use another method, or override that with a reason, which is entered"
                 )
         if bounded:
-            for name in released(table):  # a method would refuse it too, but later, when it counts as spent
+            for name in released(
+                table
+            ):  # a method would refuse it too, but later, when it counts as spent
                 if name in table.hierarchies:
                     table.leaf_of(name)
             if stated["unit"] != "row":
@@ -225,7 +261,9 @@ class Ledger:
             account.require(wanted, method, self.path)  # others may have been faster
             before = [entry.facts["fingerprint"] for entry in account.reserved]
             other = bool(before) and before[-1] != table_used["fingerprint"]
-            return append({**_said("reserved"), "method": method, **wanted, **table_used, "other_data": other})
+            return append(
+                {**_said("reserved"), "method": method, **wanted, **table_used, "other_data": other}
+            )
 
     def complete(
         self,
@@ -244,9 +282,15 @@ class Ledger:
         they have to be given, and BudgetError is raised if γ is not kept: then the refusal is entered, and nothing may appear.
         """
         if release is not None and release.certificate != certificate:
-            raise ParameterError("the release has another certificate than the one that is entered; give its own")
+            raise ParameterError(
+                "the release has another certificate than the one that is entered; give its own"
+            )
         paper = json.loads(certificate.to_json())
-        content: dict[str, Any] = {**_said("completed"), "reserved": reserved, "release": certificate.number}
+        content: dict[str, Any] = {
+            **_said("completed"),
+            "reserved": reserved,
+            "release": certificate.number,
+        }
         content["certificate"] = paper
         if recipe_file is not None:
             content["recipe_file"] = os.path.relpath(recipe_file, self.path.parent)
@@ -266,8 +310,12 @@ class Ledger:
                 own = self._reserved(account, reserved)
                 if reserved in account.completed or reserved in account.refused:
                     what = "completed" if reserved in account.completed else "refused"
-                    raise ParameterError(f"entry {reserved} of {self.path} is {what} already; reserve each release anew")
-                if paper["promise"] != own.facts["promise"] or not (certificate.private or own.facts["epsilon"] is None):
+                    raise ParameterError(
+                        f"entry {reserved} of {self.path} is {what} already; reserve each release anew"
+                    )
+                if paper["promise"] != own.facts["promise"] or not (
+                    certificate.private or own.facts["epsilon"] is None
+                ):
                     raise ParameterError(
                         "the certificate promises something else than was reserved; the release must not be shown"
                     )
@@ -284,13 +332,19 @@ class Ledger:
             raise self._refusal(verdict)
 
     def _verdict(
-        self, account: Account, release: Release | None, table: Table | None, others: str | os.PathLike[str] | None
+        self,
+        account: Account,
+        release: Release | None,
+        table: Table | None,
+        others: str | os.PathLike[str] | None,
     ) -> "Verdict | None":
         """Whether a release keeps γ; None if there is no γ."""
         if account.gamma is None:
             return None
         if release is None or table is None:
-            raise ParameterError(f"{self.path} has a γ: give `complete` the release and the table that it is of")
+            raise ParameterError(
+                f"{self.path} has a γ: give `complete` the release and the table that it is of"
+            )
         from shoal.ledger.shown import judge
 
         return judge(account, account.gamma, release, table, others)
@@ -298,7 +352,9 @@ class Ledger:
     def _refusal(self, verdict: "Verdict") -> BudgetError:
         from shoal.ledger.shown import SECRET
 
-        what = "is not kept" if verdict.kept is False else "may not be kept, which cannot be decided"
+        what = (
+            "is not kept" if verdict.kept is False else "may not be kept, which cannot be decided"
+        )
         return BudgetError(
             f"γ = {verdict.gamma} {what}, together with what {self.path} knows: {verdict.why}. Nothing was written. {SECRET}. "
             "Release less, or override it with a reason, which is entered"
@@ -314,12 +370,23 @@ class Ledger:
         paper = json.loads(replace(release.certificate, file=None).to_json())
         shown = packed(release, table)
         with self._turn() as (account, append):
-            number = next((n for n, done in account.completed.items() if done.facts["release"] == paper["number"]), None)
+            number = next(
+                (
+                    n
+                    for n, done in account.completed.items()
+                    if done.facts["release"] == paper["number"]
+                ),
+                None,
+            )
             if number is None or account.completed[number].facts["certificate"] != paper:
-                raise ParameterError(f"{self.path} has no release with this certificate; give one that it has")
+                raise ParameterError(
+                    f"{self.path} has no release with this certificate; give one that it has"
+                )
             if shown is None or number in account.shown:
                 why = "is no view" if shown is None else "is remembered already"
-                raise ParameterError(f"entry {number} of {self.path} {why}; there is nothing to add")
+                raise ParameterError(
+                    f"entry {number} of {self.path} {why}; there is nothing to add"
+                )
             return append({**_said("remembered"), "reserved": number, "shown": shown})
 
     # What it knows, to look at
@@ -345,7 +412,9 @@ class Ledger:
 
         return shown.views_of(self.account(), release, table, column, gamma, person, others)
 
-    def together_with(self, views: "Views", register: "Register", column: str | None = None) -> "Views":
+    def together_with(
+        self, views: "Views", register: "Register", column: str | None = None
+    ) -> "Views":
         """These views of a register, and all that was shown before of the same people and the same column."""
         from shoal.ledger import shown
 
@@ -354,13 +423,19 @@ class Ledger:
     @property
     def recipe_file(self) -> Path | None:
         """The recipe of the last release that was made by one."""
-        files = [done.facts["recipe_file"] for done in self.account().completed.values() if "recipe_file" in done.facts]
+        files = [
+            done.facts["recipe_file"]
+            for done in self.account().completed.values()
+            if "recipe_file" in done.facts
+        ]
         return self.path.parent / files[-1] if files else None
 
     def _reserved(self, account: Account, number: int) -> Entry:
         own = next((entry for entry in account.reserved if entry.number == number), None)
         if own is None:
-            raise ParameterError(f"entry {number} of {self.path} reserves no release; give the number of one that does")
+            raise ParameterError(
+                f"entry {number} of {self.path} reserves no release; give the number of one that does"
+            )
         return own
 
     @contextmanager
@@ -368,7 +443,10 @@ class Ledger:
         """The ledger while nobody else may write, and how to append to it, once."""
         with store.writing(self.path) as connection:
             chain = store.links(connection, self.path)
-            yield _account(chain), lambda content: Entry.of(store.append(connection, chain, content))
+            yield (
+                _account(chain),
+                lambda content: Entry.of(store.append(connection, chain, content)),
+            )
 
     def _key(self) -> bytes:
         with store.reading(self.path) as connection:
@@ -379,17 +457,29 @@ class Ledger:
         from shoal.files import FORMATS
 
         if format not in FORMATS.values():
-            raise ParameterError(f"format {format!r} is unknown; it takes 'csv', 'parquet' or 'arrow'")
+            raise ParameterError(
+                f"format {format!r} is unknown; it takes 'csv', 'parquet' or 'arrow'"
+            )
         if Path(os.path.realpath(self.path)).is_relative_to(os.path.realpath(folder)):
-            raise FileError(f"the ledger {self.path} lies in {folder} and would be published along; write the release elsewhere")
-        there = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
+            raise FileError(
+                f"the ledger {self.path} lies in {folder} and would be published along; write the release elsewhere"
+            )
+        there = next(
+            path
+            for path in (folder.absolute(), *folder.absolute().parents)
+            if os.path.lexists(path)
+        )
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
             raise FileError(f"cannot write into {folder}; give a directory you may write to")
 
 
 def _said(what: str) -> dict[str, Any]:
     """How every entry begins."""
-    return {"what": what, "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "shoal": __version__}
+    return {
+        "what": what,
+        "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "shoal": __version__,
+    }
 
 
 def _known(account: Account) -> tuple[object, ...]:
@@ -400,7 +490,9 @@ def _known(account: Account) -> tuple[object, ...]:
 def _reason(override: str | None) -> str | None:
     """Why the owner wants a release all the same; ParameterError if it is empty."""
     if override is not None and not override.strip():
-        raise ParameterError("give a reason for the override; it is entered, for those who ask later")
+        raise ParameterError(
+            "give a reason for the override; it is entered, for those who ask later"
+        )
     return override
 
 

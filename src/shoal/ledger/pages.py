@@ -23,7 +23,9 @@ class _Odd(Exception):
     """A byte is not what the entries make it."""
 
 
-def oddities(image: bytes, size: int, schema: str, mark: int, layout: int, rows: Sequence[Row], version: int) -> Iterator[str]:
+def oddities(
+    image: bytes, size: int, schema: str, mark: int, layout: int, rows: Sequence[Row], version: int
+) -> Iterator[str]:
     """What in the image of a ledger is not there because of its entries; `size` is that of the file."""
     file = _File(image, [_record(None, content, digest) for _, content, digest in rows])
     if size != len(image):
@@ -71,7 +73,10 @@ class _File:
         """The first page: the header of the file, and one cell, the schema."""
         self.enter(1)
         start = _PAGE - len(_varint(len(record)) + _varint(1) + record)
-        self.cross(_HEADER, bytes([_LEAF, 0, 0, 0, 1, *start.to_bytes(2, "big"), 0, *start.to_bytes(2, "big")]))
+        self.cross(
+            _HEADER,
+            bytes([_LEAF, 0, 0, 0, 1, *start.to_bytes(2, "big"), 0, *start.to_bytes(2, "big")]),
+        )
         self.cell(0, start, 1, record)
 
     def tree(self, page: int, after: int = 0, root: bool = False) -> int:
@@ -96,11 +101,17 @@ class _File:
             child = self.number(at + 8, 4)
             last = self.tree(child, last)
             right = child.to_bytes(4, "big")
-        if kind == _INNER and not root:  # was split: free places and their lists are as SQLite left them
+        if (
+            kind == _INNER and not root
+        ):  # was split: free places and their lists are as SQLite left them
             self.rest[at : at + _PAGE] = bytes(_PAGE)
         else:
             lowest = min(places, default=0)
-            self.cross(at, bytes([kind, 0, 0, *cells.to_bytes(2, "big"), *lowest.to_bytes(2, "big"), 0]) + right)
+            self.cross(
+                at,
+                bytes([kind, 0, 0, *cells.to_bytes(2, "big"), *lowest.to_bytes(2, "big"), 0])
+                + right,
+            )
             self.cross(at + length, b"".join(place.to_bytes(2, "big") for place in places))
         return last
 
@@ -127,7 +138,27 @@ class _File:
 
 def _header(pages: int, commits: int, mark: int, layout: int, version: int) -> bytes:
     """The first hundred bytes of a file."""
-    numbers = [commits, pages, 0, 0, 1, 4, 0, 0, 1, layout, 0, mark, 0, 0, 0, 0, 0, commits, version]
+    numbers = [
+        commits,
+        pages,
+        0,
+        0,
+        1,
+        4,
+        0,
+        0,
+        1,
+        layout,
+        0,
+        mark,
+        0,
+        0,
+        0,
+        0,
+        0,
+        commits,
+        version,
+    ]
     start = b"SQLite format 3\0" + _PAGE.to_bytes(2, "big") + bytes([1, 1, 0, 64, 32, 32])
     return start + b"".join(number.to_bytes(4, "big") for number in numbers)
 

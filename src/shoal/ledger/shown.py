@@ -62,7 +62,11 @@ class Shown:
     def kinds(self) -> dict[str, Kind]:
         """The columns that it shows of the table, without the one that a method adds to tell groups apart."""
         added = {"buckets": "bucket", "coincident": "group"}.get(self.paper.method)
-        return {str(one["name"]): Kind(one["type"]) for one in self.paper.columns if one["name"] != added}
+        return {
+            str(one["name"]): Kind(one["type"])
+            for one in self.paper.columns
+            if one["name"] != added
+        }
 
     @property
     def public(self) -> dict[str, Kind]:
@@ -72,9 +76,15 @@ class Shown:
 
     def views(self, people: Table, column: str, kind: Kind) -> tuple[list[View], list[str]]:
         """Its views of these people with the values of a sensitive column, and what to know about them."""
-        public = {name: kind for name, kind in self.public.items() if self.role(name) == "quasi" or name in people.names}
+        public = {
+            name: kind
+            for name, kind in self.public.items()
+            if self.role(name) == "quasi" or name in people.names
+        }
         if absent := [name for name in public if name not in people.names]:
-            raise InputError(f"{self.name} goes by columns that the register lacks: {listed(absent)}")
+            raise InputError(
+                f"{self.name} goes by columns that the register lacks: {listed(absent)}"
+            )
         table = Table(
             people.frame.select(*public),
             hierarchies={name: tree for name, tree in self.hierarchies.items() if name in public},
@@ -90,14 +100,24 @@ def packed(release: Release, table: Table) -> str | None:
     paper = release.certificate
     if not _is_view(paper):
         return None
-    wanted = {str(one["name"]) for one in paper.columns if one["role"] != "insensitive" or paper.method == "buckets"}
+    wanted = {
+        str(one["name"])
+        for one in paper.columns
+        if one["role"] != "insensitive" or paper.method == "buckets"
+    }
     content = {
         "tables": {
-            name: {one: _texts(frame, one) for one in nw.from_native(frame, eager_only=True).columns if one in wanted | _MARKS}
+            name: {
+                one: _texts(frame, one)
+                for one in nw.from_native(frame, eager_only=True).columns
+                if one in wanted | _MARKS
+            }
             for name, frame in {"release": release.table, **release.further}.items()
         },
         "hierarchies": {
-            name: _written(tree) for name, tree in table.hierarchies.items() if name in wanted and name not in table.sensitive
+            name: _written(tree)
+            for name, tree in table.hierarchies.items()
+            if name in wanted and name not in table.sensitive
         },
     }
     return base64.b85encode(zlib.compress(json.dumps(content, sort_keys=True).encode(), 9)).decode()
@@ -116,7 +136,8 @@ def unpacked(name: str, text: str, certificate: Mapping[str, Any]) -> Shown:
 
     content = json.loads(zlib.decompress(base64.b85decode(text)))
     frames = {
-        called: pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)) for called, columns in content["tables"].items()
+        called: pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+        for called, columns in content["tables"].items()
     }
     told = {part: certificate[part] for part in certificate if part not in ("certificate", "seal")}
     release = Release(frames.pop("release"), Certificate(**told), further=frames)
@@ -143,7 +164,10 @@ def _read(given: Mapping[str, Any]) -> Hierarchy:
     labels = tuple(map(tuple, given["labels"]))
     return Hierarchy(
         labels,
-        tuple(np.array(codes, dtype=smallest(len(own))) for codes, own in zip(given["maps"], labels, strict=True)),
+        tuple(
+            np.array(codes, dtype=smallest(len(own)))
+            for codes, own in zip(given["maps"], labels, strict=True)
+        ),
         Kind(given["kind"]),
         cuts=tuple(map(float.fromhex, given["cuts"])),
         closed=given["closed"],
@@ -167,14 +191,18 @@ def earlier(account: Account) -> tuple[list[Shown], list[str]]:
         if kept is not None:
             found.append(unpacked(f"entry {entry.number}", kept, done.facts["certificate"]))
         elif done.facts.get("override"):
-            notes.append(f"entry {entry.number}, by {method}, was entered though it is no view, and is not counted")
+            notes.append(
+                f"entry {entry.number}, by {method}, was entered though it is no view, and is not counted"
+            )
         elif method in TRUTHFUL and not entry.facts["promise"].get("fakes"):
             raise InputError(
                 f"what entry {entry.number} showed is not in the ledger, as an older Shoal entered it; add it with shoal ledger "
                 "remember"
             )
         else:
-            raise InputError(f"entry {entry.number}, by {method}, shows values, and is no view that could be counted")
+            raise InputError(
+                f"entry {entry.number}, by {method}, shows values, and is no view that could be counted"
+            )
     return found, notes
 
 
@@ -197,11 +225,21 @@ def together(
     views: list[View] = list(more)
     notes: list[str] = []
     _apart(shown, column, register)
-    kind = next((Kind(one["type"]) for some in shown for one in some.paper.columns if one["name"] == column), Kind.TEXT)
+    kind = next(
+        (
+            Kind(one["type"])
+            for some in shown
+            for one in some.paper.columns
+            if one["name"] == column
+        ),
+        Kind.TEXT,
+    )
     for some in shown:
         role = some.role(column)
         if role not in (None, "sensitive"):
-            raise InputError(f"column {column!r} is sensitive in one release and {role} in {some.name}, where anybody may see it")
+            raise InputError(
+                f"column {column!r} is sensitive in one release and {role} in {some.name}, where anybody may see it"
+            )
         if role is not None:
             own, told = some.views(people, column, kind)
             views += own
@@ -212,9 +250,22 @@ def together(
         false = [view.name for view in views if not _true(view, values)]
         if false:
             off = ", ".join(sorted({name.rpartition("/")[0] or name for name in false}))
-            raise InputError(f"what {off} showed is not true of the table as it is now: the data has changed since")
-    limits = {kind.text(kind.key(value)) or None: limit for value, limit in gamma.limits.items() if _fits(kind, value)}
-    return Views(names if names is not None else people.rows, views, gamma.share, limits, complete, tuple(notes))
+            raise InputError(
+                f"what {off} showed is not true of the table as it is now: the data has changed since"
+            )
+    limits = {
+        kind.text(kind.key(value)) or None: limit
+        for value, limit in gamma.limits.items()
+        if _fits(kind, value)
+    }
+    return Views(
+        names if names is not None else people.rows,
+        views,
+        gamma.share,
+        limits,
+        complete,
+        tuple(notes),
+    )
 
 
 def _apart(shown: Sequence[Shown], column: str, register: Register | None = None) -> None:
@@ -288,7 +339,9 @@ class Verdict:
             "checked": {
                 column: {
                     "largest": found.largest_text,
-                    "tables": found.tables_text if len(found.tables_text) <= _LONGEST else f"about 10^{found.digits:.1f}",
+                    "tables": found.tables_text
+                    if len(found.tables_text) <= _LONGEST
+                    else f"about 10^{found.digits:.1f}",
                     "method": found.how,
                     "confidence": None if found.confidence is None else str(found.confidence),
                 }
@@ -297,14 +350,22 @@ class Verdict:
         }
 
 
-def judge(account: Account, gamma: Gamma, release: Release, table: Table, others: str | PathLike[str] | None = None) -> Verdict:
+def judge(
+    account: Account,
+    gamma: Gamma,
+    release: Release,
+    table: Table,
+    others: str | PathLike[str] | None = None,
+) -> Verdict:
     """Whether a release of a table keeps γ together with all that the ledger knows, and with what others have shown.
 
     Each sensitive column that it has, or that earlier ones had as sensitive, is checked by itself.
     """
     new = Shown(NEW, release, table.hierarchies)
     if not _is_view(new.paper):
-        return Verdict(gamma, None, f"this release by {new.paper.method} is no view that could be counted")
+        return Verdict(
+            gamma, None, f"this release by {new.paper.method} is no view that could be counted"
+        )
     try:
         before, _ = earlier(account)
     except InputError as error:
@@ -319,12 +380,25 @@ def judge(account: Account, gamma: Gamma, release: Release, table: Table, others
                 continue
             register = _register(table, column)
             more = [] if others is None else others_of(others, register, column)
-            checked[column] = found = check(together([*before, new], table, column, gamma, more=more, register=register))
+            checked[column] = found = check(
+                together([*before, new], table, column, gamma, more=more, register=register)
+            )
             if found.private is None:
-                unsure.append("; ".join([f"the bounds that were found for {column!r} leave it open", *found.views.notes]))
+                unsure.append(
+                    "; ".join(
+                        [
+                            f"the bounds that were found for {column!r} leave it open",
+                            *found.views.notes,
+                        ]
+                    )
+                )
         except ShoalError as error:
             unsure.append(str(error))
-    entries = tuple(_number(some) for some in before if any(some.role(column) == "sensitive" for column in columns))
+    entries = tuple(
+        _number(some)
+        for some in before
+        if any(some.role(column) == "sensitive" for column in columns)
+    )
     exposed = [column for column, found in checked.items() if found.private is False]
     if exposed:
         why = f"by what was shown, somebody has a value of {listed(exposed)} with a probability above its limit"
@@ -336,7 +410,9 @@ def _number(some: Shown) -> int:
     return int(some.name.rpartition(" ")[2])
 
 
-def _unsure(account: Account, before: Sequence[Shown], new: Shown, others: str | PathLike[str] | None) -> Iterator[str]:
+def _unsure(
+    account: Account, before: Sequence[Shown], new: Shown, others: str | PathLike[str] | None
+) -> Iterator[str]:
     """What may have been shown of the same values and cannot be seen by the names of columns; and others who were forgotten."""
     had = {entry.number: entry.facts["columns"] for entry in account.reserved}
     secret = [str(one["name"]) for one in new.paper.columns if one["role"] == "sensitive"]
@@ -377,7 +453,9 @@ def views_of(
     columns = list(_columns(before, new))
     chosen = columns[0] if column is None and len(columns) == 1 else column
     if chosen is None or chosen not in columns:
-        raise ColumnError(f"there are the sensitive columns {listed(columns)}; name the one that is checked")
+        raise ColumnError(
+            f"there are the sensitive columns {listed(columns)}; name the one that is checked"
+        )
     allowed = account.gamma or Gamma(Fraction(1, 2))
     if gamma is not None:
         allowed = replace(allowed, share=fraction(gamma, "gamma", 0, 1))
@@ -418,7 +496,14 @@ def also(account: Account, views: Views, register: Register, column: str | None)
 
 def _secret(all_: Sequence[Shown]) -> list[str]:
     """The columns that are sensitive in any release."""
-    return list(dict.fromkeys(str(one["name"]) for some in all_ for one in some.paper.columns if one["role"] == "sensitive"))
+    return list(
+        dict.fromkeys(
+            str(one["name"])
+            for some in all_
+            for one in some.paper.columns
+            if one["role"] == "sensitive"
+        )
+    )
 
 
 def _columns(all_: Sequence[Shown], new: Shown) -> Iterator[str]:
@@ -435,7 +520,9 @@ def read_others(path: str | PathLike[str], table: Table) -> None:
     """Find out that what others have shown can be read and is of these people, before anything is entered; else InputError."""
     named = sensitive_of(path)
     if named is not None and named not in table.sensitive:
-        raise ColumnError(f"{path} is about the column {named!r}; here these are sensitive: {listed(table.sensitive)}")
+        raise ColumnError(
+            f"{path} is about the column {named!r}; here these are sensitive: {listed(table.sensitive)}"
+        )
     for column in table.sensitive:
         others_of(path, _register(table, column), column)
 
@@ -445,5 +532,7 @@ def _register(table: Table, column: str) -> Register:
     public = [name for name in table.quasi if name != column]
     kinds = {name: table.kind(name) for name in public}
     trees = {name: tree for name, tree in table.hierarchies.items() if name in public}
-    known = Table(table.frame.select(*public), hierarchies=trees, types=kinds, missing=table.missing)
+    known = Table(
+        table.frame.select(*public), hierarchies=trees, types=kinds, missing=table.missing
+    )
     return Register(known, kind=table.kind(column))

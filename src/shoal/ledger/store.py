@@ -22,7 +22,9 @@ __all__ = ["Link", "append", "create", "links", "reading", "require", "verify", 
 LAYOUT = 1
 """Of the file; kept where SQLite has room for such a number."""
 
-SCHEMA = "CREATE TABLE entries (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest TEXT NOT NULL)"
+SCHEMA = (
+    "CREATE TABLE entries (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest TEXT NOT NULL)"
+)
 
 _MARK = 0x53686F6C  # "Shol": tells a ledger from other SQLite files
 _PATIENCE = 60.0  # seconds to wait for other processes; an entry takes milliseconds
@@ -53,14 +55,22 @@ def create(path: Path, content: Mapping[str, Any]) -> None:
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
     except OSError as error:
-        raise FileError(f"cannot make a ledger at {path}: {error.strerror}; give a path you may write to") from None
+        raise FileError(
+            f"cannot make a ledger at {path}: {error.strerror}; give a path you may write to"
+        ) from None
     with _told(path), closing(_connect(path)) as connection:
-        for pragma in ("PRAGMA page_size = 4096", "PRAGMA encoding = 'UTF-8'", "PRAGMA auto_vacuum = NONE"):
+        for pragma in (
+            "PRAGMA page_size = 4096",
+            "PRAGMA encoding = 'UTF-8'",
+            "PRAGMA auto_vacuum = NONE",
+        ):
             connection.execute(pragma)
         _prepare(connection)
         with _transaction(connection, "IMMEDIATE"):
             if os.stat(path).st_size:  # nothing is written before the commit
-                raise FileError(f"{path} exists already; a ledger is never overwritten, so give another path")
+                raise FileError(
+                    f"{path} exists already; a ledger is never overwritten, so give another path"
+                )
             os.chmod(path, 0o600)  # an empty file may have been there
             connection.execute(f"PRAGMA application_id = {_MARK}")
             connection.execute(f"PRAGMA user_version = {LAYOUT}")
@@ -89,7 +99,9 @@ def links(connection: sqlite3.Connection, path: Path) -> list[Link]:
     """All entries; FileError if the chain is broken."""
     rows = _rows(connection)
     if wrong := next(_breaks(rows), None):
-        raise FileError(f"{path}: {wrong}; the ledger was changed by something else than Shoal (shoal ledger verify)")
+        raise FileError(
+            f"{path}: {wrong}; the ledger was changed by something else than Shoal (shoal ledger verify)"
+        )
     return [Link(number, json.loads(content), digest) for number, content, digest in rows]
 
 
@@ -97,7 +109,9 @@ def append(connection: sqlite3.Connection, chain: list[Link], content: Mapping[s
     """Add an entry to the chain that was read in the same transaction."""
     number = len(chain) + 1
     # Which SQLite wrote last stands in the file's first page too, and `verify` compares.
-    text = json.dumps({**content, "sqlite": sqlite3.sqlite_version}, sort_keys=True, allow_nan=False)
+    text = json.dumps(
+        {**content, "sqlite": sqlite3.sqlite_version}, sort_keys=True, allow_nan=False
+    )
     link = Link(number, json.loads(text), _digest(chain[-1].digest if chain else "", number, text))
     connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, link.digest))
     return link
@@ -111,22 +125,30 @@ def verify(path: Path, head: str | None = None) -> list[str]:
             rows = _rows(connection)
             found = list(_breaks(rows))
             if head is not None and head.strip().lower() not in {digest for _, _, digest in rows}:
-                found.append("the entry with the given digest is not in it: the ledger was cut short, replaced or written anew")
+                found.append(
+                    "the entry with the given digest is not in it: the ledger was cut short, replaced or written anew"
+                )
             # Read through SQLite: to open and close the file besides it would take away the locks of this process.
             image = connection.serialize() if hasattr(connection, "serialize") else None
             if not found and image is not None:
-                found += oddities(image, os.stat(path).st_size, SCHEMA, _MARK, LAYOUT, rows, _version(rows))
+                found += oddities(
+                    image, os.stat(path).st_size, SCHEMA, _MARK, LAYOUT, rows, _version(rows)
+                )
             return found
     except sqlite3.OperationalError as error:
         if _busy(error):
-            raise FileError(f"{path} is in use by another process for over a minute; try again") from None
+            raise FileError(
+                f"{path} is in use by another process for over a minute; try again"
+            ) from None
         return ["SQLite cannot read it: the file is damaged, or no ledger"]
     except (sqlite3.DatabaseError, ValueError):
         return ["SQLite cannot read it: the file is damaged, or no ledger"]
 
 
 def _rows(connection: sqlite3.Connection) -> list[Row]:
-    return connection.execute("SELECT number, content, digest FROM entries ORDER BY number").fetchall()
+    return connection.execute(
+        "SELECT number, content, digest FROM entries ORDER BY number"
+    ).fetchall()
 
 
 def _breaks(rows: list[Row]) -> Iterator[str]:
@@ -144,7 +166,9 @@ def _breaks(rows: list[Row]) -> Iterator[str]:
 
 
 def _digest(previous: str, number: int, content: str) -> str:
-    return hashlib.sha256(f"shoal ledger {LAYOUT}\n{previous}\n{number}\n{content}".encode(errors="surrogateescape")).hexdigest()
+    return hashlib.sha256(
+        f"shoal ledger {LAYOUT}\n{previous}\n{number}\n{content}".encode(errors="surrogateescape")
+    ).hexdigest()
 
 
 def _version(rows: list[Row]) -> int:
@@ -157,13 +181,21 @@ def _version(rows: list[Row]) -> int:
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     require(path)
     with _told(path), closing(_connect(path)) as connection:
-        mark = connection.execute("PRAGMA application_id").fetchone()[0]  # a commit that was cut short is taken back here
+        mark = connection.execute("PRAGMA application_id").fetchone()[
+            0
+        ]  # a commit that was cut short is taken back here
         if not os.stat(path).st_size:
-            raise FileError(f"{path} is empty: its creation was cut short; run shoal ledger create {path} again")
+            raise FileError(
+                f"{path} is empty: its creation was cut short; run shoal ledger create {path} again"
+            )
         if mark != _MARK:
-            raise FileError(f"{path} is no ledger; give the path that was given to shoal ledger create")
+            raise FileError(
+                f"{path} is no ledger; give the path that was given to shoal ledger create"
+            )
         if (layout := connection.execute("PRAGMA user_version").fetchone()[0]) != LAYOUT:
-            raise FileError(f"{path} has layout {layout}, and this version reads {LAYOUT}; use the Shoal that wrote it")
+            raise FileError(
+                f"{path} has layout {layout}, and this version reads {LAYOUT}; use the Shoal that wrote it"
+            )
         yield connection
 
 
@@ -171,16 +203,24 @@ def require(path: Path) -> None:
     try:
         os.stat(path)
     except OSError as error:
-        raise FileError(f"no ledger at {path}: {error.strerror}; make one with shoal ledger create {path}") from None
+        raise FileError(
+            f"no ledger at {path}: {error.strerror}; make one with shoal ledger create {path}"
+        ) from None
     if not os.path.isfile(path):
         raise FileError(f"{path} is no file; a ledger is one file, made by shoal ledger create")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+        f"{path.resolve().as_uri()}?mode=rw",
+        uri=True,
+        timeout=_PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
     )
-    connection.text_factory = lambda text: text.decode(errors="surrogateescape")  # a damaged text is told, not refused
+    connection.text_factory = lambda text: text.decode(
+        errors="surrogateescape"
+    )  # a damaged text is told, not refused
     return connection
 
 
@@ -197,7 +237,9 @@ def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        with suppress(sqlite3.Error):  # SQLite may have rolled back already; closing does it in any case
+        with suppress(
+            sqlite3.Error
+        ):  # SQLite may have rolled back already; closing does it in any case
             connection.execute("ROLLBACK")
         raise
 
@@ -209,11 +251,17 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         if _busy(error):
-            raise FileError(f"{path} is in use by another process for over a minute; try again") from None
+            raise FileError(
+                f"{path} is in use by another process for over a minute; try again"
+            ) from None
         code = getattr(error, "sqlite_errorname", "an unknown error")
-        raise FileError(f"{path} cannot be read or written ({code}); check its rights and the room on the disk") from None
+        raise FileError(
+            f"{path} cannot be read or written ({code}); check its rights and the room on the disk"
+        ) from None
     except sqlite3.DatabaseError:
-        raise FileError(f"{path} is there, and is damaged or no ledger; shoal ledger verify tells more") from None
+        raise FileError(
+            f"{path} is there, and is damaged or no ledger; shoal ledger verify tells more"
+        ) from None
 
 
 def _busy(error: sqlite3.Error) -> bool:

@@ -94,7 +94,9 @@ class Reading:
     def __init__(self, release: Release) -> None:
         paper = release.certificate
         if paper.method != "buckets" or "buckets" not in release.further:
-            raise FileError("this is no release of buckets; give one that was made with the method 'buckets', both tables of it")
+            raise FileError(
+                "this is no release of buckets; give one that was made with the method 'buckets', both tables of it"
+            )
         self.column: str = paper.promise["column"]
         self.fakes: int = paper.promise["fakes"]
         kinds = {column["name"]: Kind(column["type"]) for column in paper.columns}
@@ -106,7 +108,9 @@ class Reading:
         own = _integers(self.values, "bucket")
         self._place = np.searchsorted(self.buckets, own)
         if not np.array_equal(np.unique(own), self.buckets) or (np.diff(own) < 0).any():
-            raise FileError("the two tables of the release do not have the same buckets, in their order")
+            raise FileError(
+                "the two tables of the release do not have the same buckets, in their order"
+            )
         self._often = _integers(self.values, "count")
 
     @property
@@ -125,12 +129,17 @@ class Reading:
         if not self.fakes:
             return np.zeros(len(self._often))
         once = self._often == 1  # a value that is there twice is no fake
-        codes, size = self.values.column(self.column).codes.astype(np.int64), self.sizes[self._place]
+        codes, size = (
+            self.values.column(self.column).codes.astype(np.int64),
+            self.sizes[self._place],
+        )
         odds = np.zeros(len(codes))
         for one in np.unique(self.sizes).tolist():
             own = size == one
             buckets = int((self.sizes == one).sum())
-            odds[own] = _odds(codes[own], self._often[own], len(self.keys), buckets, self.fakes)[codes[own]]
+            odds[own] = _odds(codes[own], self._often[own], len(self.keys), buckets, self.fakes)[
+                codes[own]
+            ]
         odds = np.where(once, odds, 0)
         whole = np.bincount(self._place, odds, len(self.buckets))
         return np.asarray(np.minimum(1, self.fakes * odds / np.maximum(whole, 1e-300)[self._place]))
@@ -139,7 +148,9 @@ class Reading:
         """How many people have one of the given values in each of the given columns: see `count`."""
         known = [name for name in self.people.names if name != "bucket"]
         if unknown := [name for name in where if name not in (*known, self.column)]:
-            raise ColumnError(f"the release has no column {listed(unknown)}; it has {listed([*known, self.column])}")
+            raise ColumnError(
+                f"the release has no column {listed(unknown)}; it has {listed([*known, self.column])}"
+            )
         matching = np.ones(self.people.rows, dtype=np.bool_)
         for name in where:
             if name != self.column:
@@ -149,11 +160,18 @@ class Reading:
             return Estimate(float(people.sum()), 0.0)
         asked = _matching(self.values, self.column, where[self.column])
         if unbiased:
-            return self._squares.count(people, matching.mean() if len(matching) else 0.0, self._totals(asked))
+            return self._squares.count(
+                people, matching.mean() if len(matching) else 0.0, self._totals(asked)
+            )
         mean = np.bincount(self._place[asked], self.real[asked], len(self.buckets))
         variance = self._variance(asked)
         size = self.sizes
-        mixed = people * (size - people) * (size * mean - variance - mean**2) / (size**2 * np.maximum(size - 1, 1.0))
+        mixed = (
+            people
+            * (size - people)
+            * (size * mean - variance - mean**2)
+            / (size**2 * np.maximum(size - 1, 1.0))
+        )
         error = (mixed + (people / size) ** 2 * variance).sum() if len(size) else 0.0
         return Estimate(float((people * mean / size).sum()), sqrt(max(float(error), 0.0)))
 
@@ -163,14 +181,19 @@ class Reading:
             return np.zeros(len(self.buckets))
         doubt = self._fake * (1 - self._fake)
         asked_for, whole = (
-            np.bincount(self._place[some], doubt[some], len(self.buckets)) for some in (asked, np.ones_like(asked))
+            np.bincount(self._place[some], doubt[some], len(self.buckets))
+            for some in (asked, np.ones_like(asked))
         )
-        return np.asarray(asked_for * (1 - asked_for / np.maximum(whole, 1e-300)))  # as the number of fakes is fixed
+        return np.asarray(
+            asked_for * (1 - asked_for / np.maximum(whole, 1e-300))
+        )  # as the number of fakes is fixed
 
     def _totals(self, asked: Bools) -> Floats:
         """How often each sensitive value can be expected in the table, if it is asked for."""
         codes = self.values.column(self.column).codes
-        return np.asarray(np.bincount(codes[asked], self.real[asked], len(self.keys)), dtype=np.float64)
+        return np.asarray(
+            np.bincount(codes[asked], self.real[asked], len(self.keys)), dtype=np.float64
+        )
 
     @property
     def most(self) -> Ints:
@@ -185,7 +208,11 @@ class Reading:
         for name, wanted in where.items():
             table = self.values if name == self.column else self.people
             column, kind = table.column(name), table.kind(name)
-            values = [one for one in _several(wanted) if not _fitting(column.keys, kind, name, [one]).any()]
+            values = [
+                one
+                for one in _several(wanted)
+                if not _fitting(column.keys, kind, name, [one]).any()
+            ]
             if values:
                 found[name] = values
         return found
@@ -212,11 +239,20 @@ class Reading:
         found = []
         for name, column in zip(names, columns, strict=True):
             share, error = self._squares.shares(column.codes, len(column.keys), self.bucket)
-            expected = np.bincount(column.codes, minlength=len(column.keys)) / max(self.people.rows, 1)
+            expected = np.bincount(column.codes, minlength=len(column.keys)) / max(
+                self.people.rows, 1
+            )
             for z, x in np.argwhere(_negative(share, error, expected)).tolist():
                 value, sensitive = column.keys[z], self.keys[x]
                 found.append(
-                    Association(name, value, sensitive, max(float(share[z, x]), 0.0), float(expected[z]), float(error[z, x]))
+                    Association(
+                        name,
+                        value,
+                        sensitive,
+                        max(float(share[z, x]), 0.0),
+                        float(expected[z]),
+                        float(error[z, x]),
+                    )
                 )
         return found
 
@@ -230,7 +266,9 @@ class Reading:
         return out
 
 
-def excluded(codes: Sequence[npt.NDArray[Any]], cards: Sequence[int], bucket: Ints, held: tuple[Ints, Ints]) -> Bools:
+def excluded(
+    codes: Sequence[npt.NDArray[Any]], cards: Sequence[int], bucket: Ints, held: tuple[Ints, Ints]
+) -> Bools:
     """For every bucket the values that a negative association rules out for somebody in it.
 
     `codes` are the people's other columns and `bucket` their buckets, counted from 0; `held` are bucket and value of
@@ -240,7 +278,10 @@ def excluded(codes: Sequence[npt.NDArray[Any]], cards: Sequence[int], bucket: In
     squares = _Squares.of(*held, np.ones(len(held[0])), buckets, values)
     out = np.zeros((buckets, values), dtype=np.bool_)
     for column, card in zip(codes, cards, strict=True):
-        negative = _negative(*squares.shares(column, card, bucket), np.bincount(column, minlength=card) / max(len(column), 1))
+        negative = _negative(
+            *squares.shares(column, card, bucket),
+            np.bincount(column, minlength=card) / max(len(column), 1),
+        )
         for x in np.flatnonzero(negative.any(axis=0)).tolist():
             out[bucket[negative[column, x]], x] = True
     return out
@@ -261,9 +302,15 @@ class _Squares:
 
     @classmethod
     def of(cls, bucket: Ints, value: Ints, often: Floats, buckets: int, values: int) -> "_Squares":
-        held = np.bincount(bucket * values + value, often, buckets * values).reshape(buckets, values).astype(np.float64)
+        held = (
+            np.bincount(bucket * values + value, often, buckets * values)
+            .reshape(buckets, values)
+            .astype(np.float64)
+        )
         normal = held.T @ held
-        inverse = np.asarray(np.linalg.pinv(normal, hermitian=True) if values else normal, dtype=np.float64)
+        inverse = np.asarray(
+            np.linalg.pinv(normal, hermitian=True) if values else normal, dtype=np.float64
+        )
         spread = inverse @ (held.T @ (held * held.sum(axis=1)[:, None])) @ inverse
         return cls(held, inverse, spread, np.abs(np.diag(inverse @ normal) - 1) < _ROUNDING)
 
@@ -310,31 +357,53 @@ def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:
 def _matching(given: Table, name: str, wanted: object) -> Bools:
     column = given.column(name)
     asked = _fitting(column.keys, given.kind(name), name, _several(wanted))
-    return np.asarray(asked.take(column.codes) if given.rows else np.zeros(0, dtype=np.bool_), dtype=np.bool_)
+    return np.asarray(
+        asked.take(column.codes) if given.rows else np.zeros(0, dtype=np.bool_), dtype=np.bool_
+    )
 
 
 def _several(wanted: object) -> list[object]:
     """What is asked for, one by one; a range is one."""
-    return list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str | range) else [wanted]
+    return (
+        list(wanted)
+        if isinstance(wanted, Iterable) and not isinstance(wanted, str | range)
+        else [wanted]
+    )
 
 
 def _fitting(keys: Sequence[Key | None], kind: Kind, name: str, wanted: Sequence[object]) -> Bools:
     """Which keys are asked for, one by one or by a range of whole numbers."""
     ranges = [one for one in wanted if isinstance(one, range)]
     try:
-        single = set(kind.keys([None if one == "" else one for one in wanted if not isinstance(one, range)], name))
+        single = set(
+            kind.keys(
+                [None if one == "" else one for one in wanted if not isinstance(one, range)], name
+            )
+        )
     except ColumnError:
-        raise ColumnError(f"a value that is asked for of column {name!r} is not of its type, {kind.value!r}") from None
+        raise ColumnError(
+            f"a value that is asked for of column {name!r} is not of its type, {kind.value!r}"
+        ) from None
     if ranges and kind is Kind.DATE:
-        raise ColumnError(f"column {name!r} has dates, of which there are no ranges; give them one by one")
-    return np.array([key in single or any(_inside(key, one) for one in ranges) for key in keys], dtype=np.bool_)
+        raise ColumnError(
+            f"column {name!r} has dates, of which there are no ranges; give them one by one"
+        )
+    return np.array(
+        [key in single or any(_inside(key, one) for one in ranges) for key in keys], dtype=np.bool_
+    )
 
 
 def _inside(key: Key | None, wanted: range) -> bool:
     """Whether a key is, or spells, a whole number of a range. Only of an int is that found out at once."""
     if isinstance(key, str):
         digits = key.removeprefix("-")
-        return len(key) < _LONG and digits.isascii() and digits.isdigit() and str(int(key)) == key and int(key) in wanted
+        return (
+            len(key) < _LONG
+            and digits.isascii()
+            and digits.isdigit()
+            and str(int(key)) == key
+            and int(key) in wanted
+        )
     return isinstance(key, int | float) and key == int(key) and int(key) in wanted
 
 
@@ -345,4 +414,8 @@ def _typed(frame: Any, kinds: Mapping[str, Kind]) -> Table:
 
 def _integers(given: Table, name: str) -> Ints:
     column = given.column(name)
-    return np.array(column.keys, dtype=np.int64)[column.codes] if given.rows else np.zeros(0, dtype=np.int64)
+    return (
+        np.array(column.keys, dtype=np.int64)[column.codes]
+        if given.rows
+        else np.zeros(0, dtype=np.int64)
+    )

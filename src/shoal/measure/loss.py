@@ -41,7 +41,9 @@ Kept = npt.NDArray[np.bool_] | npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 Made = TypeVar("Made")
 
-_ROUNDING = 1e-13  # of a sum of floats, a record: the ends of a scale that differ by less are the same
+_ROUNDING = (
+    1e-13  # of a sum of floats, a record: the ends of a scale that differ by less are the same
+)
 
 
 class Loss(Protocol):
@@ -66,7 +68,9 @@ def normalised(loss: Loss, groups: Groups, kept: Kept) -> float:
 def placed(loss: Loss, lattice: Lattice, raw: float, nothing_left: bool) -> float:
     """The place of a raw loss on that scale."""
     low, high = loss.span(lattice)
-    if high - low <= _ROUNDING * lattice.total:  # the input has nothing this model could lose, but for its records
+    if (
+        high - low <= _ROUNDING * lattice.total
+    ):  # the input has nothing this model could lose, but for its records
         return float(nothing_left and lattice.total > 0)
     return min(max((raw - low) / (high - low), 0.0), 1.0)
 
@@ -86,7 +90,8 @@ class Weights:
     def saved(self) -> tuple[tuple[Floats, ...], ...]:
         """The summands less those of a suppressed record: what keeping a record changes."""
         return tuple(
-            tuple(weight - lost for weight in by_level) for by_level, lost in zip(self.level, self.suppressed, strict=True)
+            tuple(weight - lost for weight in by_level)
+            for by_level, lost in zip(self.level, self.suppressed, strict=True)
         )
 
 
@@ -99,7 +104,9 @@ class Columnwise:
     def __post_init__(self) -> None:
         for name, weight in self.importance.items():
             if not (isfinite(weight) and weight >= 0):
-                raise ParameterError(f"importance of column {name!r} is {weight}; it takes a number of at least 0")
+                raise ParameterError(
+                    f"importance of column {name!r} is {weight}; it takes a number of at least 0"
+                )
 
     def weights(self, lattice: Lattice) -> Weights:
         """The summands, made once a lattice."""
@@ -116,7 +123,9 @@ class Columnwise:
         if kept.dtype == np.bool_ and kept.all():
             return weights.constant + groups.weigh(level)
         released, suppressed = _released(groups, kept)
-        return weights.constant + groups.weigh(level, released) + suppressed * sum(weights.suppressed)
+        return (
+            weights.constant + groups.weigh(level, released) + suppressed * sum(weights.suppressed)
+        )
 
     def limited(self, groups: Groups, k: int) -> float:
         """The raw loss when groups with fewer than k records are suppressed: `of`, for those who score whole lattices."""
@@ -130,13 +139,18 @@ class Columnwise:
 
     def _span(self, lattice: Lattice) -> tuple[float, float]:
         weights = self.weights(lattice)
-        low = sum(float(by_level[0] @ leaves) for by_level, leaves in zip(weights.level, _leaves(lattice), strict=True))
+        low = sum(
+            float(by_level[0] @ leaves)
+            for by_level, leaves in zip(weights.level, _leaves(lattice), strict=True)
+        )
         return weights.constant + low, weights.constant + lattice.total * sum(weights.suppressed)
 
     def _importance(self, lattice: Lattice) -> tuple[float, ...]:
         for name in self.importance:
             if name not in lattice.names:
-                raise ParameterError(f"importance names {name!r}, which is no quasi-identifying column")
+                raise ParameterError(
+                    f"importance names {name!r}, which is no quasi-identifying column"
+                )
         return tuple(float(self.importance.get(name, 1)) for name in lattice.names)
 
 
@@ -164,7 +178,10 @@ class Intensity(Columnwise):
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
         level = tuple(
-            tuple(np.full(h.cardinality(at), weight * at / max(h.height, 1)) for at in range(h.height + 1))
+            tuple(
+                np.full(h.cardinality(at), weight * at / max(h.height, 1))
+                for at in range(h.height + 1)
+            )
             for h, weight in zip(lattice.hierarchies, importance, strict=True)
         )
         return Weights(level, importance)
@@ -183,8 +200,12 @@ class Entropy(Columnwise):
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
         level, constant = [], 0.0
-        for h, weight, leaves in zip(lattice.hierarchies, importance, _leaves(lattice), strict=True):
-            frequency = [np.bincount(codes, leaves, h.cardinality(at)) for at, codes in enumerate(h.maps)]
+        for h, weight, leaves in zip(
+            lattice.hierarchies, importance, _leaves(lattice), strict=True
+        ):
+            frequency = [
+                np.bincount(codes, leaves, h.cardinality(at)) for at, codes in enumerate(h.maps)
+            ]
             level.append(tuple(weight * np.log2(np.maximum(f, 1)) for f in frequency))
             constant -= float(level[-1][0] @ leaves)
         every = float(np.log2(max(lattice.total, 1)))
@@ -240,7 +261,9 @@ class Ambiguity:
             possible *= h.cover(level)[groups.codes(j)]
         _, everything = self.span(groups.lattice)
         released, suppressed = _released(groups, kept)
-        return (float(released @ possible) + suppressed * everything) / max(int(groups.sizes.sum()), 1)
+        return (float(released @ possible) + suppressed * everything) / max(
+            int(groups.sizes.sum()), 1
+        )
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
@@ -265,10 +288,14 @@ class Divergence:
         cells = np.zeros(len(groups.sizes))
         whole = 0.0
         for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
-            cells += np.log2(np.bincount(h.maps[level], minlength=h.cardinality(level)))[groups.codes(j)]
+            cells += np.log2(np.bincount(h.maps[level], minlength=h.cardinality(level)))[
+                groups.codes(j)
+            ]
             whole += float(np.log2(len(h.maps[0])))
         released, suppressed = _released(groups, kept)
-        estimate = np.where(released > 0, np.log2(np.maximum(released, 1) / records) - cells, -np.inf)
+        estimate = np.where(
+            released > 0, np.log2(np.maximum(released, 1) / records) - cells, -np.inf
+        )
         if suppressed:
             estimate = np.logaddexp2(estimate, np.log2(suppressed / records) - whole)
         return max(-self._entropy(groups.lattice) - float(groups.sizes / records @ estimate), 0.0)
@@ -287,7 +314,16 @@ class Divergence:
 
 
 LOSSES: dict[str, Loss] = {
-    loss.name: loss for loss in (Granularity(), Intensity(), Discernibility(), Entropy(), GroupSize(), Ambiguity(), Divergence())
+    loss.name: loss
+    for loss in (
+        Granularity(),
+        Intensity(),
+        Discernibility(),
+        Entropy(),
+        GroupSize(),
+        Ambiguity(),
+        Divergence(),
+    )
 }
 """Every loss model by its name, columns weighing the same."""
 
@@ -300,14 +336,18 @@ def _released(groups: Groups, kept: Kept) -> tuple[npt.NDArray[np.int64], int]:
 
 def _input(lattice: Lattice) -> Floats:
     """The group sizes of the input itself."""
-    return _once(lattice, "input", lambda: lattice.counts.over(lattice.names).count.astype(np.float64))
+    return _once(
+        lattice, "input", lambda: lattice.counts.over(lattice.names).count.astype(np.float64)
+    )
 
 
 def _leaves(lattice: Lattice) -> list[Floats]:
     """How often every leaf of every column occurs in the input."""
     counts = lattice.counts
     return [
-        np.bincount(counts.codes[counts.names.index(name)], counts.count, len(h.maps[0])).astype(np.float64)
+        np.bincount(counts.codes[counts.names.index(name)], counts.count, len(h.maps[0])).astype(
+            np.float64
+        )
         for name, h in zip(lattice.names, lattice.hierarchies, strict=True)
     ]
 

@@ -126,7 +126,9 @@ def rmse(
     release = _table(released)
     part = float(exact(share, "share", 0, 1))
     if factors < 0 or rounds < 1:
-        raise ParameterError(f"factors={factors}, rounds={rounds}; it takes whole numbers, at least 0 and at least 1")
+        raise ParameterError(
+            f"factors={factors}, rounds={rounds}; it takes whole numbers, at least 0 and at least 1"
+        )
     coder = _Coder()
     known = coder.read(_table(original), person, item, value)
     if held_out is not None:
@@ -144,7 +146,11 @@ def rmse(
     def learnt(ratings: Ratings) -> float | None:
         if not len(asked) or not len(ratings):
             return None
-        return error(train(ratings, items, factors=factors, rounds=rounds, seed=seed).predict(known, asked.record, asked.item))
+        return error(
+            train(ratings, items, factors=factors, rounds=rounds, seed=seed).predict(
+                known, asked.record, asked.item
+            )
+        )
 
     means = error(item_means(known, items)[asked.item]) if len(asked) and len(known) else None
     records = float(shown.weights[np.unique(shown.record, return_index=True)[1]].sum())
@@ -191,27 +197,44 @@ class Predictor:
         """
         blocks = int(self.block.max(initial=-1)) + 1
         pair, place = np.unique(
-            np.concatenate([known.record, record]) * blocks + self.block[np.concatenate([known.item, item])], return_inverse=True
+            np.concatenate([known.record, record]) * blocks
+            + self.block[np.concatenate([known.item, item])],
+            return_inverse=True,
         )
         people, whose = np.unique(pair // max(blocks, 1), return_inverse=True)
         own, asked = place[: len(known)], place[len(known) :]
         size = self.factors.shape[1]
         square, right = _normal(
-            own, np.c_[self.factors, np.ones(len(self.mean))], known.item, known.value - self.mean[known.item], len(pair)
+            own,
+            np.c_[self.factors, np.ones(len(self.mean))],
+            known.item,
+            known.value - self.mean[known.item],
+            len(pair),
         )
         taste = square[:, :size, :size] / self.noise + np.eye(size)
         both = np.stack([right[:, :size], square[:, :size, size]], axis=2) / self.noise
         solved = np.linalg.solve(taste, both)
         # A person's habit, with all tastes eliminated: their blocks meet in this one number.
         less = np.einsum("nf,nfj->nj", both[:, :, 1], solved)
-        certain = np.bincount(whose, square[:, size, size] / self.noise - less[:, 1], len(people)) + 1 / self.habit
-        habit = (np.bincount(whose, right[:, size] / self.noise - less[:, 0], len(people)) / certain)[whose]
+        certain = (
+            np.bincount(whose, square[:, size, size] / self.noise - less[:, 1], len(people))
+            + 1 / self.habit
+        )
+        habit = (
+            np.bincount(whose, right[:, size] / self.noise - less[:, 0], len(people)) / certain
+        )[whose]
         tastes = solved[:, :, 0] - solved[:, :, 1] * habit[:, None]
-        exactly = self.mean[item] + habit[asked] + np.einsum("nf,nf->n", tastes[asked], self.factors[item])
+        exactly = (
+            self.mean[item]
+            + habit[asked]
+            + np.einsum("nf,nf->n", tastes[asked], self.factors[item])
+        )
         return np.asarray(np.clip(exactly, self.low, self.high))
 
 
-def train(ratings: Ratings, items: int, *, factors: int = FACTORS, rounds: int = ROUNDS, seed: int = 0) -> Predictor:
+def train(
+    ratings: Ratings, items: int, *, factors: int = FACTORS, rounds: int = ROUNDS, seed: int = 0
+) -> Predictor:
     """The model under which the ratings are likely; InputError if there are none."""
     _, record = np.unique(_some(ratings).record, return_inverse=True)
     order = np.argsort(record, kind="stable")
@@ -229,9 +252,16 @@ def train(ratings: Ratings, items: int, *, factors: int = FACTORS, rounds: int =
         square, right = np.zeros((items, factors + 1, factors + 1)), np.zeros((items, factors + 1))
         habits = squares = people = 0.0
         for part in _chunks(record):
-            who, what, heard, counted = record[part] - record[part][0], item[part], value[part], weight[part]
+            who, what, heard, counted = (
+                record[part] - record[part][0],
+                item[part],
+                value[part],
+                weight[part],
+            )
             # Expectation: every record's taste and habit, with their covariance.
-            own, pull = _normal(who, np.c_[loading, np.ones(items)], what, heard - mean[what], int(who[-1]) + 1)
+            own, pull = _normal(
+                who, np.c_[loading, np.ones(items)], what, heard - mean[what], int(who[-1]) + 1
+            )
             precision = np.r_[np.ones(factors), 1 / habit]
             covariance = np.linalg.inv(own / noise + np.diag(precision))
             guess = np.einsum("nij,nj->ni", covariance, pull / noise)
@@ -239,7 +269,11 @@ def train(ratings: Ratings, items: int, *, factors: int = FACTORS, rounds: int =
             alike[who] = counted
             people += float(alike.sum())
             habits += float(alike @ (guess[:, factors] ** 2 + covariance[:, factors, factors]))
-            left = heard - mean[what] - np.einsum("ni,ni->n", np.c_[loading[what], np.ones(len(what))], guess[who])
+            left = (
+                heard
+                - mean[what]
+                - np.einsum("ni,ni->n", np.c_[loading[what], np.ones(len(what))], guess[who])
+            )
             unsure = factors + 1 - np.einsum("nii,i->n", covariance, precision)
             squares += float(counted @ left**2) + noise * float(alike @ unsure)
             # Maximisation: what every item would have to be, given these.
@@ -251,18 +285,28 @@ def train(ratings: Ratings, items: int, *, factors: int = FACTORS, rounds: int =
             square[:, factors, factors] += np.bincount(what, single, items)
             right[:, factors] += np.bincount(what, single * (left + mean[what]), items)
         shrunk = square + np.eye(factors + 1) * (noise / prior)
-        solution = np.asarray(np.linalg.solve(shrunk, right[:, :, None])[:, :, 0], dtype=np.float64)  # 0 for items not there
+        solution = np.asarray(
+            np.linalg.solve(shrunk, right[:, :, None])[:, :, 0], dtype=np.float64
+        )  # 0 for items not there
         loading, mean = solution[:, :factors], solution[:, factors]
         variance = noise * np.linalg.inv(shrunk[seen])[:, range(factors + 1), range(factors + 1)]
         prior[:] = np.maximum((solution[seen] ** 2 + variance).mean(axis=0), LEAST)
         habit, noise = max(habits / people, LEAST), max(squares / total, LEAST)
     low, high = float(ratings.value.min()), float(ratings.value.max())
     return Predictor(
-        mean * unit + middle, loading * unit, habit * unit**2, noise * unit**2, _blocks(record, item, items), low, high
+        mean * unit + middle,
+        loading * unit,
+        habit * unit**2,
+        noise * unit**2,
+        _blocks(record, item, items),
+        low,
+        high,
     )
 
 
-def _normal(record: Ints, design: Floats, item: Ints, value: Floats, records: int) -> tuple[Floats, Floats]:
+def _normal(
+    record: Ints, design: Floats, item: Ints, value: Floats, records: int
+) -> tuple[Floats, Floats]:
     """For every record Σ x xᵀ and Σ x · value over its ratings, where x is the item's row of the design."""
     size = design.shape[1]
     square, right = np.empty((records, size, size)), np.empty((records, size))
@@ -275,7 +319,14 @@ def _normal(record: Ints, design: Floats, item: Ints, value: Floats, records: in
 
 
 def _add(
-    square: Floats, right: Floats, item: Ints, weight: Floats, value: Floats, guess: Floats, seconds: Floats, record: Ints
+    square: Floats,
+    right: Floats,
+    item: Ints,
+    weight: Floats,
+    value: Floats,
+    guess: Floats,
+    seconds: Floats,
+    record: Ints,
 ) -> None:
     """Add to every item's normal equations Σ E[y yᵀ] and Σ E[y · (value − habit)] over its ratings, where y is (taste, 1)."""
     items, size = right.shape
@@ -299,7 +350,9 @@ def _chunks(record: Ints) -> Iterator[slice]:
         end = start + CHUNK
         if end < len(record):
             first = int(np.searchsorted(record, record[end]))
-            end = first if first > start else int(np.searchsorted(record, record[end], side="right"))
+            end = (
+                first if first > start else int(np.searchsorted(record, record[end], side="right"))
+            )
         yield slice(start, end)
         start = end
 
@@ -328,7 +381,9 @@ class _Coder:
         self.items: dict[str, int] = {} if items is None else items
         self.people: dict[str, int] = {}
 
-    def read(self, table: Table, person: str, item: str, value: str, count: str | None = None) -> Ratings:
+    def read(
+        self, table: Table, person: str, item: str, value: str, count: str | None = None
+    ) -> Ratings:
         """The ratings of a table; rows without a person, an item or a value are none."""
         whose, what, heard = table.columns([person, item, value])
         record, code = _numbered(whose, self.people), _numbered(what, self.items)
@@ -344,7 +399,9 @@ class _Coder:
 def _numbered(column: Column, number_of: dict[str, int]) -> Ints:
     """The number of every row's value, a new one where it has none yet; −1 for a missing one."""
     pairs = zip(column.keys, column.labels, strict=True)
-    places = [-1 if key is None else number_of.setdefault(text, len(number_of)) for key, text in pairs]
+    places = [
+        -1 if key is None else number_of.setdefault(text, len(number_of)) for key, text in pairs
+    ]
     return np.array(places, dtype=np.int64)[column.codes]
 
 

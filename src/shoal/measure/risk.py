@@ -135,17 +135,23 @@ def assess(
     table = table if isinstance(table, Table) else tables.table(table)
     columns = _columns(table, quasi, table.quasi)
     if not columns:
-        raise ColumnError("no quasi-identifying columns to assess; name them, for example quasi=['age', 'sex']")
+        raise ColumnError(
+            "no quasi-identifying columns to assess; name them, for example quasi=['age', 'sex']"
+        )
     others = _columns(table, sensitive, table.sensitive)
     both = [name for name in columns if name in others]
     if both:
-        raise ColumnError(f"column {both[0]!r} is both quasi-identifying and sensitive; give it one role")
+        raise ColumnError(
+            f"column {both[0]!r} is both quasi-identifying and sensitive; give it one role"
+        )
     limit = exact(threshold, "threshold", 0, 1)
     enough = exact(unique_share, "unique_share", 0, 1)
     sampled = None if fraction is None else exact(fraction, "fraction", 0, 1, above=True)
     engine = Embedded() if engine is None else engine
 
-    counts = _unsuppressed(table, engine.count(table, (*columns, *others), leaves=False), columns, markers)
+    counts = _unsuppressed(
+        table, engine.count(table, (*columns, *others), leaves=False), columns, markers
+    )
     cells = counts.over(columns) if others else counts
     sizes, records = cells.count, cells.total
     uniques = int((sizes == 1).sum())
@@ -186,7 +192,9 @@ def assess(
     )
 
 
-def _columns(table: Table, given: Iterable[str] | None, default: tuple[str, ...]) -> tuple[str, ...]:
+def _columns(
+    table: Table, given: Iterable[str] | None, default: tuple[str, ...]
+) -> tuple[str, ...]:
     names = default if given is None else tuple(given)
     for name in names:
         if name not in table.names:
@@ -196,15 +204,24 @@ def _columns(table: Table, given: Iterable[str] | None, default: tuple[str, ...]
     return names
 
 
-def _unsuppressed(table: Table, counts: Counts, columns: Sequence[str], markers: Collection[str]) -> Counts:
+def _unsuppressed(
+    table: Table, counts: Counts, columns: Sequence[str], markers: Collection[str]
+) -> Counts:
     """The counts without the rows whose every quasi-identifying value says nothing."""
     silent = np.ones(counts.distinct, dtype=np.bool_)
     for name in columns:
-        saying_nothing = np.array([label in markers for label in table.column(name).labels], dtype=np.bool_)
+        saying_nothing = np.array(
+            [label in markers for label in table.column(name).labels], dtype=np.bool_
+        )
         if not saying_nothing.any():
             return counts
         silent &= saying_nothing[counts.codes[counts.names.index(name)]]
-    return Counts(counts.names, tuple(codes[~silent] for codes in counts.codes), counts.cards, counts.count[~silent])
+    return Counts(
+        counts.names,
+        tuple(codes[~silent] for codes in counts.codes),
+        counts.cards,
+        counts.count[~silent],
+    )
 
 
 def _risk(sizes: Ints, around: Ints, threshold: Fraction) -> Risk:
@@ -212,7 +229,9 @@ def _risk(sizes: Ints, around: Ints, threshold: Fraction) -> Risk:
     records = int(sizes.sum())
     if not records:
         return Risk(0.0, 0.0, 0.0, 0, 0.0)
-    safe = ceil(1 / threshold) if threshold else int(around.max()) + 1  # 1/size > threshold for all smaller sizes, exactly
+    safe = (
+        ceil(1 / threshold) if threshold else int(around.max()) + 1
+    )  # 1/size > threshold for all smaller sizes, exactly
     exposed = int(sizes[around < min(safe, 1 << 62)].sum())
     average = len(sizes) if sizes is around else float((sizes / around).sum())
     return Risk(
@@ -228,19 +247,26 @@ def _around(table: Table, cells: Counts, population: Table, engine: Engine) -> I
     """How many people of the population have the values of each group."""
     for name in cells.names:
         if name not in population.names:
-            raise ColumnError(f"the population has no column {name!r}; it needs every quasi-identifying column of the table")
+            raise ColumnError(
+                f"the population has no column {name!r}; it needs every quasi-identifying column of the table"
+            )
     people = engine.count(population, cells.names, leaves=False)
     shared = np.ones(people.distinct, dtype=np.bool_)
     codes = []
     for name, column in zip(cells.names, people.codes, strict=True):
         here, there = table.column(name), population.column(name)
         places: dict[object, int] = {key: i for i, key in enumerate(here.keys)}
-        keys = there.keys if here.kind is there.kind else [_key(here.kind, label) for label in there.labels]
+        keys = (
+            there.keys
+            if here.kind is there.kind
+            else [_key(here.kind, label) for label in there.labels]
+        )
         code = np.array([places.get(key, -1) for key in keys], dtype=np.int64)[column]
         shared &= code >= 0
         codes.append(code)
     together = [
-        np.concatenate((ours, theirs[shared].astype(ours.dtype))) for ours, theirs in zip(cells.codes, codes, strict=True)
+        np.concatenate((ours, theirs[shared].astype(ours.dtype)))
+        for ours, theirs in zip(cells.codes, codes, strict=True)
     ]
     # One grouping of both tables: the last bit says that a group is one of ours, the others count the people.
     marks = np.concatenate((np.ones(cells.distinct, dtype=np.int64), 2 * people.count[shared]))
@@ -256,7 +282,9 @@ def _key(kind: Kind, label: str) -> object:
         return ...
 
 
-def _diversity(table: Table, counts: Counts, columns: Sequence[str], sensitive: Sequence[str]) -> dict[str, Diversity]:
+def _diversity(
+    table: Table, counts: Counts, columns: Sequence[str], sensitive: Sequence[str]
+) -> dict[str, Diversity]:
     """What the groups achieve in every sensitive column."""
     if not sensitive or not counts.distinct:
         return {}
@@ -272,7 +300,9 @@ def _diversity(table: Table, counts: Counts, columns: Sequence[str], sensitive: 
             entropy=models.EntropyDiversity(name, 1).achieved(groups),
             recursive=recursive if isfinite(recursive) else None,
             closeness=models.TCloseness(name, 1).achieved(groups),
-            closeness_ordered=models.TCloseness(name, 1, distance="ordered").achieved(groups) if ordered else None,
+            closeness_ordered=models.TCloseness(name, 1, distance="ordered").achieved(groups)
+            if ordered
+            else None,
             likeness=models.BetaLikeness(name, 1).achieved(groups),
             disclosure=models.DeltaDisclosure(name, 1).achieved(groups),
         )

@@ -16,7 +16,14 @@ import numpy.typing as npt
 
 from shoal.counts import Counts
 
-__all__ = ["ColumnRisk", "IdentifyingSet", "PopulationUniqueness", "column_risks", "identifying_sets", "population_uniqueness"]
+__all__ = [
+    "ColumnRisk",
+    "IdentifyingSet",
+    "PopulationUniqueness",
+    "column_risks",
+    "identifying_sets",
+    "population_uniqueness",
+]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -68,7 +75,9 @@ LARGEST_SET = 4
 """Larger identifying sets are not searched for: they are many, and tell little that their size does not tell."""
 
 
-def identifying_sets(cells: Counts, share: Fraction | float = 0, largest: int = LARGEST_SET) -> tuple[IdentifyingSet, ...]:
+def identifying_sets(
+    cells: Counts, share: Fraction | float = 0, largest: int = LARGEST_SET
+) -> tuple[IdentifyingSet, ...]:
     """The minimal sets of up to `largest` columns that make more than a share of the records unique, smallest first.
 
     A record that is unique by some columns is unique by more, so no set that contains a found one is looked at. Nor are
@@ -90,7 +99,11 @@ def identifying_sets(cells: Counts, share: Fraction | float = 0, largest: int = 
                 continue
             uniques = _uniques(cells, columns)
             if uniques >= needed:
-                sets.append(IdentifyingSet(tuple(cells.names[j] for j in columns), uniques, uniques / records))
+                sets.append(
+                    IdentifyingSet(
+                        tuple(cells.names[j] for j in columns), uniques, uniques / records
+                    )
+                )
                 found.add(columns)
     return tuple(sorted(sets, key=lambda one: (len(one.columns), -one.uniques)))
 
@@ -117,9 +130,13 @@ def column_risks(cells: Counts) -> tuple[ColumnRisk, ...]:
             for size in range(columns):
                 for others in combinations(everything - {j}, size):
                     weight = 1 / (columns * comb(columns - 1, size))
-                    gain[j] += weight * (groups(frozenset(others) | {j}) - groups(frozenset(others)))
+                    gain[j] += weight * (
+                        groups(frozenset(others) | {j}) - groups(frozenset(others))
+                    )
     else:
-        chance = np.random.default_rng(0)  # a measurement, not a release: the same table gives the same shares
+        chance = np.random.default_rng(
+            0
+        )  # a measurement, not a release: the same table gives the same shares
         for order in (chance.permutation(columns) for _ in range(ORDERS // 2)):
             for one_way in (order, order[::-1]):
                 before: frozenset[int] = frozenset()
@@ -216,7 +233,9 @@ def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
 
     ones = int(number[size == 1].sum())
     single = sum(int(n) * one_of(int(s)) for s, n in zip(size, number, strict=True))
-    stay = ones * one_of(1) / single  # the share of sample uniques that are unique in the population
+    stay = (
+        ones * one_of(1) / single
+    )  # the share of sample uniques that are unique in the population
     return stay * ones * population / records
 
 
@@ -236,7 +255,9 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
 
         def slope(shift: float) -> float:
             t = shift - alpha
-            return (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha - (_digamma(t + records) - _digamma(t + 1))
+            return (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha - (
+                _digamma(t + records) - _digamma(t + 1)
+            )
 
         return _root(slope, 1e-12, 1e3 * records**2) - alpha
 
@@ -252,7 +273,13 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
     if not (isfinite(alpha) and isfinite(t)):
         return None
     # E = N Γ(θ+α+N−1) Γ(θ+1) / (Γ(θ+α) Γ(θ+N)), for large N the better known Γ(θ+1)/Γ(θ+α) N^α
-    return exp(log(population) + lgamma(t + alpha + population - 1) - lgamma(t + population) + lgamma(t + 1) - lgamma(t + alpha))
+    return exp(
+        log(population)
+        + lgamma(t + alpha + population - 1)
+        - lgamma(t + population)
+        + lgamma(t + 1)
+        - lgamma(t + alpha)
+    )
 
 
 def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
@@ -268,10 +295,14 @@ def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
         lost = (1 - fraction) * (1 - beta)
         base = log(groups * fraction) + alpha * (np.log(beta) - np.log(1 - lost))
         single = base + np.log(1 + alpha * lost / (1 - lost))
-        double = base + np.log(fraction / 2 * alpha * (1 - beta) / (1 - lost) ** 2 * (2 - (1 - alpha) * lost))
+        double = base + np.log(
+            fraction / 2 * alpha * (1 - beta) / (1 - lost) ** 2 * (2 - (1 - alpha) * lost)
+        )
         return np.stack((single - log(ones), double - log(twos)))
 
-    grid = np.stack(np.meshgrid(np.linspace(-8, 8, 65), np.linspace(-14, 8, 89), indexing="ij")).reshape(2, -1)
+    grid = np.stack(
+        np.meshgrid(np.linspace(-8, 8, 65), np.linspace(-14, 8, 89), indexing="ij")
+    ).reshape(2, -1)
     start = grid[:, np.argmin((misfit(grid) ** 2).sum(axis=0))]
     at = _newton(misfit, start)
     return None if at is None else groups * exp(-exp(at[0]) * float(np.log1p(np.exp(-at[1]))))
@@ -281,7 +312,9 @@ def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
     """The number of groups in the population: Shlosser's estimator as modified by Haas and Stokes (1998)."""
     s, n = size.astype(np.float64), number.astype(np.float64)
     missed = (1 - fraction) ** s
-    first = float((s * fraction**2 * (1 - fraction**2) ** (s - 1)) @ n) / float(((1 - fraction**2) ** s - missed) @ n)
+    first = float((s * fraction**2 * (1 - fraction**2) ** (s - 1)) @ n) / float(
+        ((1 - fraction**2) ** s - missed) @ n
+    )
     second = float(missed @ n) / float((s * fraction * (1 - fraction) ** (s - 1)) @ n)
     return float(n.sum()) + float(n[size == 1].sum()) * first * second**2
 
@@ -293,13 +326,17 @@ def _newton(misfit: Callable[[Floats], Floats], start: Floats) -> Floats | None:
     for _ in range(100):
         if float(np.abs(now).max()) < 1e-10:
             return at
-        slope = np.column_stack([(misfit(at + d) - misfit(at - d)) / (2 * step) for d in step * np.eye(2)])
+        slope = np.column_stack(
+            [(misfit(at + d) - misfit(at - d)) / (2 * step) for d in step * np.eye(2)]
+        )
         try:
             move = np.linalg.solve(slope, now)
         except np.linalg.LinAlgError:
             return None
         scale = min(1.0, 2 / float(np.abs(move).max()))
-        while scale > 1e-6 and not float(np.abs(misfit(at - scale * move)).max()) < float(np.abs(now).max()):
+        while scale > 1e-6 and not float(np.abs(misfit(at - scale * move)).max()) < float(
+            np.abs(now).max()
+        ):
             scale /= 2
         at = at - scale * move
         now = misfit(at)
@@ -325,4 +362,9 @@ def _digamma(x: float) -> float:
         shift -= 1 / x
         x += 1
     y = 1 / (x * x)
-    return shift + log(x) - 1 / (2 * x) - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+    return (
+        shift
+        + log(x)
+        - 1 / (2 * x)
+        - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+    )

@@ -91,19 +91,29 @@ def classification(
     release = released if isinstance(released, Table) else as_table(released)
     classes = (class_columns,) if isinstance(class_columns, str) else tuple(class_columns)
     if not 2 <= folds <= max(original.rows, 2):
-        raise ParameterError(f"folds={folds}; it takes a whole number from 2 to the number of records")
+        raise ParameterError(
+            f"folds={folds}; it takes a whole number from 2 to the number of records"
+        )
     ways = tuple(classifiers)
     for way in ways:
         if way not in get_args(Classifier):
-            raise ParameterError(f"classifier {way!r} is unknown; it takes 'tree', 'logistic' or 'unpruned'")
+            raise ParameterError(
+                f"classifier {way!r} is unknown; it takes 'tree', 'logistic' or 'unpruned'"
+            )
     given = None if features is None else tuple(features)
     answers: list[Accuracy] = []
     for column in classes:
-        possible = [name for name in original.names if name in release.names and original.roles.get(name) is not Role.IDENTIFYING]
+        possible = [
+            name
+            for name in original.names
+            if name in release.names and original.roles.get(name) is not Role.IDENTIFYING
+        ]
         used = [name for name in (possible if given is None else given) if name != column]
         for name in (column, *used):
             if name not in original.names or name not in release.names:
-                raise ColumnError(f"column {name!r} is not in both tables; name columns that were released")
+                raise ColumnError(
+                    f"column {name!r} is not in both tables; name columns that were released"
+                )
         if not used:
             raise ColumnError(f"no features are left to predict {column!r} from; name some")
         answers += _cross_validate(original, release, column, used, ways, folds, seed)
@@ -140,8 +150,18 @@ def queries(
             "(the quasi-identifying ones, or those named)"
         )
     readings = [_Reading.of(original, release, name) for name in drawn_from]
-    truths = _Answers(group(drawn_from, [r.leaf.astype(np.uint32) for r in readings], [r.leaves for r in readings]))
-    answers = _Answers(group(drawn_from, [r.codes.astype(np.uint32) for r in readings], [len(r.may_be) for r in readings]))
+    truths = _Answers(
+        group(
+            drawn_from, [r.leaf.astype(np.uint32) for r in readings], [r.leaves for r in readings]
+        )
+    )
+    answers = _Answers(
+        group(
+            drawn_from,
+            [r.codes.astype(np.uint32) for r in readings],
+            [len(r.may_be) for r in readings],
+        )
+    )
     chance = np.random.default_rng(seed)
     errors = np.empty(count)
     floor = float(least) * original.rows
@@ -149,16 +169,22 @@ def queries(
         picked = sorted(chance.choice(len(drawn_from), columns, replace=False).tolist())
         wanted = [readings[j].some(float(share) ** (1 / columns), chance) for j in picked]
         truth = truths.sum(picked, [leaves.astype(np.float64) for leaves in wanted])
-        answer = answers.sum(picked, [readings[j].share(leaves) for j, leaves in zip(picked, wanted, strict=True)])
+        answer = answers.sum(
+            picked, [readings[j].share(leaves) for j, leaves in zip(picked, wanted, strict=True)]
+        )
         gap, scale = abs(answer / drawn - truth), max(truth, floor)
         errors[i] = gap / scale if scale else float(gap > 0)
-    return QueryError(count, columns, float(share), floor, float(errors.mean()), float(np.median(errors)))
+    return QueryError(
+        count, columns, float(share), floor, float(errors.mean()), float(np.median(errors))
+    )
 
 
 def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
     """How many records have each leaf of a column: of the input, and of a release read as uniform within its values."""
     reading = _Reading.of(original, released, name)
-    rows = np.bincount(reading.codes, minlength=len(reading.may_be)) / np.maximum(reading.may_be.sum(axis=1), 1)
+    rows = np.bincount(reading.codes, minlength=len(reading.may_be)) / np.maximum(
+        reading.may_be.sum(axis=1), 1
+    )
     return np.bincount(reading.leaf, minlength=reading.leaves), rows @ reading.may_be
 
 
@@ -209,7 +235,9 @@ class _Reading:
         else:
             column = original.column(name)
             values = len(column.keys)
-            domain = Hierarchy((column.labels,), (np.arange(values, dtype=smallest(values)),), column.kind)
+            domain = Hierarchy(
+                (column.labels,), (np.arange(values, dtype=smallest(values)),), column.kind
+            )
             leaf = column.codes
         there = release.column(name)
         may_be = _may_be(there, domain, name)
@@ -219,7 +247,16 @@ class _Reading:
         if ordered and not domain.cuts:
             asked.sort(key=lambda i: domain.kind.key(domain.labels[0][i]))  # type: ignore[arg-type,return-value]
         places = np.array(asked, dtype=np.int64)
-        return cls(name, ordered, places, leaf.astype(np.int64), there.codes.astype(np.int64), may_be, there.labels, levels)
+        return cls(
+            name,
+            ordered,
+            places,
+            leaf.astype(np.int64),
+            there.codes.astype(np.int64),
+            may_be,
+            there.labels,
+            levels,
+        )
 
     def some(self, share: float, chance: np.random.Generator) -> Bools:
         """A random set of leaves, about a share of the domain."""
@@ -253,7 +290,11 @@ def _may_be(column: Column, domain: Hierarchy, name: str) -> Bools:
     rows = []
     unread = 0
     for label in column.labels:
-        found = np.ones(len(domain.maps[0]), dtype=np.bool_) if label == EVERYTHING else _leaves(label, domain, places, keys)
+        found = (
+            np.ones(len(domain.maps[0]), dtype=np.bool_)
+            if label == EVERYTHING
+            else _leaves(label, domain, places, keys)
+        )
         if found is None or not found.any():
             unread += 1
         else:
@@ -266,7 +307,9 @@ def _may_be(column: Column, domain: Hierarchy, name: str) -> Bools:
     return np.array(rows, dtype=np.bool_).reshape(len(column.labels), len(domain.maps[0]))
 
 
-def _leaves(text: str, domain: Hierarchy, places: dict[str, Bools], keys: Sequence[Any]) -> Bools | None:
+def _leaves(
+    text: str, domain: Hierarchy, places: dict[str, Bools], keys: Sequence[Any]
+) -> Bools | None:
     """The leaves a released text stands for, None if it cannot be read."""
     if text in places:
         return places[text]
@@ -277,15 +320,25 @@ def _leaves(text: str, domain: Hierarchy, places: dict[str, Bools], keys: Sequen
     if text.endswith(" or missing"):
         known, missing = text.removesuffix(" or missing"), _place("", domain)
         some = _leaves(known, domain, places, keys)
-        some = _union([known], domain) if some is None else some  # a value of some level that has not been released by itself
-        return some if some is None or missing < 0 else np.asarray(some | (np.arange(size) == missing))
+        some = (
+            _union([known], domain) if some is None else some
+        )  # a value of some level that has not been released by itself
+        return (
+            some if some is None or missing < 0 else np.asarray(some | (np.arange(size) == missing))
+        )
     if text.startswith("{") and text.endswith("}"):
         return _union(text[1:-1].split(", "), domain)
     if domain.kind is Kind.DATE and (match := re.fullmatch(r"\[(\S+), (\S+)\]", text)):
-        return np.array([key is not None and match[1] <= key.isoformat() <= match[2] for key in keys], dtype=np.bool_)
+        return np.array(
+            [key is not None and match[1] <= key.isoformat() <= match[2] for key in keys],
+            dtype=np.bool_,
+        )
     if domain.kind in (Kind.INTEGER, Kind.FLOAT) and (found := ranges.parse(text, domain.kind)):
         if domain.cuts:
-            inside = [low >= found.low and high <= found.high for low, high in zip(domain.cuts, domain.cuts[1:], strict=False)]
+            inside = [
+                low >= found.low and high <= found.high
+                for low, high in zip(domain.cuts, domain.cuts[1:], strict=False)
+            ]
             return np.array([*inside, *[False] * (size - len(inside))], dtype=np.bool_)
         return np.array([key is not None and _within(key, found) for key in keys], dtype=np.bool_)
     return None
@@ -307,7 +360,11 @@ def _place(text: str, domain: Hierarchy) -> int:
 def _union(parts: list[str], domain: Hierarchy) -> Bools | None:
     """The leaves of a list of values of any level; a value may itself contain the separator."""
     levels = list(zip(domain.labels, domain.maps, strict=True))
-    known = {text or "missing": codes == code for labels, codes in levels for code, text in enumerate(labels)}
+    known = {
+        text or "missing": codes == code
+        for labels, codes in levels
+        for code, text in enumerate(labels)
+    }
     found = np.zeros(len(domain.maps[0]), dtype=np.bool_)
     while parts:
         for stop in range(len(parts), 0, -1):
@@ -336,11 +393,19 @@ class _Features:
 
     def numbers(self) -> Floats:
         """For trees: the middle of the leaves a value stands for."""
-        return np.column_stack([places[codes] for places, codes in zip(self.places, self.codes.T, strict=True)])
+        return np.column_stack(
+            [places[codes] for places, codes in zip(self.places, self.codes.T, strict=True)]
+        )
 
 
 def _cross_validate(
-    original: Table, release: Table, column: str, used: Sequence[str], classifiers: Sequence[Classifier], folds: int, seed: int
+    original: Table,
+    release: Table,
+    column: str,
+    used: Sequence[str],
+    classifiers: Sequence[Classifier],
+    folds: int,
+    seed: int,
 ) -> Iterator[Accuracy]:
     readings = [_Reading.of(original, release, name) for name in used]
     target = _Reading.of(original, release, column)
@@ -368,9 +433,17 @@ def _cross_validate(
             test, rest, others = fold == held_out, fold != held_out, shown_fold != held_out
             truth = target.leaf[test]
             most = np.full(len(truth), np.bincount(target.leaf[rest]).argmax())
-            by_original = _predict(classifier, plain.of(rest), target.leaf[rest], plain.of(test), most)
-            by_release = _predict(classifier, shown.of(others), shown_class[others], mapped.of(test), most)
-            for which, guess in (("majority", most), ("original", by_original), ("released", by_release)):
+            by_original = _predict(
+                classifier, plain.of(rest), target.leaf[rest], plain.of(test), most
+            )
+            by_release = _predict(
+                classifier, shown.of(others), shown_class[others], mapped.of(test), most
+            )
+            for which, guess in (
+                ("majority", most),
+                ("original", by_original),
+                ("released", by_release),
+            ):
                 right[which] += int((guess == truth).sum())
         majority, best, got = (number / original.rows for number in right.values())
         relative = (got - majority) / (best - majority) if best > majority else None
@@ -379,10 +452,14 @@ def _cross_validate(
 
 def _suppressed(original: Table, readings: Sequence[_Reading]) -> Bools:
     """Which released rows say nothing in any quasi-identifying feature, or in any feature where roles are not known."""
-    known = [reading for reading in readings if original.roles.get(reading.name) is Role.QUASI] or readings
+    known = [
+        reading for reading in readings if original.roles.get(reading.name) is Role.QUASI
+    ] or readings
     silent = np.ones(len(known[0].codes), dtype=np.bool_)
     for reading in known:
-        silent &= np.array([label in MARKERS for label in reading.labels], dtype=np.bool_)[reading.codes]
+        silent &= np.array([label in MARKERS for label in reading.labels], dtype=np.bool_)[
+            reading.codes
+        ]
     return silent
 
 
@@ -403,11 +480,19 @@ def _at_levels_of_release(
         places.append((may_be @ np.arange(reading.leaves)) / may_be.sum(axis=1))
         columns.append(column)
     mapped = np.column_stack(columns)
-    overlap = any(reading.may_be[codes].sum(axis=0).max(initial=0) > 1 for reading, codes in zip(readings, present, strict=True))
+    overlap = any(
+        reading.may_be[codes].sum(axis=0).max(initial=0) > 1
+        for reading, codes in zip(readings, present, strict=True)
+    )
     if not overlap:
-        twin = _twins(np.column_stack((mapped, classes)), np.column_stack((shown, shown_classes)), order)
+        twin = _twins(
+            np.column_stack((mapped, classes)), np.column_stack((shown, shown_classes)), order
+        )
     else:  # values of several levels side by side: a record's groups are those that cover it
-        may_bes, leaves = [reading.may_be for reading in readings], np.column_stack([reading.leaf for reading in readings])
+        may_bes, leaves = (
+            [reading.may_be for reading in readings],
+            np.column_stack([reading.leaf for reading in readings]),
+        )
         _, first, rows = np.unique(_cells(leaves), return_index=True, return_inverse=True)
         _, kinds, group_of = np.unique(_cells(shown), return_index=True, return_inverse=True)
         groups = shown[kinds]
@@ -417,19 +502,28 @@ def _at_levels_of_release(
                 "measure on a sample of the input and a release of that sample"
             )
         tightest_first = np.argsort(
-            np.sum([np.log(m.sum(axis=1))[codes] for m, codes in zip(may_bes, groups.T, strict=True)], axis=0), kind="stable"
+            np.sum(
+                [np.log(m.sum(axis=1))[codes] for m, codes in zip(may_bes, groups.T, strict=True)],
+                axis=0,
+            ),
+            kind="stable",
         )
         found = _tightest(may_bes, leaves[first], groups, tightest_first)[rows]
         mapped = np.where((found >= 0)[:, None], groups[found], mapped)
         twin = np.full(len(shown), -1, dtype=np.int64)
         left = order
-        members = np.split(np.argsort(group_of, kind="stable"), np.cumsum(np.bincount(group_of, minlength=len(groups)))[:-1])
+        members = np.split(
+            np.argsort(group_of, kind="stable"),
+            np.cumsum(np.bincount(group_of, minlength=len(groups)))[:-1],
+        )
         for which in tightest_first:
             covered = left
             for m, code, column in zip(may_bes, groups[which], leaves.T, strict=True):
                 covered = covered[m[code][column[covered]]]
             its = members[which]
-            own = _twins(classes[covered][:, None], shown_classes[its][:, None], np.arange(len(covered)))
+            own = _twins(
+                classes[covered][:, None], shown_classes[its][:, None], np.arange(len(covered))
+            )
             twin[its[own >= 0]] = covered[own[own >= 0]]
             left = left[~np.isin(left, twin[its])]
     return _Features(shown, tuple(places)), _Features(mapped, tuple(places)), twin
@@ -440,7 +534,10 @@ def _generalised(reading: _Reading, present: Ints) -> tuple[Ints, Bools]:
     may_be = reading.may_be[present]
     covered = may_be.any(axis=0)
     code = np.where(covered, present[may_be.argmax(axis=0)] if len(present) else 0, -1)
-    level = next((codes for codes in reading.level if all(_is_node(leaves, codes) for leaves in may_be)), reading.level[0])
+    level = next(
+        (codes for codes in reading.level if all(_is_node(leaves, codes) for leaves in may_be)),
+        reading.level[0],
+    )
     nodes = np.unique(level[~covered])
     code[~covered] = len(reading.may_be) + np.searchsorted(nodes, level[~covered])
     return code[reading.leaf], level == nodes[:, None]
@@ -484,31 +581,48 @@ def _cells(rows: Ints) -> Ints:
     """One number a row, the same for equal rows."""
     cell = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:
-        cell = np.unique(cell * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].astype(np.int64)
+        cell = np.unique(cell * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[
+            1
+        ].astype(np.int64)
     return cell
 
 
-def _predict(classifier: Classifier, train: _Features, classes: Ints, test: _Features, otherwise: Ints) -> Ints:
+def _predict(
+    classifier: Classifier, train: _Features, classes: Ints, test: _Features, otherwise: Ints
+) -> Ints:
     """What a classifier says about some rows; who has learned nothing says what is said `otherwise`."""
     if not len(classes):
         return otherwise
     if (classes == classes[0]).all():
         return np.full(len(test.codes), classes[0])
     # Equal rows train as one with a weight.
-    _, first, weight = np.unique(_cells(np.column_stack((train.codes, classes))), return_index=True, return_counts=True)
+    _, first, weight = np.unique(
+        _cells(np.column_stack((train.codes, classes))), return_index=True, return_counts=True
+    )
     train, classes = _Features(train.codes[first], train.places), classes[first]
     try:
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import OneHotEncoder
         from sklearn.tree import DecisionTreeClassifier
     except ImportError:
-        raise ShoalError("measuring classifiers needs scikit-learn; install it with: pip install 'shoal[utility]'") from None
+        raise ShoalError(
+            "measuring classifiers needs scikit-learn; install it with: pip install 'shoal[utility]'"
+        ) from None
     if classifier != "logistic":
-        smallest = SMALLEST_LEAF if classifier == "tree" else 0.0  # unpruned, as scikit-learn's default, it learns by heart
+        smallest = (
+            SMALLEST_LEAF if classifier == "tree" else 0.0
+        )  # unpruned, as scikit-learn's default, it learns by heart
         tree = DecisionTreeClassifier(min_weight_fraction_leaf=smallest, random_state=0)
-        return np.asarray(tree.fit(train.numbers(), classes, sample_weight=weight).predict(test.numbers()), dtype=np.int64)
+        return np.asarray(
+            tree.fit(train.numbers(), classes, sample_weight=weight).predict(test.numbers()),
+            dtype=np.int64,
+        )
     encoder = OneHotEncoder(handle_unknown="ignore", dtype=np.float64).fit(train.codes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # stopping after these steps is good enough to compare two tables
-        regression = LogisticRegression(max_iter=200).fit(encoder.transform(train.codes), classes, sample_weight=weight)
+        warnings.simplefilter(
+            "ignore"
+        )  # stopping after these steps is good enough to compare two tables
+        regression = LogisticRegression(max_iter=200).fit(
+            encoder.transform(train.codes), classes, sample_weight=weight
+        )
     return np.asarray(regression.predict(encoder.transform(test.codes)), dtype=np.int64)

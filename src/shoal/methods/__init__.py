@@ -20,7 +20,16 @@ from shoal.privacy.promises import Promise, Syntactic
 from shoal.release import Release
 from shoal.tables import Role, Table
 
-__all__ = ["Method", "Progress", "Schema", "conjunction", "first_rows", "require_bound", "silent", "syntactic"]
+__all__ = [
+    "Method",
+    "Progress",
+    "Schema",
+    "conjunction",
+    "first_rows",
+    "require_bound",
+    "silent",
+    "syntactic",
+]
 
 Progress = Callable[[int, int, str], None]
 """Called from time to time with (done, total, what); may raise `Stopped`."""
@@ -56,7 +65,9 @@ class Schema:
     def public(self, name: str) -> Hierarchy:
         """The hierarchy of a column; HierarchyError if it has none, or one that was derived from the rows."""
         if name not in self.hierarchies:
-            raise HierarchyError(f"column {name!r} has no hierarchy, so its declared domain is not known; give it one")
+            raise HierarchyError(
+                f"column {name!r} has no hierarchy, so its declared domain is not known; give it one"
+            )
         if self.hierarchies[name].derived:
             raise HierarchyError(
                 f"the hierarchy of column {name!r} was derived from the rows: its values and levels tell about them, and no "
@@ -76,7 +87,9 @@ class Schema:
     def require_unit(self, unit: str | None) -> None:
         """ParameterError if this is no column that tells people apart."""
         if unit is not None and self.roles.get(unit) is not Role.IDENTIFYING:
-            raise ParameterError(f"`unit` {unit!r} is no identifying column; give the column of people that role")
+            raise ParameterError(
+                f"`unit` {unit!r} is no identifying column; give the column of people that role"
+            )
 
     @property
     def leaving(self) -> tuple[str, ...]:
@@ -97,7 +110,9 @@ class Method(Protocol):
         """What a release of a table with this schema will guarantee, whatever its rows are."""
         ...
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The release; `chance` is the operating system's unless a test gives another."""
         ...
 
@@ -112,19 +127,27 @@ def conjunction(models: Iterable[Model | str]) -> tuple[Model, ...]:
 def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:
     """The promise that every group satisfies some models, where a schema has the columns it speaks of."""
     if not schema.having(Role.QUASI):
-        raise ParameterError("the table has no quasi-identifying column to generalise; give one that role")
+        raise ParameterError(
+            "the table has no quasi-identifying column to generalise; give one that role"
+        )
     for column in sorted({column for model in models for column in model.columns}):
         if schema.roles.get(column) is not Role.SENSITIVE:
-            raise ParameterError(f"a model protects column {column!r}, which is no sensitive column; give it that role")
+            raise ParameterError(
+                f"a model protects column {column!r}, which is no sensitive column; give it that role"
+            )
     return Syntactic(tuple(str(model) for model in models))
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:
     """ParameterError if these do not say how many rows of each person are used, or if the definition is not kept then."""
     if unit == "row":
-        raise ParameterError("`unit` 'row' would read like a single row in the promise; rename that column")
+        raise ParameterError(
+            "`unit` 'row' would read like a single row in the promise; rename that column"
+        )
     if rows > 1 and unit is None:
-        raise ParameterError("`rows` bounds how many rows each person gives; say with `unit` which column tells people apart")
+        raise ParameterError(
+            "`rows` bounds how many rows each person gives; say with `unit` which column tells people apart"
+        )
     if unit is not None and definition == "probabilistic":
         raise ParameterError(
             "the probabilistic definition is not kept where people have several rows and some are chosen at random; "
@@ -137,7 +160,11 @@ def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArr
     order = chance.permutation(len(people))
     order = order[np.argsort(people[order], kind="stable")]
     sorted_people = people[order]
-    starts = np.flatnonzero(np.concatenate(([True], sorted_people[1:] != sorted_people[:-1]))) if len(order) else order
+    starts = (
+        np.flatnonzero(np.concatenate(([True], sorted_people[1:] != sorted_people[:-1])))
+        if len(order)
+        else order
+    )
     place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
     return np.sort(order[place < rows])
 

@@ -48,30 +48,46 @@ class Axis:
     @cached_property
     def ends(self) -> list[npt.NDArray[np.int64]]:
         """For every level of the hierarchy above its leaves, lowest first: the places at which a value of that level ends."""
-        above = [] if self.hierarchy is None else [codes[np.argsort(self.place)] for codes in self.hierarchy.maps[1:]]
+        above = (
+            []
+            if self.hierarchy is None
+            else [codes[np.argsort(self.place)] for codes in self.hierarchy.maps[1:]]
+        )
         return [np.flatnonzero(codes[1:] != codes[:-1]) for codes in above]
 
     def _range(self, low: int, high: int) -> str:
         first, last = self.labels[low], self.labels[high]
         if self.hierarchy is not None and self.hierarchy.cuts:
-            return self._interval(self.hierarchy, self.hierarchy.cuts[low], self.hierarchy.cuts[high + 1])
+            return self._interval(
+                self.hierarchy, self.hierarchy.cuts[low], self.hierarchy.cuts[high + 1]
+            )
         if self.kind is Kind.INTEGER:
-            return texts.from_to(texts.exact(first), texts.exact(last), self.labels[0].startswith("-"))
+            return texts.from_to(
+                texts.exact(first), texts.exact(last), self.labels[0].startswith("-")
+            )
         return f"[{first}, {last}]"
 
     def _interval(self, hierarchy: Hierarchy, low: float, high: float) -> str:
         whole, closed = self.kind is Kind.INTEGER, hierarchy.closed == "left"
         if math.isinf(low) and math.isinf(high):
             return hierarchy.labels[-1][0]
-        far = hierarchy.end_closed and (high == hierarchy.cuts[-1] if closed else low == hierarchy.cuts[0])
+        far = hierarchy.end_closed and (
+            high == hierarchy.cuts[-1] if closed else low == hierarchy.cuts[0]
+        )
         if whole:  # the same whole numbers from the first to before the next one, and the far end of the domain
             low, high, closed = low + (not closed and not far), high + (not closed or far), True
         if math.isinf(low):
             return texts.below(texts.exact(high), not closed)
         if math.isinf(high):
-            return texts.or_more(texts.exact(low)) if whole else texts.above(texts.exact(low), closed)
+            return (
+                texts.or_more(texts.exact(low)) if whole else texts.above(texts.exact(low), closed)
+            )
         if whole:
-            return texts.from_to(texts.exact(low), texts.exact(high - 1), min(filter(math.isfinite, hierarchy.cuts)) < 0)
+            return texts.from_to(
+                texts.exact(low),
+                texts.exact(high - 1),
+                min(filter(math.isfinite, hierarchy.cuts)) < 0,
+            )
         low_in = closed or (hierarchy.end_closed and low == hierarchy.cuts[0])
         high_in = not closed or (hierarchy.end_closed and high == hierarchy.cuts[-1])
         return texts.between(texts.exact(low), texts.exact(high), low_in, high_in)
@@ -91,14 +107,18 @@ class Axis:
         """For every place the values of the hierarchy, widest first, that begin there: the place behind them, and their texts."""
         begin: list[list[tuple[int, str]]] = [[] for _ in self.labels]
         if self.hierarchy is not None:
-            for codes, labels in zip(reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True):
+            for codes, labels in zip(
+                reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True
+            ):
                 starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()]
                 for first, stop in zip(starts, [*starts[1:], len(codes)], strict=True):
                     begin[first].append((stop, labels[codes[first]] or "missing"))
         return begin
 
 
-def axis_of(table: Table, name: str, ranges: str, populations: Sequence[Counts], whole: bool = False) -> Axis:
+def axis_of(
+    table: Table, name: str, ranges: str, populations: Sequence[Counts], whole: bool = False
+) -> Axis:
     """The axis of a column; without a place for missing values if neither the table nor a population has any, unless `whole`."""
     column = table.column(name)
     if name not in table.hierarchies:
@@ -108,7 +128,16 @@ def axis_of(table: Table, name: str, ranges: str, populations: Sequence[Counts],
             )
         missing = len(column.keys) - 1 if None in column.keys else -1
         place = np.arange(len(column.keys), dtype=smallest(len(column.keys)))
-        return Axis(name, place, len(place), missing, column.labels, None, column.kind is not Kind.TEXT, column.kind)
+        return Axis(
+            name,
+            place,
+            len(place),
+            missing,
+            column.labels,
+            None,
+            column.kind is not Kind.TEXT,
+            column.kind,
+        )
     hierarchy = table.hierarchy(name)
     ordered = hierarchy.kind is not Kind.TEXT
     labels = hierarchy.labels[0]
@@ -122,4 +151,13 @@ def axis_of(table: Table, name: str, ranges: str, populations: Sequence[Counts],
     if missing == size - 1 and absent and not whole:
         missing, size = -1, size - 1
     place = np.argsort(order).astype(smallest(len(order)))
-    return Axis(name, place, size, missing, [labels[leaf] for leaf in order], hierarchy, ordered, hierarchy.kind)
+    return Axis(
+        name,
+        place,
+        size,
+        missing,
+        [labels[leaf] for leaf in order],
+        hierarchy,
+        ordered,
+        hierarchy.kind,
+    )

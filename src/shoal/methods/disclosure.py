@@ -20,7 +20,14 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.counts import Groups, Histogram, Lattice, Node
 from shoal.engine import Embedded
-from shoal.errors import HierarchyError, InfeasibleError, InputError, ParameterError, TooLargeError, listed
+from shoal.errors import (
+    HierarchyError,
+    InfeasibleError,
+    InputError,
+    ParameterError,
+    TooLargeError,
+    listed,
+)
 from shoal.hierarchy.tree import Hierarchy
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
 from shoal.privacy.exact import whole
@@ -85,15 +92,21 @@ class Space:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", tuple(self.states))
-        object.__setattr__(self, "schemas", tuple(tuple(map(frozenset, schema)) for schema in self.schemas))
+        object.__setattr__(
+            self, "schemas", tuple(tuple(map(frozenset, schema)) for schema in self.schemas)
+        )
         everything = Counter(self.states)
         if not everything or everything.total() > len(everything):
             raise ParameterError("a space has one state or more, each once")
         for number, schema in enumerate(self.schemas, 1):
             if Counter(chain.from_iterable(schema)) != everything:
-                raise ParameterError(f"schema T{number} is no partition of the states; put each into one piece")
+                raise ParameterError(
+                    f"schema T{number} is no partition of the states; put each into one piece"
+                )
         if not self.schemas or len(self.schemas[-1]) != 1:
-            raise ParameterError("the last schema must be one piece with all states, as nothing may be shown then")
+            raise ParameterError(
+                "the last schema must be one piece with all states, as nothing may be shown then"
+            )
 
     @classmethod
     def of_groups(cls, values: Sequence[State], *groupings: Sequence[Sequence[int]]) -> "Space":
@@ -103,7 +116,9 @@ class Space:
         def shown(groups: Sequence[Sequence[int]]) -> tuple[States, ...]:
             pieces: dict[Any, set[State]] = {}
             for way in ways:
-                bags = tuple(frozenset(Counter(way[person] for person in group).items()) for group in groups)
+                bags = tuple(
+                    frozenset(Counter(way[person] for person in group).items()) for group in groups
+                )
                 pieces.setdefault(bags, set()).add(way)
             return tuple(map(frozenset, pieces.values()))
 
@@ -117,7 +132,9 @@ class Space:
     def nested(self) -> bool:
         """Whether every piece lies in a piece of each later schema: the sequence is set-monotone."""
         pairs = zip(self.schemas, self.schemas[1:], strict=False)
-        return all(any(piece <= larger for larger in after) for before, after in pairs for piece in before)
+        return all(
+            any(piece <= larger for larger in after) for before, after in pairs for piece in before
+        )
 
 
 @dataclass(frozen=True)
@@ -150,23 +167,44 @@ class Predicate:
     @classmethod
     def everybody(cls, test: Callable[[Counter[Any]], bool]) -> "Predicate":
         """Where states are the values of people: the values that anybody has in the states of a set pass a test."""
-        return cls(lambda some: bool(some) and all(test(Counter(values)) for values in zip(*some, strict=True)))
+        return cls(
+            lambda some: (
+                bool(some) and all(test(Counter(values)) for values in zip(*some, strict=True))
+            )
+        )
 
     def with_every_split(self) -> "Predicate":
         """The predicate with a split that tries all parts: right for any, and easy for small spaces only."""
-        return replace(self, split=lambda given, within: next(_splits(self.holds, given, within), frozenset()))
+        return replace(
+            self, split=lambda given, within: next(_splits(self.holds, given, within), frozenset())
+        )
 
     def refuted(self, space: Space) -> list[str]:
         """Which of the declared properties does not hold on a space, found by trying all sets."""
         if 1 << 2 * len(space.states) > LARGEST:
-            raise TooLargeError(f"all sets of {len(space.states)} states are too many to try; take at most 10")
+            raise TooLargeError(
+                f"all sets of {len(space.states)} states are too many to try; take at most 10"
+            )
         wrong, every = [], list(_parts(frozenset(space.states)))
-        if self.monotone and any(self.holds(some) and not self.holds(some | {state}) for some in every for state in space.states):
+        if self.monotone and any(
+            self.holds(some) and not self.holds(some | {state})
+            for some in every
+            for state in space.states
+        ):
             wrong.append("monotone: a safe set lies in one that is not safe")
-        if self.split and not all(self._splits_well(some, part) for some in every if self.holds(some) for part in _parts(some)):
-            wrong.append("split: a part is not safe, leaves a rest that is not, or is not the largest")
+        if self.split and not all(
+            self._splits_well(some, part)
+            for some in every
+            if self.holds(some)
+            for part in _parts(some)
+        ):
+            wrong.append(
+                "split: a part is not safe, leaves a rest that is not, or is not the largest"
+            )
         if self.last and not self.holds(_without_choice(space, self)):
-            wrong.append("last: the states that only the last schema could hide are not safe together")
+            wrong.append(
+                "last: the states that only the last schema could hide are not safe together"
+            )
         return wrong
 
     def _splits_well(self, given: States, within: States) -> bool:
@@ -178,7 +216,11 @@ class Predicate:
 def disclosed(space: Space, function: Function) -> dict[Any, States]:
     """For every state its disclosure set: the states that look alike and for which the same schema is shown."""
     return {
-        state: frozenset(other for other in space.seen(function[state], state) if function[other] == function[state])
+        state: frozenset(
+            other
+            for other in space.seen(function[state], state)
+            if function[other] == function[state]
+        )
         for state in space.states
     }
 
@@ -197,18 +239,28 @@ def is_optimal(space: Space, function: Function, predicate: Predicate) -> bool:
     """Whether a function is safe and no locally better one is: p-optimal. All of them are tried."""
     ways = prod(function[state] for state in space.states)
     if ways > LARGEST:
-        raise TooLargeError(f"{ways:,} functions may be better, and at most {LARGEST:,} are tried; take a smaller space")
+        raise TooLargeError(
+            f"{ways:,} functions may be better, and at most {LARGEST:,} are tried; take a smaller space"
+        )
     tried = product(*(range(1, function[state] + 1) for state in space.states))
     better = (dict(zip(space.states, numbers, strict=True)) for numbers in tried)
-    return is_safe(space, function, predicate) and not any(is_safe(space, one, predicate) for one in better if one != function)
+    return is_safe(space, function, predicate) and not any(
+        is_safe(space, one, predicate) for one in better if one != function
+    )
 
 
 def optima(space: Space, predicate: Predicate) -> list[Function]:
     """All functions that are p-optimal, by trying all there are."""
     if (ways := len(space.schemas) ** len(space.states)) > LARGEST:
-        raise TooLargeError(f"there are {ways:,} functions, and at most {LARGEST:,} are tried; take a smaller space")
+        raise TooLargeError(
+            f"there are {ways:,} functions, and at most {LARGEST:,} are tried; take a smaller space"
+        )
     tried = product(range(1, len(space.schemas) + 1), repeat=len(space.states))
-    safe = [one for one in (dict(zip(space.states, way, strict=True)) for way in tried) if is_safe(space, one, predicate)]
+    safe = [
+        one
+        for one in (dict(zip(space.states, way, strict=True)) for way in tried)
+        if is_safe(space, one, predicate)
+    ]
     found: list[Function] = []
     for one in sorted(safe, key=lambda one: sum(one.values())):  # what is better has a smaller sum
         if not any(is_better(best, one) for best in found):
@@ -220,7 +272,10 @@ def traditional(space: Space, predicate: Predicate) -> dict[Any, int]:
     """Algorithm 4.1: the first schema under which what is seen is safe. What is disclosed need not be: for demonstration."""
     last = len(space.schemas)
     return {
-        state: next((number for number in range(1, last) if predicate.holds(space.seen(number, state))), last)
+        state: next(
+            (number for number in range(1, last) if predicate.holds(space.seen(number, state))),
+            last,
+        )
         for state in space.states
     }
 
@@ -233,7 +288,9 @@ def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
     """
     _require(space, predicate, "monotone", "split")
     if not space.nested:
-        raise ParameterError("the schemas are not nested, which going backward needs; use `forward`")
+        raise ParameterError(
+            "the schemas are not nested, which going backward needs; use `forward`"
+        )
     split = predicate.split
     assert split is not None
     function = dict.fromkeys(space.states, len(space.schemas))
@@ -246,7 +303,9 @@ def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
                     moved.append(part)
                     function.update(dict.fromkeys(part, number))
                     rest = rest - part
-        classes = moved  # what could not be split off here cannot be split off at finer schemas either
+        classes = (
+            moved  # what could not be split off here cannot be split off at finer schemas either
+        )
     return function
 
 
@@ -261,7 +320,11 @@ def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
     if left:
         assert predicate.split is not None
         hidden = (left | latest) - predicate.split(left | latest, latest)
-        first = next(number for number, schema in enumerate(space.schemas, 1) if any(hidden <= piece for piece in schema))
+        first = next(
+            number
+            for number, schema in enumerate(space.schemas, 1)
+            if any(hidden <= piece for piece in schema)
+        )
         function.update(dict.fromkeys(hidden, first))
     return function
 
@@ -289,28 +352,42 @@ def _require(space: Space, predicate: Predicate, *declared: str) -> None:
     """ParameterError if a predicate does not declare a property, or finds not even the whole space safe."""
     for name in declared:
         if not getattr(predicate, name):
-            raise ParameterError(f"the predicate does not declare `{name}`, which this algorithm needs; see `Predicate.refuted`")
+            raise ParameterError(
+                f"the predicate does not declare `{name}`, which this algorithm needs; see `Predicate.refuted`"
+            )
     if not predicate.holds(frozenset(space.states)):
-        raise InfeasibleError("all states together are not safe, so nothing is, not even to show nothing; ask for less")
+        raise InfeasibleError(
+            "all states together are not safe, so nothing is, not even to show nothing; ask for less"
+        )
 
 
 def _without_choice(space: Space, predicate: Predicate) -> States:
     """The states of which no schema but the last is safe."""
     last = len(space.schemas)
     return frozenset(
-        state for state in space.states if not any(predicate.holds(space.seen(number, state)) for number in range(1, last))
+        state
+        for state in space.states
+        if not any(predicate.holds(space.seen(number, state)) for number in range(1, last))
     )
 
 
 def _parts(some: States) -> Iterator[States]:
     """All parts of a set, the largest first."""
     ordered = sorted(some, key=repr)
-    return (frozenset(part) for size in range(len(ordered), -1, -1) for part in combinations(ordered, size))
+    return (
+        frozenset(part)
+        for size in range(len(ordered), -1, -1)
+        for part in combinations(ordered, size)
+    )
 
 
 def _splits(holds: Callable[[States], bool], given: States, within: States) -> Iterator[States]:
     """All safe parts of both sets that leave a safe rest of the first, or none; the largest first."""
-    return (part for part in _parts(given & within) if part and holds(part) and (part == given or holds(given - part)))
+    return (
+        part
+        for part in _parts(given & within)
+        if part and holds(part) and (part == given or holds(given - part))
+    )
 
 
 def orders(values: Counter[Any]) -> Iterator[tuple[Any, ...]]:
@@ -365,10 +442,14 @@ class Disclosure:
         if self.rule not in RULES:
             raise ParameterError(f"rule={self.rule!r} is unknown; known are {listed(RULES)}")
         if self.local and self.rule != "permutations":
-            raise ParameterError("groups go by themselves under the rule 'permutations' only; leave out `local`")
+            raise ParameterError(
+                "groups go by themselves under the rule 'permutations' only; leave out `local`"
+            )
         for model in self.models:
             if isinstance(model, DeltaPresence):
-                raise ParameterError("presence is about who is in the table, which everyone may know here; take models of values")
+                raise ParameterError(
+                    "presence is about who is in the table, which everyone may know here; take models of values"
+                )
             if self.rule == "permutations" and not isinstance(model, UNEVEN):
                 raise ParameterError(
                     f"{model} depends on which values they are, not only on how often, so that the worst part of a group is not "
@@ -385,7 +466,9 @@ class Disclosure:
                 _require_own_texts(name, tree)
         return Coincidence(tuple(str(model) for model in self.models))
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The table at the node that the rule chooses, or groups at one each; InfeasibleError if the coarsest are not safe."""
         promise = self.promise(Schema.of(table))
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
@@ -407,7 +490,11 @@ class Disclosure:
                 "nothing can be released: not even the coarsest table of the path satisfies the models; "
                 + ("ask for less" if roots else "let the path take more steps, or ask for less")
                 + ". Keep this refusal secret"
-                + (" if you try again: that there was one tells about the values" if roots else ": it tells who has which value")
+                + (
+                    " if you try again: that there was one tells about the values"
+                    if roots
+                    else ": it tells who has which value"
+                )
             )
         node = None if self.local else path[int(place.max(initial=0))]
         return Release(
@@ -428,9 +515,13 @@ class Disclosure:
         levels = {name: self.floor.get(name, 0) for name in trees}
         steps = _in_turn(levels, trees) if self.path is None else _steps(self.path)
         if unknown := sorted({*self.floor, *chain.from_iterable(steps)} - trees.keys()):
-            raise ParameterError(f"the path or `floor` names {listed(unknown)}, which are no quasi-identifying columns")
+            raise ParameterError(
+                f"the path or `floor` names {listed(unknown)}, which are no quasi-identifying columns"
+            )
         if high := [name for name, tree in trees.items() if levels[name] > tree.height]:
-            raise ParameterError(f"`floor` of {high[0]!r} is above its hierarchy, which has levels 0 to {trees[high[0]].height}")
+            raise ParameterError(
+                f"`floor` of {high[0]!r} is above its hierarchy, which has levels 0 to {trees[high[0]].height}"
+            )
         nodes = [tuple(levels.values())]
         for step in steps:
             for name in step:
@@ -448,8 +539,12 @@ def _steps(path: Sequence[str | Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """The columns of every step."""
     several = not isinstance(path, str) and isinstance(path, Sequence)
     steps = [(step,) if isinstance(step, str) else step for step in path] if several else [None]
-    if not all(isinstance(step, Sequence) and all(isinstance(name, str) for name in step) for step in steps):
-        raise ParameterError("`path` is a list of steps, each the name of a column or a list of names")
+    if not all(
+        isinstance(step, Sequence) and all(isinstance(name, str) for name in step) for step in steps
+    ):
+        raise ParameterError(
+            "`path` is a list of steps, each the name of a column or a list of names"
+        )
     return tuple(map(tuple, steps))  # type: ignore[arg-type]
 
 
@@ -464,7 +559,11 @@ def _in_turn(levels: Mapping[str, int], trees: Mapping[str, Hierarchy]) -> list[
 
 
 def descended(
-    lattice: Lattice, path: Sequence[Node], models: Sequence[Model], together: Ints | None, progress: Progress = silent
+    lattice: Lattice,
+    path: Sequence[Node],
+    models: Sequence[Model],
+    together: Ints | None,
+    progress: Progress = silent,
 ) -> Ints:
     """The rule PERM: for every group of the finest node its place in the path, which is past its end if nothing may be shown.
 
@@ -533,7 +632,11 @@ class _MostFrequent(Groups):
 
 
 def first_safe(
-    lattice: Lattice, path: Sequence[Node], models: Sequence[Model], together: Ints, progress: Progress = silent
+    lattice: Lattice,
+    path: Sequence[Node],
+    models: Sequence[Model],
+    together: Ints,
+    progress: Progress = silent,
 ) -> Ints:
     """The rule first-safe: for every group of the finest node the first place in the path at which all groups are safe.
 
@@ -583,14 +686,26 @@ def _labelled(
 ) -> dict[str, tuple[list[str], Ints]]:
     """For every quasi-identifying column the texts that are shown, and every record's number among them."""
     trees = list(zip(lattice.names, lattice.hierarchies, strict=True))
-    at = place[finest.find([tree.maps[level][table.leaves(name)] for (name, tree), level in zip(trees, path[0], strict=True)])]
+    at = place[
+        finest.find(
+            [
+                tree.maps[level][table.leaves(name)]
+                for (name, tree), level in zip(trees, path[0], strict=True)
+            ]
+        )
+    ]
     shown: dict[str, tuple[list[str], Ints]] = {}
     for column, (name, tree) in enumerate(trees):
         texts: dict[str, int] = {}
         numbers = np.zeros((tree.height + 1, len(tree.maps[0])), dtype=np.int64)
         for level in sorted({path[step][column] for step in np.unique(place).tolist()}):
-            numbers[level] = np.array([texts.setdefault(label, len(texts)) for label in tree.labels[level]])[tree.maps[level]]
-        shown[name] = list(texts), numbers[np.array([node[column] for node in path])[at], table.leaves(name)]
+            numbers[level] = np.array(
+                [texts.setdefault(label, len(texts)) for label in tree.labels[level]]
+            )[tree.maps[level]]
+        shown[name] = (
+            list(texts),
+            numbers[np.array([node[column] for node in path])[at], table.leaves(name)],
+        )
     return shown
 
 
@@ -598,8 +713,12 @@ def _require_own_texts(name: str, tree: Hierarchy) -> None:
     """HierarchyError if one text of a hierarchy stands for different leaves at different levels: groups could look alike."""
     stands: dict[str, tuple[int, int]] = {}
     for labels, codes in zip(tree.labels, tree.maps, strict=True):
-        first, number = np.unique(codes, return_index=True, return_counts=True)[1:]  # leaves of a code follow each other
-        for label, own in zip(labels, zip(first.tolist(), number.tolist(), strict=True), strict=True):
+        first, number = np.unique(codes, return_index=True, return_counts=True)[
+            1:
+        ]  # leaves of a code follow each other
+        for label, own in zip(
+            labels, zip(first.tolist(), number.tolist(), strict=True), strict=True
+        ):
             if stands.setdefault(label, own) != own:
                 raise HierarchyError(
                     f"the hierarchy of column {name!r} has {label!r} at two levels for different values; where groups go down by "

@@ -60,15 +60,23 @@ class Mondrian:
         object.__setattr__(self, "models", conjunction(self.models))
         if self.ranges not in ("boundary", "observed"):
             raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'observed'")
-        if any(isinstance(model, DeltaPresence) for model in self.models) and (self.relaxed or self.ranges == "observed"):
-            raise ParameterError("presence needs every person to look like one group; use Mondrian strict, with boundary ranges")
+        if any(isinstance(model, DeltaPresence) for model in self.models) and (
+            self.relaxed or self.ranges == "observed"
+        ):
+            raise ParameterError(
+                "presence needs every person to look like one group; use Mondrian strict, with boundary ranges"
+            )
         if self.splits not in ("median", "middle"):
             raise ParameterError(f"splits={self.splits!r}; it takes 'median' or 'middle'")
         if self.splits == "middle":
             if self.relaxed or self.ranges == "observed":
-                raise ParameterError("splits in the middle look at no value; use Mondrian strict, with boundary ranges")
+                raise ParameterError(
+                    "splits in the middle look at no value; use Mondrian strict, with boundary ranges"
+                )
             if not all(isinstance(model, KAnonymity) for model in self.models):
-                raise ParameterError("splits in the middle keep semantic k-anonymity, and no other model; give k-anonymity alone")
+                raise ParameterError(
+                    "splits in the middle keep semantic k-anonymity, and no other model; give k-anonymity alone"
+                )
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all; semantic k-anonymity with splits in the middle."""
@@ -83,14 +91,19 @@ class Mondrian:
         """The k of k-anonymity, 1 if that is not among the models."""
         return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The table in groups that satisfy the models, no record suppressed; with splits in the middle all, if they are few."""
         promise = self.promise(Schema.of(table))
         if self.splits == "middle" and table.rows < self.k:
             return self._nothing(table, promise, chance or Chance())
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
         crowds = [model.population for model in self.models if isinstance(model, DeltaPresence)]
-        axes = [axis_of(table, name, self.ranges, crowds, whole=self.splits == "middle") for name in table.quasi]
+        axes = [
+            axis_of(table, name, self.ranges, crowds, whole=self.splits == "middle")
+            for name in table.quasi
+        ]
         cells = _Cells(table, axes, method)
         cells.cut(progress or (lambda done, total, what: None))
         columns = {axis.name: cells.labelled(j, axis) for j, axis in enumerate(axes)}
@@ -102,8 +115,13 @@ class Mondrian:
 
     def _nothing(self, table: Table, promise: Promise, chance: Chance) -> Release:
         """No row, in columns of types that do not tell whether there were any."""
-        roots = {name: (table.hierarchy(name).labels[-1], np.zeros(0, dtype=np.int64)) for name in table.quasi}
-        return Release(lay_out(table, roots), certify(table, self, promise, chance), table.rows, {"groups": 0})
+        roots = {
+            name: (table.hierarchy(name).labels[-1], np.zeros(0, dtype=np.int64))
+            for name in table.quasi
+        }
+        return Release(
+            lay_out(table, roots), certify(table, self, promise, chance), table.rows, {"groups": 0}
+        )
 
 
 def _require_public(schema: Schema) -> None:
@@ -117,16 +135,23 @@ def _require_public(schema: Schema) -> None:
                 "make it quasi-identifying, or identifying so that it does not leave"
             )
         if name not in schema.hierarchies:
-            raise HierarchyError(f"column {name!r} has no hierarchy, so its declared domain is not known; give it one")
+            raise HierarchyError(
+                f"column {name!r} has no hierarchy, so its declared domain is not known; give it one"
+            )
         schema.public(name)
     schema.require_declared()
 
 
 def _distinct(table: Table, axes: Sequence[Axis]) -> Counts:
     """The distinct rows of all released columns, the quasi-identifying ones first, as places."""
-    others = [name for name in table.names if table.roles[name] in (Role.SENSITIVE, Role.INSENSITIVE)]
+    others = [
+        name for name in table.names if table.roles[name] in (Role.SENSITIVE, Role.INSENSITIVE)
+    ]
     columns = [table.column(name) for name in others]
-    places = [axis.place[table.leaves(axis.name) if axis.hierarchy else table.column(axis.name).codes] for axis in axes]
+    places = [
+        axis.place[table.leaves(axis.name) if axis.hierarchy else table.column(axis.name).codes]
+        for axis in axes
+    ]
     return group(
         [*(axis.name for axis in axes), *others],
         [*places, *(column.codes for column in columns)],
@@ -144,7 +169,9 @@ class _Crowd:
 
     @classmethod
     def of(cls, rows: Counts, places: Sequence[npt.NDArray[Any]]) -> "_Crowd":
-        return cls(np.array(places, dtype=np.int64), rows.count, np.zeros(rows.distinct, dtype=np.int64))
+        return cls(
+            np.array(places, dtype=np.int64), rows.count, np.zeros(rows.distinct, dtype=np.int64)
+        )
 
 
 class _Cells:
@@ -152,22 +179,38 @@ class _Cells:
 
     def __init__(self, table: Table, axes: Sequence[Axis], method: Mondrian) -> None:
         needed = table.rows * (_ROW + _PLACE * len(axes))
-        memory.require(needed, f"cutting {table.rows:,} rows along {len(axes)} columns", "use Optimal, or fewer columns")
+        memory.require(
+            needed,
+            f"cutting {table.rows:,} rows along {len(axes)} columns",
+            "use Optimal, or fewer columns",
+        )
         rows = _distinct(table, axes)
         if method.relaxed:  # equal records may part, so each is a row of its own
             each = np.repeat(np.arange(rows.distinct), rows.count)
-            rows = Counts(rows.names, tuple(codes[each] for codes in rows.codes), rows.cards, np.ones(len(each), dtype=np.int64))
+            rows = Counts(
+                rows.names,
+                tuple(codes[each] for codes in rows.codes),
+                rows.cards,
+                np.ones(len(each), dtype=np.int64),
+            )
         self.rows, self.method = rows, method
         self.crowd = _Crowd.of(rows, rows.codes[: len(axes)])
-        self.populations = [_population(model, axes) for model in method.models if isinstance(model, DeltaPresence)]
+        self.populations = [
+            _population(model, axes) for model in method.models if isinstance(model, DeltaPresence)
+        ]
         protected = sorted({name for model in method.models for name in model.columns})
         self.carried = {name: _carried(table, name, rows) for name in protected}
         self.sizes = np.array([axis.size for axis in axes], dtype=np.int64)
         self.missing = np.array([axis.missing for axis in axes], dtype=np.int64)
         self.low = np.zeros((min(rows.distinct, 1), len(axes)), dtype=np.int64)
         self.high = self.low + self.sizes - 1
-        self.first, self.last = self.low.copy(), self.high.copy()  # the outermost places that occur in a cell
-        self.spent = self.low.astype(np.bool_)  # where the models forbade the cut of a cell along an axis
+        self.first, self.last = (
+            self.low.copy(),
+            self.high.copy(),
+        )  # the outermost places that occur in a cell
+        self.spent = self.low.astype(
+            np.bool_
+        )  # where the models forbade the cut of a cell along an axis
 
     def cut(self, progress: Progress) -> None:
         """Cut every cell until no cut is allowed."""
@@ -181,7 +224,9 @@ class _Cells:
         active = np.arange(self.rows.distinct)
         self._look(active)
         while True:
-            near, far = (self.low, self.high) if self.method.splits == "middle" else (self.first, self.last)
+            near, far = (
+                (self.low, self.high) if self.method.splits == "middle" else (self.first, self.last)
+            )
             widths = np.where(self.spent, 0, far - near) / np.maximum(self.sizes - 1, 1)
             active = active[(widths.max(axis=1) > 0)[self.crowd.cell[active]]]
             progress(total - int(self.crowd.count[active].sum()), total, "cutting the table")
@@ -199,7 +244,10 @@ class _Cells:
         axis = widths[opened].argmax(axis=1)
         if self.method.splits == "middle":
             ends_left = self._middle(opened, axis)
-            right, starts_right = crowd.places[axis[local], active] > ends_left[local], ends_left + 1
+            right, starts_right = (
+                crowd.places[axis[local], active] > ends_left[local],
+                ends_left + 1,
+            )
         else:
             right, ends_left, starts_right = self._median(active, opened, local, axis)
         halves = [np.full(len(crowd.cell), 2 * len(opened))]
@@ -208,7 +256,9 @@ class _Cells:
         held = self._hold(halves, 2 * len(opened))
         made = held[: 2 * len(opened) : 2] & held[1 : 2 * len(opened) : 2]
         if self.method.splits == "middle":
-            self.spent[opened[~made]] = True  # another column instead would tell that this one had been tried
+            self.spent[opened[~made]] = (
+                True  # another column instead would tell that this one had been tried
+            )
         else:
             self.spent[opened[~made], axis[~made]] = True
         # The left half keeps its cell's number, the right half gets the next free one.
@@ -225,7 +275,9 @@ class _Cells:
         last: Ints = high - (high == self.missing[axis])
         return (low + last) // 2
 
-    def _median(self, active: Ints, opened: Ints, local: Ints, axis: Ints) -> tuple[npt.NDArray[np.bool_], Ints, Ints]:
+    def _median(
+        self, active: Ints, opened: Ints, local: Ints, axis: Ints
+    ) -> tuple[npt.NDArray[np.bool_], Ints, Ints]:
         """Which active rows go right, where the left halves end and where the right ones start."""
         crowd = self.crowd
         place = crowd.places[axis[local], active]
@@ -241,18 +293,30 @@ class _Cells:
         upto, at = climbed[median] - before_cell, heights[median]
         middle = median - starts + first
         if self.method.relaxed:
-            stay = (records + 1) // 2 - (upto - at)  # of those at the median, so that the halves are even
+            stay = (records + 1) // 2 - (
+                upto - at
+            )  # of those at the median, so that the halves are even
             tied = place == middle[local]
-            right: npt.NDArray[np.bool_] = (place > middle[local]) | (tied & ~_spread(tied, local, stay, at))
+            right: npt.NDArray[np.bool_] = (place > middle[local]) | (
+                tied & ~_spread(tied, local, stay, at)
+            )
             ends_left, starts_right = middle, np.where(stay < at, middle, middle + 1)
             went_left = upto - at + stay
         else:
-            after = records - upto >= upto - at  # whether the more even of the two cuts there is after the median
-            ends_left, went_left = np.where(after, middle, middle - 1), np.where(after, upto, upto - at)
+            after = (
+                records - upto >= upto - at
+            )  # whether the more even of the two cuts there is after the median
+            ends_left, went_left = (
+                np.where(after, middle, middle - 1),
+                np.where(after, upto, upto - at),
+            )
             right, starts_right = place > ends_left[local], ends_left + 1
         # Where only missing values go right, the left half keeps all that is not missing.
         alone = (last == self.missing[axis]) & (went_left + heights[ends - 1] == records)
-        ends_left, starts_right = np.where(alone, last - 1, ends_left), np.where(alone, last, starts_right)
+        ends_left, starts_right = (
+            np.where(alone, last - 1, ends_left),
+            np.where(alone, last, starts_right),
+        )
         return right, ends_left, starts_right
 
     def _split(self, cells: Ints, axis: Ints, ends_left: Ints, starts_right: Ints) -> None:
@@ -279,7 +343,9 @@ class _Cells:
         """Which halves satisfy all models; what is in none of them has the number after the last."""
         if self.method.splits == "middle":  # halves may be empty, which a group never is
             return _total(halves[0], self.crowd.count, number + 1)[:number] >= self.method.k
-        tree = Hierarchy((("",) * (number + 1),), (np.arange(number + 1, dtype=smallest(number + 1)),))
+        tree = Hierarchy(
+            (("",) * (number + 1),), (np.arange(number + 1, dtype=smallest(number + 1)),)
+        )
         counts = _tally(halves[0], number + 1, self.carried, self.crowd.count)
         groups = Lattice(counts, {_HALF: tree}).groups((0,))
         populations = iter(zip(halves[1:], self.populations, strict=True))
@@ -293,7 +359,9 @@ class _Cells:
 
     def labelled(self, j: int, axis: Axis) -> tuple[list[str], Ints]:
         """The texts of a column in the release, and every row's code among them."""
-        low, high = (self.low, self.high) if self.method.ranges == "boundary" else (self.first, self.last)
+        low, high = (
+            (self.low, self.high) if self.method.ranges == "boundary" else (self.first, self.last)
+        )
         runs, code = np.unique(low[:, j] * axis.size + high[:, j], return_inverse=True)
         return [axis.text(*divmod(run, axis.size)) for run in runs.tolist()], code[self.crowd.cell]
 
@@ -301,8 +369,12 @@ class _Cells:
 def _population(model: DeltaPresence, axes: Sequence[Axis]) -> _Crowd:
     rows = model.population
     for axis in axes:
-        if axis.name not in rows.names or rows.cards[rows.names.index(axis.name)] != len(axis.place):
-            raise ColumnError(f"the population of {model} does not have column {axis.name!r} coded by the table's hierarchy")
+        if axis.name not in rows.names or rows.cards[rows.names.index(axis.name)] != len(
+            axis.place
+        ):
+            raise ColumnError(
+                f"the population of {model} does not have column {axis.name!r} coded by the table's hierarchy"
+            )
     return _Crowd.of(rows, [axis.place[rows.codes[rows.names.index(axis.name)]] for axis in axes])
 
 
@@ -321,13 +393,19 @@ def _carried(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], i
     return codes, max(len(table.column(name).keys), 1)
 
 
-def _tally(half: Ints, halves: int, carried: Mapping[str, tuple[npt.NDArray[Any], int]], count: Ints) -> Counts:
+def _tally(
+    half: Ints, halves: int, carried: Mapping[str, tuple[npt.NDArray[Any], int]], count: Ints
+) -> Counts:
     """The counts of halves and carried columns."""
     columns = [half, *(codes for codes, _ in carried.values())]
-    return group([_HALF, *carried], columns, [halves, *(card for _, card in carried.values())], count)
+    return group(
+        [_HALF, *carried], columns, [halves, *(card for _, card in carried.values())], count
+    )
 
 
-def _spread(tied: npt.NDArray[np.bool_], cell: Ints, chosen: Ints, of: Ints) -> npt.NDArray[np.bool_]:
+def _spread(
+    tied: npt.NDArray[np.bool_], cell: Ints, chosen: Ints, of: Ints
+) -> npt.NDArray[np.bool_]:
     """Picks `chosen[c]` of the `of[c]` tied rows of every cell c, evenly along their canonical order.
 
     That order ends with the sensitive values: taking the first ones would part the values instead of spreading them.
@@ -342,4 +420,6 @@ def _spread(tied: npt.NDArray[np.bool_], cell: Ints, chosen: Ints, of: Ints) -> 
 
 
 def _total(places: npt.NDArray[Any], weights: Ints, size: int) -> Ints:
-    return np.bincount(places, weights, size).astype(np.int64)  # floats are exact up to 2**53 records
+    return np.bincount(places, weights, size).astype(
+        np.int64
+    )  # floats are exact up to 2**53 records

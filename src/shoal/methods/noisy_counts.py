@@ -70,7 +70,9 @@ class NoisyCounts:
     def __post_init__(self) -> None:
         delta = fraction(self.delta, "delta", 0, 1)
         if not delta and self.k is not None:
-            raise ParameterError("with a `delta` of 0 every row of the domain gets a count, so there is no k; leave out `k`")
+            raise ParameterError(
+                "with a `delta` of 0 every row of the domain gets a count, so there is no k; leave out `k`"
+            )
         given: dict[str, Any] = {
             "epsilon": Epsilon.of(self.epsilon),
             "delta": delta_of(self.delta) if delta else delta,
@@ -80,7 +82,9 @@ class NoisyCounts:
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
-        require_bound(self.unit, self.rows, self.definition if delta else "standard")  # which are one thing without a δ
+        require_bound(
+            self.unit, self.rows, self.definition if delta else "standard"
+        )  # which are one thing without a δ
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) under the definition, for one row or one person; and semantic k-anonymity where that is one row."""
@@ -98,9 +102,13 @@ class NoisyCounts:
         if self.counts:
             _require_no_count(schema)
         semantic = self.k if self.unit is None else None
-        return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row", semantic)
+        return DifferentialPrivacy(
+            self.epsilon, self.delta, self.definition, self.unit or "row", semantic
+        )
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The rows that were drawn with the counts that were drawn, in the order of their values."""
         schema = Schema.of(table)
         promise = self.promise(schema)
@@ -128,13 +136,27 @@ class NoisyCounts:
             promise,
             chance,
             levels=levels,
-            derived={"epsilon": epsilon, "delta": delta, "definition": self.definition, "rows": self.rows, **derived},
+            derived={
+                "epsilon": epsilon,
+                "delta": delta,
+                "definition": self.definition,
+                "rows": self.rows,
+                **derived,
+            },
             counted=self.counts,
         )
         result = laid_out(table, self.levels, released, self.counts)
         said(2, 2, "drawing counts")
-        kept = int(rows.count[drawn.count > 0].sum()) if isinstance(parameters, NoisyCountParameters) else rows.total
-        facts: dict[str, Any] = {"records": table.rows, "kept": released.total, "groups": released.distinct}
+        kept = (
+            int(rows.count[drawn.count > 0].sum())
+            if isinstance(parameters, NoisyCountParameters)
+            else rows.total
+        )
+        facts: dict[str, Any] = {
+            "records": table.rows,
+            "kept": released.total,
+            "groups": released.distinct,
+        }
         if table.rows and self.k and (concern := delta_concern(self.delta, table.rows)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
         return Release(result, certificate, table.rows - kept, facts)
@@ -147,7 +169,11 @@ class NoisyCounts:
     def _parameters(self) -> NoisyCountParameters | Fraction:
         """The chances and the noise of the practical matrix, or the scale of that which keeps ε alone."""
         epsilon, delta = self._row()
-        return noise_scale(epsilon) if self.k is None else noisy_count_parameters(epsilon, delta, self.k, self.definition)
+        return (
+            noise_scale(epsilon)
+            if self.k is None
+            else noisy_count_parameters(epsilon, delta, self.k, self.definition)
+        )
 
     def _domain(self, schema: Schema) -> tuple[int, ...]:
         """How many values each column has in the declared domain."""
@@ -190,7 +216,9 @@ class KDGS:
             _require_no_count(schema)
         return SemanticAnonymity(self.k)
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The rows that at least k records share."""
         schema = Schema.of(table)
         promise = self.promise(schema)
@@ -198,14 +226,18 @@ class KDGS:
         said(0, 1, "counting rows")
         rows = generalised(table, self.levels)
         released = _kept(replace(rows, count=rows.count * (rows.count >= self.k)))
-        certificate = certify(table, self, promise, chance, levels=fixed(schema, self.levels)[1], counted=self.counts)
+        certificate = certify(
+            table, self, promise, chance, levels=fixed(schema, self.levels)[1], counted=self.counts
+        )
         result = laid_out(table, self.levels, released, self.counts)
         said(1, 1, "counting rows")
         facts = {"records": table.rows, "kept": released.total, "groups": released.distinct}
         return Release(result, certificate, table.rows - released.total, facts)
 
 
-def noisy(count: npt.NDArray[np.int64], parameters: NoisyCountParameters, chance: Chance) -> npt.NDArray[np.int64]:
+def noisy(
+    count: npt.NDArray[np.int64], parameters: NoisyCountParameters, chance: Chance
+) -> npt.NDArray[np.int64]:
     """The count to release of rows that occur so often; 0 for those that are not released."""
     found = np.zeros(len(count), dtype=np.int64)
     large = np.flatnonzero(count >= parameters.k)
@@ -226,7 +258,9 @@ def _everywhere(rows: Counts, cards: tuple[int, ...], scale: Fraction, chance: C
     places = np.ravel_multi_index([codes.astype(np.intp) for codes in rows.codes], cards)
     count = chance.discrete_laplaces(scale, prod(cards))
     count[places] += rows.count
-    every = tuple(codes.astype(np.uint32) for codes in np.unravel_index(np.arange(prod(cards)), cards))
+    every = tuple(
+        codes.astype(np.uint32) for codes in np.unravel_index(np.arange(prod(cards)), cards)
+    )
     return replace(rows, codes=every, cards=cards, count=np.maximum(count, 0))
 
 
@@ -237,22 +271,32 @@ def _kept(rows: Counts) -> Counts:
 
 def _require_no_count(schema: Schema) -> None:
     if COUNT in schema.leaving:
-        raise ParameterError("a column is called 'count', as the released counts would be; rename it")
+        raise ParameterError(
+            "a column is called 'count', as the released counts would be; rename it"
+        )
 
 
-def fixed(schema: Schema, levels: Mapping[str, int] | None) -> tuple[dict[str, Hierarchy], dict[str, int]]:
+def fixed(
+    schema: Schema, levels: Mapping[str, int] | None
+) -> tuple[dict[str, Hierarchy], dict[str, int]]:
     """The public hierarchies of released columns and the level of each, 0 where none is given."""
     trees = {name: schema.public(name) for name in schema.leaving if name in schema.hierarchies}
     if unknown := [name for name in levels or {} if name not in trees]:
-        raise ParameterError(f"`levels` names {listed(unknown)}, which are no released columns with a hierarchy")
+        raise ParameterError(
+            f"`levels` names {listed(unknown)}, which are no released columns with a hierarchy"
+        )
     found = {name: whole((levels or {}).get(name, 0), f"level of {name!r}", 0) for name in trees}
     for name, level in found.items():
         if level > trees[name].height:
-            raise ParameterError(f"column {name!r} has levels 0 to {trees[name].height}, not {level}")
+            raise ParameterError(
+                f"column {name!r} has levels 0 to {trees[name].height}, not {level}"
+            )
     return trees, found
 
 
-def generalised(table: Table, levels: Mapping[str, int] | None, chosen: npt.NDArray[np.intp] | None = None) -> Counts:
+def generalised(
+    table: Table, levels: Mapping[str, int] | None, chosen: npt.NDArray[np.intp] | None = None
+) -> Counts:
     """Distinct rows of the released columns at fixed levels, or of the chosen rows; columns without a hierarchy as they are."""
     schema = Schema.of(table)
     trees, at = fixed(schema, levels)
@@ -269,5 +313,8 @@ def generalised(table: Table, levels: Mapping[str, int] | None, chosen: npt.NDAr
 def laid_out(table: Table, levels: Mapping[str, int] | None, rows: Counts, counts: bool) -> Any:
     """The released rows, repeated or with their counts."""
     trees, at = fixed(Schema.of(table), levels)
-    labels = {name: (tree.labels[at[name]], rows.codes[rows.names.index(name)]) for name, tree in trees.items()}
+    labels = {
+        name: (tree.labels[at[name]], rows.codes[rows.names.index(name)])
+        for name, tree in trees.items()
+    }
     return lay_out(table, labels, rows=rows, counts=counts)

@@ -64,7 +64,9 @@ class Optimal:
         """Every group satisfies the models, and that is all."""
         return syntactic(self.models, schema)
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The table at the best node, groups that fail a model suppressed."""
         promise = self.promise(Schema.of(table))
         models = tuple(bound(model, table) for model in self.models)
@@ -140,7 +142,9 @@ def search(
     return found
 
 
-def _bounded(lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit: int, progress: Progress) -> Found | None:
+def _bounded(
+    lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit: int, progress: Progress
+) -> Found | None:
     rollup, weights = lattice.rollup, loss.weights(lattice)
     lost = sum(weights.suppressed)
     only_k = all(isinstance(model, KAnonymity) for model in models)
@@ -160,7 +164,9 @@ def _bounded(lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit:
         suppressed, added = excess(failing)
         if len(lasting) == len(models):
             return Evaluation(suppressed, added, suppressed, added)
-        return Evaluation(suppressed, added, *(excess(~holds_all(lasting, groups)) if lasting else (0, 0.0)))
+        return Evaluation(
+            suppressed, added, *(excess(~holds_all(lasting, groups)) if lasting else (0, 0.0))
+        )
 
     optimum = Optimum(
         rollup,
@@ -183,7 +189,9 @@ def _bounded(lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit:
     )
 
 
-def _enumerated(lattice: Lattice, models: Sequence[Model], loss: Loss, limit: int, progress: Progress) -> Found | None:
+def _enumerated(
+    lattice: Lattice, models: Sequence[Model], loss: Loss, limit: int, progress: Progress
+) -> Found | None:
     best: tuple[float, Node] = (inf, ())
     suppressed = 0
     for done, groups in enumerate(lattice.walk(), 1):

@@ -34,7 +34,9 @@ class RandomSample:
         """The probability, and nothing about those who were drawn."""
         return Sampled(self.probability)
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The records drawn, in an order of their own."""
         promise = self.promise(Schema.of(table))
         chance = chance or Chance()

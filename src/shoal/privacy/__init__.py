@@ -28,7 +28,14 @@ from shoal.privacy.models import (
     parse_model,
 )
 from shoal.privacy.noise import NoisyCountParameters, column_parameters, noisy_count_parameters
-from shoal.privacy.promises import DifferentialPrivacy, Promise, Sampled, SemanticAnonymity, Syntactic, composed
+from shoal.privacy.promises import (
+    DifferentialPrivacy,
+    Promise,
+    Sampled,
+    SemanticAnonymity,
+    Syntactic,
+    composed,
+)
 
 __all__ = [
     "MODELS",

@@ -14,7 +14,16 @@ from math import ceil, comb, floor, log
 from typing import Literal, get_args
 
 from shoal.errors import ParameterError
-from shoal.privacy.epsilon import Bounds, Epsilon, decimal, exponential, logarithm, rounded_down, rounded_up, rounding
+from shoal.privacy.epsilon import (
+    Bounds,
+    Epsilon,
+    decimal,
+    exponential,
+    logarithm,
+    rounded_down,
+    rounded_up,
+    rounding,
+)
 from shoal.privacy.exact import Exact, fraction, printed, short, whole
 
 __all__ = [
@@ -64,7 +73,11 @@ class SafePubParameters:
 
 
 def safepub_parameters(
-    epsilon: Epsilon | Exact, delta: Exact, definition: Definition = "probabilistic", *, beta: Exact | None = None
+    epsilon: Epsilon | Exact,
+    delta: Exact,
+    definition: Definition = "probabilistic",
+    *,
+    beta: Exact | None = None,
 ) -> SafePubParameters:
     """The smallest k that keeps (ε, δ) for sampling and suppression alone, with β = 1 − e^−ε unless a smaller one is given.
 
@@ -76,14 +89,20 @@ def safepub_parameters(
 
 
 @lru_cache(maxsize=1024)
-def _parameters(epsilon: Epsilon, delta: Fraction, definition: Definition, beta: Fraction) -> SafePubParameters:
+def _parameters(
+    epsilon: Epsilon, delta: Fraction, definition: Definition, beta: Fraction
+) -> SafePubParameters:
     profile = _Profile(epsilon, beta, definition)
     above = (i for i in range(profile.last(delta), 0, -1) if profile.exceeds(i, delta))
     return SafePubParameters(epsilon, delta, definition, next(above, 0) + 1, beta)
 
 
 def delta_for(
-    k: int, epsilon: Epsilon | Exact, definition: Definition = "probabilistic", *, beta: Exact | None = None
+    k: int,
+    epsilon: Epsilon | Exact,
+    definition: Definition = "probabilistic",
+    *,
+    beta: Exact | None = None,
 ) -> Fraction:
     """The smallest δ for which sampling and suppressing groups below k keeps (ε, δ), rounded up in the twelfth digit.
 
@@ -97,7 +116,9 @@ def delta_for(
         about, margin = profile.roughly(i)
         found.append((i, about, margin))
         surely = max(about - margin for _, about, margin in found)
-        if float(profile.divergence) * profile.size(i) * (1 - _ROUNDING) >= -surely:  # so no value to come is above it
+        if (
+            float(profile.divergence) * profile.size(i) * (1 - _ROUNDING) >= -surely
+        ):  # so no value to come is above it
             break
     candidates = (i for i, about, margin in found if about + margin >= surely)
     return rounded_up(max(profile.bounds(i, 2 * _SHOWN)[1] for i in candidates), _SHOWN)
@@ -110,7 +131,9 @@ def search_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
     0.163160297521
     """
     exact, chance = Epsilon.of(epsilon), _chance(beta)
-    return rounded_down(Fraction(logarithm(1 + _grown(exact)[0] / chance, _digits(exact))[0]), _SHOWN)
+    return rounded_down(
+        Fraction(logarithm(1 + _grown(exact)[0] / chance, _digits(exact))[0]), _SHOWN
+    )
 
 
 def sampled_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
@@ -127,7 +150,11 @@ def per_row(epsilon: Epsilon | Exact, delta: Exact, rows: int) -> tuple[Epsilon,
     >>> per_row("ln(4)", "1e-6", 2)[0]
     Epsilon(factor=Fraction(1, 1), base=Fraction(2, 1))
     """
-    whole_epsilon, whole_delta, share = Epsilon.of(epsilon), delta_of(delta), Fraction(1, whole(rows, "rows"))
+    whole_epsilon, whole_delta, share = (
+        Epsilon.of(epsilon),
+        delta_of(delta),
+        Fraction(1, whole(rows, "rows")),
+    )
     if share == 1:
         return whole_epsilon, whole_delta
     part = whole_epsilon * share
@@ -164,7 +191,9 @@ def delta_of(delta: Exact) -> Fraction:
     """
     exact = fraction(delta, "delta", 0, 1, above=True)
     if exact == 1:
-        raise ParameterError(f"delta={delta!r} promises nothing; give a number far below 1 / (number of people), such as 1e-6")
+        raise ParameterError(
+            f"delta={delta!r} promises nothing; give a number far below 1 / (number of people), such as 1e-6"
+        )
     return exact
 
 
@@ -224,7 +253,9 @@ class _Profile:
         """Whether the value at i is above δ; True where that cannot be found out."""
         about, margin = self.roughly(i)
         limit = log(delta.numerator) - log(delta.denominator)
-        if abs(about - limit) > margin + _ROUNDING * (log(delta.numerator) + log(delta.denominator)):
+        if abs(about - limit) > margin + _ROUNDING * (
+            log(delta.numerator) + log(delta.denominator)
+        ):
             return about > limit
         low, high = self.bounds(i, _THOROUGH)
         if high <= delta or low > delta:
@@ -249,10 +280,15 @@ class _Profile:
         """The logarithm of the value at i in floats, and a margin above its error."""
         n, (drawn, left) = self.size(i), self._logarithms
         parts = log(comb(n, i)), i * drawn, (n - i) * left
-        odds, rest, over = (float(one) for one in (self.beta / (1 - self.beta), self.rest[0] * n, i - n + self.rest[0] * n))
+        odds, rest, over = (
+            float(one)
+            for one in (self.beta / (1 - self.beta), self.rest[0] * n, i - n + self.rest[0] * n)
+        )
         term, value = 1.0, 0.0
         for j in range(i, n + 1):
-            value += term * (over + (j - i)) / rest if self.definition == "standard" else term  # over is i − γn
+            value += (
+                term * (over + (j - i)) / rest if self.definition == "standard" else term
+            )  # over is i − γn
             term *= (n - j) * odds / (j + 1)  # less than halved: see the proof
             if term < value * _ROUNDING / 16:
                 break
@@ -262,7 +298,9 @@ class _Profile:
         """The value at i, enclosed to about so many significant digits."""
         n, precision = self.size(i), digits + _SPARE
         down, up = rounding(precision)
-        ways, drawn, left = (logarithm(Fraction(one), precision) for one in (comb(n, i), self.beta, 1 - self.beta))
+        ways, drawn, left = (
+            logarithm(Fraction(one), precision) for one in (comb(n, i), self.beta, 1 - self.beta)
+        )
         term_low, term_high = exponential(
             down.add(ways[0], down.add(down.multiply(i, drawn[0]), down.multiply(n - i, left[0]))),
             up.add(ways[1], up.add(up.multiply(i, drawn[1]), up.multiply(n - i, left[1]))),
@@ -278,8 +316,13 @@ class _Profile:
             low = down.add(low, down.multiply(term_low, weight_low))
             high = up.add(high, up.multiply(term_high, weight_high))
             step = odds * Fraction(n - j, j + 1)
-            term_low, term_high = down.multiply(term_low, decimal(step, down)), up.multiply(term_high, decimal(step, up))
-            beyond = up.multiply(2, term_high)  # all terms to come, as each is less than half the one before
+            term_low, term_high = (
+                down.multiply(term_low, decimal(step, down)),
+                up.multiply(term_high, decimal(step, up)),
+            )
+            beyond = up.multiply(
+                2, term_high
+            )  # all terms to come, as each is less than half the one before
             if beyond <= down.scaleb(low, -digits):
                 break
         return Fraction(low), Fraction(up.add(high, beyond))
@@ -287,13 +330,19 @@ class _Profile:
     def exactly(self, i: int) -> Fraction | None:
         """The value at i as a rational, if it is one and not too long to write down."""
         n, beta, (rest, same) = self.size(i), self.beta, self.rest
-        rational = self.definition == "probabilistic" or rest == same or n == i  # the one weight of n = i is 1
+        rational = (
+            self.definition == "probabilistic" or rest == same or n == i
+        )  # the one weight of n = i is 1
         if not rational or n * beta.denominator.bit_length() > _LARGEST_SUM:
             return None
         value, scale = Fraction(0), Fraction(beta.denominator) ** n
         for j in range(i, n + 1):
-            mass: int = comb(n, j) * beta.numerator**j * (beta.denominator - beta.numerator) ** (n - j)
-            value += mass * (1 - Fraction(n - j, n) / rest) if self.definition == "standard" else mass
+            mass: int = (
+                comb(n, j) * beta.numerator**j * (beta.denominator - beta.numerator) ** (n - j)
+            )
+            value += (
+                mass * (1 - Fraction(n - j, n) / rest) if self.definition == "standard" else mass
+            )
         return value / scale
 
     def last(self, delta: Fraction) -> int:
@@ -305,7 +354,9 @@ class _Profile:
     def divergence(self) -> Fraction:
         """D(γ‖β) = γ ln(γ/β) − (1 − γ)ε, rounded down."""
         rest = self.rest[1]
-        return (1 - rest) * Fraction(logarithm((1 - rest) / self.beta, _ENOUGH)[0]) - rest * self.epsilon.bounds(_ENOUGH)[1]
+        return (1 - rest) * Fraction(
+            logarithm((1 - rest) / self.beta, _ENOUGH)[0]
+        ) - rest * self.epsilon.bounds(_ENOUGH)[1]
 
     @cached_property
     def _logarithms(self) -> tuple[float, float]:

@@ -15,12 +15,24 @@ from itertools import count
 from shoal.errors import ParameterError
 from shoal.privacy.exact import Exact, fraction, printed
 
-__all__ = ["Bounds", "Epsilon", "decimal", "exponential", "logarithm", "rounded_down", "rounded_up", "rounding", "total"]
+__all__ = [
+    "Bounds",
+    "Epsilon",
+    "decimal",
+    "exponential",
+    "logarithm",
+    "rounded_down",
+    "rounded_up",
+    "rounding",
+    "total",
+]
 
 Bounds = tuple[Fraction, Fraction]
 """Two numbers with the true one between them, or equal to it."""
 
-_LARGEST_BASE = 10**18  # of numerator and denominator in a logarithm, so that roots found in floats are right
+_LARGEST_BASE = (
+    10**18
+)  # of numerator and denominator in a logarithm, so that roots found in floats are right
 _LARGEST_EXPONENT = 700  # e to the power of more is no bound on anything, and no float
 _SPARE = 25  # digits: above those lost in ln a − ln b for any a / b allowed, and those before the point in e^ε
 _LOGARITHM = re.compile(r"(?:(?P<factor>[^*()]+)\*)?ln\((?P<base>[^()]+)\)", re.IGNORECASE)
@@ -44,13 +56,17 @@ class Epsilon:
         factor, base = self.factor, self.base
         if base is not None:
             if base <= 0 or max(base.numerator, base.denominator) > _LARGEST_BASE:
-                raise ParameterError(f"ln({base}) is not taken; write ln(a/b) with whole numbers from 1 to {_LARGEST_BASE:,}")
+                raise ParameterError(
+                    f"ln({base}) is not taken; write ln(a/b) with whole numbers from 1 to {_LARGEST_BASE:,}"
+                )
             if base < 1:
                 factor, base = -factor, 1 / base
             base, power = _root(base)
             factor *= power
         if factor <= 0 or base == 1:
-            raise ParameterError(f"epsilon={self._text()} is not above 0; give a number such as 0.9, 1/3 or ln(2)")
+            raise ParameterError(
+                f"epsilon={self._text()} is not above 0; give a number such as 0.9, 1/3 or ln(2)"
+            )
         object.__setattr__(self, "factor", factor)
         object.__setattr__(self, "base", base)
 
@@ -114,7 +130,9 @@ class Epsilon:
     def exponential(self, digits: int = 30) -> Bounds:
         """e^ε itself if it is rational, else enclosed to so many significant digits."""
         if self.bounds(5)[1] > _LARGEST_EXPONENT:
-            raise ParameterError(f"an epsilon of {self} promises nothing; give an `epsilon` of at most {_LARGEST_EXPONENT:,}")
+            raise ParameterError(
+                f"an epsilon of {self} promises nothing; give an `epsilon` of at most {_LARGEST_EXPONENT:,}"
+            )
         if self.base is not None and self.factor.denominator == 1:
             exact = self.base**self.factor.numerator
             return exact, exact
@@ -125,7 +143,11 @@ class Epsilon:
     def _text(self) -> str:
         if self.base is None:
             return printed(self.factor)
-        folded = self.base**self.factor.numerator if self.factor.denominator == 1 and 0 < self.factor < 60 else None
+        folded = (
+            self.base**self.factor.numerator
+            if self.factor.denominator == 1 and 0 < self.factor < 60
+            else None
+        )
         if folded is not None and max(folded.numerator, folded.denominator) <= _LARGEST_BASE:
             return f"ln({folded})"
         return f"{printed(self.factor)}*ln({self.base})"
@@ -148,7 +170,10 @@ def total(epsilons: Iterable[Epsilon]) -> Epsilon:
 @lru_cache(maxsize=256)
 def rounding(digits: int) -> tuple[Context, Context]:
     """Arithmetic with so many digits that rounds down, and one that rounds up."""
-    down, up = (Context(prec=digits, rounding=to, Emin=MIN_EMIN, Emax=MAX_EMAX) for to in (ROUND_FLOOR, ROUND_CEILING))
+    down, up = (
+        Context(prec=digits, rounding=to, Emin=MIN_EMIN, Emax=MAX_EMAX)
+        for to in (ROUND_FLOOR, ROUND_CEILING)
+    )
     return down, up
 
 
@@ -182,7 +207,9 @@ def exponential(low: Decimal, high: Decimal, digits: int) -> tuple[Decimal, Deci
 def _root(number: Fraction) -> tuple[Fraction, int]:
     """The rational and the largest power of it that a rational above 1 is."""
     for power in range(number.numerator.bit_length(), 1, -1):
-        over, under = (round(part ** (1 / power)) for part in (number.numerator, number.denominator))
+        over, under = (
+            round(part ** (1 / power)) for part in (number.numerator, number.denominator)
+        )
         if over**power == number.numerator and under**power == number.denominator:
             return Fraction(over, under), power
     return number, 1

@@ -17,7 +17,12 @@ _LONGEST = 400  # digits on either side of the point; a double never needs more
 
 
 def fraction(
-    value: Exact, option: str, lowest: int | None = None, highest: int | None = None, *, above: bool = False
+    value: Exact,
+    option: str,
+    lowest: int | None = None,
+    highest: int | None = None,
+    *,
+    above: bool = False,
 ) -> Fraction:
     """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest`; else ParameterError.
 
@@ -82,13 +87,23 @@ def _read(text: str) -> Fraction:
         return Fraction(text)
     number = Decimal(text)
     # 1e999999999 is a short text and a number that fills the memory.
-    if not number.is_finite() or abs(number.adjusted()) > _LONGEST or len(number.as_tuple().digits) > _LONGEST:
+    if (
+        not number.is_finite()
+        or abs(number.adjusted()) > _LONGEST
+        or len(number.as_tuple().digits) > _LONGEST
+    ):
         raise ValueError("not finite, or longer than any number meant")
     return Fraction(number)
 
 
 def _range(lowest: int | None, highest: int | None, above: bool) -> str:
-    start = "any number" if lowest is None else f"a number above {lowest}" if above else f"a number from {lowest}"
+    start = (
+        "any number"
+        if lowest is None
+        else f"a number above {lowest}"
+        if above
+        else f"a number from {lowest}"
+    )
     return start + ("" if highest is None else f" to {highest}")
 
 

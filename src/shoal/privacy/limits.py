@@ -37,7 +37,9 @@ class Linear:
         object.__setattr__(self, "a", fraction(self.a, "a", 0))
         object.__setattr__(self, "b", fraction(self.b, "b", 0))
         if not self.a and not self.b:
-            raise ParameterError("min{1, a·f + b} with a=0 and b=0 would allow no value at all; give an a or a b above 0")
+            raise ParameterError(
+                "min{1, a·f + b} with a=0 and b=0 would allow no value at all; give an a or a b above 0"
+            )
 
     def __str__(self) -> str:
         return f"min{{1, {printed(Fraction(self.a))}·f + {printed(Fraction(self.b))}}}"
@@ -71,11 +73,18 @@ class Limits:
     """Classes by name, with their limits and values, if the limits came as classes."""
 
     def __post_init__(self) -> None:
-        pairs = tuple((value, _limit(limit, f"the limit of value {i}")) for i, (value, limit) in enumerate(self.given, 1))
+        pairs = tuple(
+            (value, _limit(limit, f"the limit of value {i}"))
+            for i, (value, limit) in enumerate(self.given, 1)
+        )
         if len({value for value, _ in pairs}) < len(pairs):
             raise ParameterError("a sensitive value has two limits; give every value one")
-        if self.named and pairs != tuple((value, limit) for _, limit, values in self.named for value in values):
-            raise ParameterError("the limits of classes are not those of their values; make them with `Limits.classes`")
+        if self.named and pairs != tuple(
+            (value, limit) for _, limit, values in self.named for value in values
+        ):
+            raise ParameterError(
+                "the limits of classes are not those of their values; make them with `Limits.classes`"
+            )
         object.__setattr__(self, "given", pairs)
         if self.others is not None and not isinstance(self.others, Linear):
             object.__setattr__(self, "others", _limit(self.others, "the limit of all others"))
@@ -97,7 +106,11 @@ class Limits:
         return cls((), Linear(a, b))
 
     @classmethod
-    def classes(cls, classes: Mapping[str, tuple[Exact, Iterable[Value]]], others: Exact | Linear | None = None) -> "Limits":
+    def classes(
+        cls,
+        classes: Mapping[str, tuple[Exact, Iterable[Value]]],
+        others: Exact | Linear | None = None,
+    ) -> "Limits":
         """One limit a class of values: it holds for each value of the class, not for the class together.
 
         >>> limits = Limits.classes({"stigmatising": ("0.05", ["HIV", "depression"])}, others="0.5")
@@ -120,8 +133,14 @@ class Limits:
         """
         keys = kind.keys([value for value, _ in self.given], "of the limits")
         rest = iter(keys)
-        named = tuple((name, limit, tuple(next(rest) for _ in values)) for name, limit, values in self.named)
-        return Limits(tuple((key, limit) for key, (_, limit) in zip(keys, self.given, strict=True)), self.others, named)
+        named = tuple(
+            (name, limit, tuple(next(rest) for _ in values)) for name, limit, values in self.named
+        )
+        return Limits(
+            tuple((key, limit) for key, (_, limit) in zip(keys, self.given, strict=True)),
+            self.others,
+            named,
+        )
 
     def of(self, counts: Mapping[V, int]) -> dict[V, Fraction]:
         """The limit of every value that occurs, by how often each does; InputError if one has none."""
@@ -129,7 +148,9 @@ class Limits:
         records, given, others = sum(occurring.values()), dict(self.given), self.others
         if others is None and (missing := sum(value not in given for value in occurring)):
             have = "has" if missing == 1 else "have"
-            raise InputError(f"{plural(missing, 'sensitive value')} of the table {have} no limit; give one for all others")
+            raise InputError(
+                f"{plural(missing, 'sensitive value')} of the table {have} no limit; give one for all others"
+            )
         limits = {}
         for value, count in occurring.items():
             other = others.of(Fraction(count, records)) if isinstance(others, Linear) else others
@@ -142,7 +163,11 @@ class Limits:
         records = sum(occurring.values())
         shares = {value: Fraction(count, records) for value, count in occurring.items()}
         return Eligibility(
-            {value: (share, limits[value]) for value, share in shares.items() if share > limits[value]},
+            {
+                value: (share, limits[value])
+                for value, share in shares.items()
+                if share > limits[value]
+            },
             {value: count for value, count in occurring.items() if limits[value] == 1},
             tuple(value for value, _ in self.given if value not in occurring),
             self._resembling(limits.items()),
@@ -150,7 +175,9 @@ class Limits:
 
     def _resembling(self, limits: Iterable[tuple[Value, Fraction]]) -> tuple[Value, ...]:
         """Values with a larger limit than one that was given for a text with other capitals or spaces."""
-        given = {_folded(value): limit for value, limit in sorted(self.given, key=lambda pair: -pair[1])}
+        given = {
+            _folded(value): limit for value, limit in sorted(self.given, key=lambda pair: -pair[1])
+        }
         return tuple(value for value, limit in limits if limit > given.get(_folded(value), limit))
 
     def diversity(self, counts: Mapping[V, int]) -> "Diversity":
@@ -159,19 +186,26 @@ class Limits:
         if not occurring:
             return Diversity(1, 1)
         strictest = min(limits.values())
-        return Diversity(-(-strictest.denominator // strictest.numerator), sum(occurring.values()) // max(occurring.values()))
+        return Diversity(
+            -(-strictest.denominator // strictest.numerator),
+            sum(occurring.values()) // max(occurring.values()),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The limits as plain values: what was given, by value or by class, and what holds for others."""
         found: dict[str, Any] = {}
         if self.named:
             found["classes"] = {
-                name: {"limit": printed(limit), "values": list(map(_plain, values))} for name, limit, values in self.named
+                name: {"limit": printed(limit), "values": list(map(_plain, values))}
+                for name, limit, values in self.named
             }
         elif self.given:
             found["values"] = [[_plain(value), printed(limit)] for value, limit in self.given]
         if isinstance(self.others, Linear):
-            found["others"] = {"a": printed(Fraction(self.others.a)), "b": printed(Fraction(self.others.b))}
+            found["others"] = {
+                "a": printed(Fraction(self.others.a)),
+                "b": printed(Fraction(self.others.b)),
+            }
         elif self.others is not None:
             found["others"] = printed(self.others)
         return found
@@ -223,7 +257,10 @@ class Eligibility:
         """What the owner should know, and nobody else, as it follows from the data; without any value's name."""
         found = []
         if self.unprotected:
-            values, records = plural(len(self.unprotected), "sensitive value"), plural(sum(self.unprotected.values()), "record")
+            values, records = (
+                plural(len(self.unprotected), "sensitive value"),
+                plural(sum(self.unprotected.values()), "record"),
+            )
             found.append(
                 f"{values} of the table, with {records}, may be linked to a person with certainty, as the limit is 1: "
                 "such a record may be alone in its bucket, which publishes it exactly"
@@ -300,9 +337,15 @@ min{1, 2·f + 0.05} with f its share of all records
 
     @property
     def statement(self) -> str:
-        hidden = f" beyond what its {plural(self.fakes, 'fake value')} can hide" if self.fakes else ""
+        hidden = (
+            f" beyond what its {plural(self.fakes, 'fake value')} can hide" if self.fakes else ""
+        )
         limits, others = self.limits, self.limits.others
-        certain = isinstance(others, Linear) or others == 1 or any(limit == 1 for _, limit in limits.given)
+        certain = (
+            isinstance(others, Linear)
+            or others == 1
+            or any(limit == 1 for _, limit in limits.given)
+        )
         return (
             f"F′-privacy of {self.column!r}: nobody is linked to a value of it with a probability above the limit of that value, "
             f"which is {self._limits()}; against someone who knows who is in the table, everybody's quasi-identifiers, both "
@@ -311,21 +354,38 @@ min{1, 2·f + 0.05} with f its share of all records
             "or who knows, or learns from the release, how values go with quasi-identifiers; and it says nothing about several "
             "people together, about whether somebody is in the table, or about how often a value occurs, which the release "
             f"shows{' nearly' if self.fakes else ''}"
-            + (". A value with the limit 1 may be linked to people with certainty" if certain else "")
+            + (
+                ". A value with the limit 1 may be linked to people with certainty"
+                if certain
+                else ""
+            )
         )
 
     def _limits(self) -> str:
         given, named, others = self.limits.given, self.limits.named, self.limits.others
-        parts = [f"{printed(limit)} for each value of the class {name!r}" for name, limit, _ in named]
+        parts = [
+            f"{printed(limit)} for each value of the class {name!r}" for name, limit, _ in named
+        ]
         if given and not named:
-            parts.append(f"given for {plural(len(given), 'value')} by name (at least {printed(min(x for _, x in given))})")
+            parts.append(
+                f"given for {plural(len(given), 'value')} by name (at least {printed(min(x for _, x in given))})"
+            )
         if others is not None:
-            rest = f"{others} with f its share of all records" if isinstance(others, Linear) else printed(others)
+            rest = (
+                f"{others} with f its share of all records"
+                if isinstance(others, Linear)
+                else printed(others)
+            )
             parts.append(f"and for any other {rest}" if given else rest)
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"promise": self.name, "column": self.column, "limits": self.limits.to_dict(), "fakes": self.fakes}
+        return {
+            "promise": self.name,
+            "column": self.column,
+            "limits": self.limits.to_dict(),
+            "fakes": self.fakes,
+        }
 
 
 def _limit(limit: Exact, option: str) -> Fraction:
@@ -333,7 +393,9 @@ def _limit(limit: Exact, option: str) -> Fraction:
 
 
 def _occurring(counts: Mapping[V, int]) -> dict[V, int]:
-    return {value: number for value, count in counts.items() if (number := whole(count, "a count", 0))}
+    return {
+        value: number for value, count in counts.items() if (number := whole(count, "a count", 0))
+    }
 
 
 def _folded(value: Value) -> Value:

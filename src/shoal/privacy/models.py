@@ -178,18 +178,26 @@ class DeltaPresence:
         lattice, population = groups.lattice, self.population
         key = np.zeros(len(groups.sizes) + population.distinct, dtype=np.int64)
         cells = 1
-        for j, (name, hierarchy, level) in enumerate(zip(lattice.names, lattice.hierarchies, groups.node, strict=True)):
+        for j, (name, hierarchy, level) in enumerate(
+            zip(lattice.names, lattice.hierarchies, groups.node, strict=True)
+        ):
             if name not in population.names:
-                raise ColumnError(f"the population of {self} has no column {name!r}; count it over the same columns as the table")
+                raise ColumnError(
+                    f"the population of {self} has no column {name!r}; count it over the same columns as the table"
+                )
             column = population.names.index(name)
             if population.cards[column] != len(hierarchy.maps[0]):
-                raise ColumnError(f"the population of {self} codes column {name!r} by another hierarchy; use the table's")
+                raise ColumnError(
+                    f"the population of {self} codes column {name!r} by another hierarchy; use the table's"
+                )
             cells *= hierarchy.cardinality(level)
             if cells >= 1 << 62:
                 key = np.unique(key, return_inverse=True)[1].astype(np.int64)
                 cells = len(key) * hierarchy.cardinality(level)
             key = key * hierarchy.cardinality(level)
-            key += np.concatenate([groups.codes(j), hierarchy.maps[level][population.codes[column]]])
+            key += np.concatenate(
+                [groups.codes(j), hierarchy.maps[level][population.codes[column]]]
+            )
         cells_used, cell = np.unique(key, return_inverse=True)
         ours, theirs = cell[: len(groups.sizes)], cell[len(groups.sizes) :]
         people = np.bincount(theirs, population.count, len(cells_used)).astype(np.int64)
@@ -298,7 +306,9 @@ class EntropyDiversity(_OnColumn):
         gap = most - _self_information(found) - sizes * (logs[0] - logs[1])
         margin = _ROUNDING * (distinct + 1) * (most + sizes * sum(logs))
         passed = gap > margin
-        passed[even] = _compare(distinct[even], l.denominator, np.ones_like(distinct[even]), l.numerator) >= 0
+        passed[even] = (
+            _compare(distinct[even], l.denominator, np.ones_like(distinct[even]), l.numerator) >= 0
+        )
         starts = np.append(_starts(found), len(found.group))
         for group in np.flatnonzero(~even & (np.abs(gap) <= margin)):
             counts = np.sort(found.count[starts[group] : starts[group + 1]])
@@ -344,7 +354,9 @@ class RecursiveDiversity(_OnColumn):
         found, c = groups.histogram(self.column), Fraction(self.c)
         starts, count = _starts(found), _descending(found)
         before = np.cumsum(count) - count
-        left = groups.sizes[found.group] - (before - before[starts[found.group]])  # r_l + … + r_m for l = 1, 2, …
+        left = groups.sizes[found.group] - (
+            before - before[starts[found.group]]
+        )  # r_l + … + r_m for l = 1, 2, …
         enough = _compare(count[starts][found.group], c.denominator, left, c.numerator) < 0
         return int(_least(np.bincount(found.group[enough], minlength=found.groups), kept))
 
@@ -382,7 +394,9 @@ class TCloseness(_OnColumn):
     def __post_init__(self) -> None:
         object.__setattr__(self, "t", fraction(self.t, "t", 0, 1))
         if self.distance not in get_args(Distance):
-            raise ParameterError(f"distance={self.distance!r}; it takes {listed(get_args(Distance))}")
+            raise ParameterError(
+                f"distance={self.distance!r}; it takes {listed(get_args(Distance))}"
+            )
 
     def __str__(self) -> str:
         which = "" if self.distance == "equal" else f" ({self.distance})"
@@ -416,18 +430,26 @@ class TCloseness(_OnColumn):
         records = int(total.sum())
         if self.hierarchy is None:
             if self.distance == "hierarchical":
-                raise ParameterError(f"{self} needs a hierarchy of column {self.column!r}; give it one")
+                raise ParameterError(
+                    f"{self} needs a hierarchy of column {self.column!r}; give it one"
+                )
         elif len(self.hierarchy.maps[0]) != found.values:
-            raise ParameterError(f"column {self.column!r} is not coded as leaves of the hierarchy of {self}")
+            raise ParameterError(
+                f"column {self.column!r} is not coded as leaves of the hierarchy of {self}"
+            )
         if self.distance == "equal":
             return _surplus(found, groups.sizes, total), max(records, 1)
         if self.distance == "ordered":
             found = _ordered(found, self._places(total))
-            return _carried(found, groups.sizes, found.total()), max(records, 1) * max(found.values - 1, 1)
+            return _carried(found, groups.sizes, found.total()), max(records, 1) * max(
+                found.values - 1, 1
+            )
         # All leaves are equally deep, so moving from leaf to leaf over their ancestor at height h costs one H-th
         # for each of h levels: the distance is the mean over the levels of the equal distance at that level.
         assert self.hierarchy is not None
-        moved: Integers = np.zeros(found.groups, dtype=_fitting(groups.sizes, records * len(self.hierarchy.maps)))
+        moved: Integers = np.zeros(
+            found.groups, dtype=_fitting(groups.sizes, records * len(self.hierarchy.maps))
+        )
         for codes, labels in zip(self.hierarchy.maps[:-1], self.hierarchy.labels[:-1], strict=True):
             rolled = _rolled(found, codes.astype(np.int64), len(labels))
             moved = moved + _surplus(rolled, groups.sizes, rolled.total())
@@ -436,9 +458,16 @@ class TCloseness(_OnColumn):
     def _places(self, total: Ints) -> Ints:
         """Every value's place in the order of those that occur."""
         order = np.arange(len(total))
-        if self.hierarchy is not None and self.hierarchy.kind is not Kind.TEXT and not self.hierarchy.cuts:
+        if (
+            self.hierarchy is not None
+            and self.hierarchy.kind is not Kind.TEXT
+            and not self.hierarchy.cuts
+        ):
             keys = [self.hierarchy.kind.key(label) for label in self.hierarchy.labels[0]]
-            order = np.array(sorted(order.tolist(), key=lambda code: (keys[code] is None, keys[code])), dtype=np.int64)
+            order = np.array(
+                sorted(order.tolist(), key=lambda code: (keys[code] is None, keys[code])),
+                dtype=np.int64,
+            )
         places = np.zeros(len(total), dtype=np.int64)
         places[order] = np.cumsum(total[order] > 0) - 1
         return places
@@ -460,11 +489,15 @@ class BetaLikeness(_OnColumn):
         object.__setattr__(self, "beta", fraction(self.beta, "beta", 0, above=True))
 
     def __str__(self) -> str:
-        return f"{'enhanced ' * self.enhanced}{printed(Fraction(self.beta))}-likeness of {self.column}"
+        return (
+            f"{'enhanced ' * self.enhanced}{printed(Fraction(self.beta))}-likeness of {self.column}"
+        )
 
     @property
     def meaning(self) -> str:
-        more = " and, for frequent values, by no more than −ln of their share" if self.enhanced else ""
+        more = (
+            " and, for frequent values, by no more than −ln of their share" if self.enhanced else ""
+        )
         return (
             f"no value of {self.column} is more frequent in a group than in the whole table by more than "
             f"{printed(Fraction(self.beta))} times its share{more}"
@@ -539,7 +572,9 @@ class DeltaDisclosure(_OnColumn):
         """The largest |ln(q / p)| of every group."""
         found = groups.histogram(self.column)
         total = found.total()
-        ratio = (found.count * float(total.sum())) / (groups.sizes[found.group] * total[found.value].astype(np.float64))
+        ratio = (found.count * float(total.sum())) / (
+            groups.sizes[found.group] * total[found.value].astype(np.float64)
+        )
         information = _highest(np.abs(np.log(ratio)), _starts(found))
         if self.every_value:
             information[_distinct(found) < np.count_nonzero(total)] = np.inf
@@ -590,7 +625,9 @@ def parse_model(text: str) -> Model:
     for name, pattern in _SHORT.items():
         match = re.fullmatch(pattern, text, re.DOTALL)
         if match:
-            given: dict[str, Any] = {key: found for key, found in match.groupdict().items() if found is not None}
+            given: dict[str, Any] = {
+                key: found for key, found in match.groupdict().items() if found is not None
+            }
             for key, found in given.items():
                 if key in ("k", "l", "p") and found.isdigit():
                     given[key] = int(found)
@@ -598,12 +635,18 @@ def parse_model(text: str) -> Model:
                     given[key] = True
             model: Model = MODELS[name](**given)
             return model
-    raise ParameterError(f"model {text!r} is not understood; write it as '5-anonymity' or '3-diversity of COLUMN', say")
+    raise ParameterError(
+        f"model {text!r} is not understood; write it as '5-anonymity' or '3-diversity of COLUMN', say"
+    )
 
 
 def bound(model: Model, table: Table) -> Model:
     """The model with what it needs of the table: t-closeness takes the hierarchy of its column, if there is one."""
-    if isinstance(model, TCloseness) and model.hierarchy is None and model.column in table.hierarchies:
+    if (
+        isinstance(model, TCloseness)
+        and model.hierarchy is None
+        and model.column in table.hierarchies
+    ):
         return replace(model, hierarchy=table.hierarchy(model.column))
     return model
 
@@ -618,7 +661,11 @@ def _fitting(values: Integers, factor: int) -> type[np.int64] | type[object]:
 
 def _compare(left: Integers, by: int, right: Integers, times: int) -> Ints:
     """The sign of left · by − right · times, exactly."""
-    kind = np.int64 if _fitting(left, by) is np.int64 and _fitting(right, times) is np.int64 else object
+    kind = (
+        np.int64
+        if _fitting(left, by) is np.int64 and _fitting(right, times) is np.int64
+        else object
+    )
     one, other = left.astype(kind) * by, right.astype(kind) * times
     return (one > other).astype(np.int64) - (one < other).astype(np.int64)
 
@@ -663,7 +710,9 @@ def _even(found: Histogram) -> Bools:
 
 def _self_information(found: Histogram) -> Floats:
     """Σ nᵢ ln nᵢ of every group."""
-    return np.bincount(found.group, found.count * np.log(found.count), found.groups).astype(np.float64)
+    return np.bincount(found.group, found.count * np.log(found.count), found.groups).astype(
+        np.float64
+    )
 
 
 @lru_cache(maxsize=1 << 12)
@@ -688,7 +737,9 @@ def _surplus(found: Histogram, sizes: Ints, total: Ints) -> Integers:
     """Σ max(0, qᵢ − pᵢ) = ½ Σ |qᵢ − pᵢ| of every group, times its size and the records of the table."""
     records = int(total.sum())
     kind = _fitting(sizes, 2 * records)
-    surplus = found.count.astype(kind) * records - sizes.astype(kind)[found.group] * total[found.value]
+    surplus = (
+        found.count.astype(kind) * records - sizes.astype(kind)[found.group] * total[found.value]
+    )
     return _sums(np.maximum(surplus, 0), _starts(found))
 
 
@@ -708,11 +759,15 @@ def _carried(found: Histogram, sizes: Ints, total: Ints) -> Integers:
     area = np.concatenate(([0], np.cumsum(below.astype(kind))))  # area[i]: the sum of below[:i]
     size = sizes.astype(kind)[found.group]
     running = np.cumsum(found.count)
-    running = running - (running[starts] - found.count[starts])[found.group]  # records of the group up to each of its values
+    running = (
+        running - (running[starts] - found.count[starts])[found.group]
+    )  # records of the group up to each of its values
     start, stop = found.value, np.append(found.value[1:], found.values)
     stop[starts[1:] - 1] = found.values
     level = running.astype(kind) * records
-    turn = np.clip(np.searchsorted(below, (level // size).astype(np.int64), side="right"), start, stop)
+    turn = np.clip(
+        np.searchsorted(below, (level // size).astype(np.int64), side="right"), start, stop
+    )
     ahead = level * (turn - start) - size * (area[turn] - area[start])
     behind = size * (area[stop] - area[turn]) - level * (stop - turn)
     carried: Integers = _sums(ahead + behind, starts) + sizes.astype(kind) * area[start[starts]]
@@ -722,10 +777,18 @@ def _carried(found: Histogram, sizes: Ints, total: Ints) -> Integers:
 def _rolled(found: Histogram, codes: Ints, values: int) -> Histogram:
     """The histogram after every value became its code."""
     key = found.group * values + codes[found.value]
-    order = np.argsort(key, kind="stable")  # in tree order already, as a rule, and then this costs one pass
+    order = np.argsort(
+        key, kind="stable"
+    )  # in tree order already, as a rule, and then this costs one pass
     key = key[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))
-    return Histogram(key[first] // values, key[first] % values, _sums(found.count[order], first), found.groups, values)
+    return Histogram(
+        key[first] // values,
+        key[first] % values,
+        _sums(found.count[order], first),
+        found.groups,
+        values,
+    )
 
 
 def _ordered(found: Histogram, places: Ints) -> Histogram:

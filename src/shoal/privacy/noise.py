@@ -13,10 +13,24 @@ from math import comb, exp, expm1, floor, log, ulp
 
 from shoal.errors import ParameterError
 from shoal.privacy.calculus import Definition, definition_of, delta_of
-from shoal.privacy.epsilon import Epsilon, decimal, exponential, logarithm, rounded_down, rounded_up, rounding
+from shoal.privacy.epsilon import (
+    Epsilon,
+    decimal,
+    exponential,
+    logarithm,
+    rounded_down,
+    rounded_up,
+    rounding,
+)
 from shoal.privacy.exact import Exact, whole
 
-__all__ = ["ONE", "NoisyCountParameters", "column_parameters", "noise_scale", "noisy_count_parameters"]
+__all__ = [
+    "ONE",
+    "NoisyCountParameters",
+    "column_parameters",
+    "noise_scale",
+    "noisy_count_parameters",
+]
 
 ONE = 1 << 128
 """Chances are multiples of 1 / ONE, for which two random words decide a draw."""
@@ -77,12 +91,20 @@ def noisy_count_parameters(
     """
     exact = Epsilon.of(epsilon)
     if exact.bounds()[0] < SMALLEST:
-        raise ParameterError(f"an epsilon of {exact} for a count leaves nothing to release; give more than {float(SMALLEST):g}")
+        raise ParameterError(
+            f"an epsilon of {exact} for a count leaves nothing to release; give more than {float(SMALLEST):g}"
+        )
     if (fewest := whole(k, "k")) > LARGEST_K:
-        raise ParameterError(f"k={fewest} is out of range; it takes a whole number from 1 to {LARGEST_K}")
+        raise ParameterError(
+            f"k={fewest} is out of range; it takes a whole number from 1 to {LARGEST_K}"
+        )
     made = NoisyCountParameters(exact, delta_of(delta), definition_of(definition), fewest)
-    if 2 * made.withheld[-1] > ONE:  # chances of a few multiples of 1 / ONE that rounding keeps from growing
-        raise ParameterError(f"with a delta of {float(made.delta):g} for a count nothing would be released; give 1e-30 or more")
+    if (
+        2 * made.withheld[-1] > ONE
+    ):  # chances of a few multiples of 1 / ONE that rounding keeps from growing
+        raise ParameterError(
+            f"with a delta of {float(made.delta):g} for a count nothing would be released; give 1e-30 or more"
+        )
     return made
 
 
@@ -96,8 +118,13 @@ def noise_scale(epsilon: Epsilon) -> Fraction:
 @lru_cache(maxsize=64)
 def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int) -> tuple[int, ...]:
     """Each v_i is the smallest that the one before it allows, in integers rounded up."""
-    (low, _), (half_low, half_high) = epsilon.exponential(_DIGITS), (epsilon * Fraction(1, 2)).exponential(_DIGITS)
-    factor, half, root = (floor(number * (1 << _BITS)) for number in (low, half_low, 1 / half_high))  # e^ε, e^(ε/2), e^(−ε/2)
+    (low, _), (half_low, half_high) = (
+        epsilon.exponential(_DIGITS),
+        (epsilon * Fraction(1, 2)).exponential(_DIGITS),
+    )
+    factor, half, root = (
+        floor(number * (1 << _BITS)) for number in (low, half_low, 1 / half_high)
+    )  # e^ε, e^(ε/2), e^(−ε/2)
     left = -floor(-(1 << _BITS) / low)  # e^−ε, rounded up
     failing = floor(delta * ONE)  # δ
     rests, rest = [ONE] * k, ONE  # v_0 to v_(k−1), and the one before
@@ -107,7 +134,10 @@ def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int)
             most = released * half >> _BITS if i > k else failing
             least = -(-rest * left >> _BITS)
         else:
-            most = min((released * half + failing * root >> _BITS), (released * factor >> _BITS)) + failing
+            most = (
+                min((released * half + failing * root >> _BITS), (released * factor >> _BITS))
+                + failing
+            )
             least = -(-max(rest - failing, 0) * left >> _BITS)
         last, rest = rest, max(ONE - most, least)
         if rest == last:  # and so will be all others
@@ -116,7 +146,9 @@ def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int)
     raise AssertionError("this loop ends only by returning")
 
 
-def column_parameters(epsilon: Epsilon | Exact, delta: Exact, columns: int, k: int) -> NoisyCountParameters:
+def column_parameters(
+    epsilon: Epsilon | Exact, delta: Exact, columns: int, k: int
+) -> NoisyCountParameters:
     """What each of some groups of columns spends so that together they keep (ε, δ), by the standard definition.
 
     That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath, whichever releases more.
@@ -150,8 +182,12 @@ def _lost(epsilon: Epsilon, number: int, turn: int) -> Fraction:
     for place in range(turn):
         terms = []
         for power in (number - place, number - 2 * turn + place):
-            low = down.subtract(down.multiply(power, decimal(bounds[0], down)), up.multiply(number, whole_high))
-            high = up.subtract(up.multiply(power, decimal(bounds[1], up)), down.multiply(number, whole_low))
+            low = down.subtract(
+                down.multiply(power, decimal(bounds[0], down)), up.multiply(number, whole_high)
+            )
+            high = up.subtract(
+                up.multiply(power, decimal(bounds[1], up)), down.multiply(number, whole_low)
+            )
             terms.append(exponential(low, high, _DIGITS))
         total += comb(number, place) * (Fraction(terms[0][1]) - Fraction(terms[1][0]))
     return rounded_up(total, _SHOWN) if turn else total

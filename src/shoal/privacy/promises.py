@@ -13,7 +13,16 @@ from shoal.privacy.calculus import Definition, definition_of, delta_of
 from shoal.privacy.epsilon import Epsilon, rounded_up, total
 from shoal.privacy.exact import Exact, fraction, printed, short, whole
 
-__all__ = ["Coincidence", "DifferentialPrivacy", "LowestRisk", "Promise", "Sampled", "SemanticAnonymity", "Syntactic", "composed"]
+__all__ = [
+    "Coincidence",
+    "DifferentialPrivacy",
+    "LowestRisk",
+    "Promise",
+    "Sampled",
+    "SemanticAnonymity",
+    "Syntactic",
+    "composed",
+]
 
 
 class Promise(Protocol):
@@ -53,12 +62,18 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", Epsilon.of(self.epsilon))
-        object.__setattr__(self, "delta", delta_of(self.delta) if fraction(self.delta, "delta", 0, 1) else Fraction(0))
+        object.__setattr__(
+            self,
+            "delta",
+            delta_of(self.delta) if fraction(self.delta, "delta", 0, 1) else Fraction(0),
+        )
         if self.semantic_k is not None:
             whole(self.semantic_k, "semantic_k")
         definition_of(self.definition)
         if not isinstance(self.unit, str) or not self.unit:
-            raise ParameterError("the unit of differential privacy is 'row' or the name of a column")
+            raise ParameterError(
+                "the unit of differential privacy is 'row' or the name of a column"
+            )
 
     @property
     def statement(self) -> str:
@@ -128,10 +143,14 @@ def composed(*promises: DifferentialPrivacy) -> DifferentialPrivacy:
     """
     units = {promise.unit for promise in promises}
     if len(units) != 1:
-        raise ParameterError(f"promises to {listed(sorted(units))} do not add up; compose one or more with the same unit")
+        raise ParameterError(
+            f"promises to {listed(sorted(units))} do not add up; compose one or more with the same unit"
+        )
     delta = sum((Fraction(promise.delta) for promise in promises), Fraction(0))
     if delta >= 1:
-        raise ParameterError(f"the deltas add up to {short(delta)}: together these releases promise nothing")
+        raise ParameterError(
+            f"the deltas add up to {short(delta)}: together these releases promise nothing"
+        )
     strong = all(promise.definition == "probabilistic" for promise in promises)
     return DifferentialPrivacy(
         total(Epsilon.of(promise.epsilon) for promise in promises),
@@ -154,8 +173,14 @@ class Syntactic:
     name: ClassVar[str] = "syntactic"
 
     def __post_init__(self) -> None:
-        if isinstance(self.models, str) or not self.models or not all(isinstance(model, str) for model in self.models):
-            raise ParameterError("a syntactic promise takes the names of one model or more, such as ('5-anonymity',)")
+        if (
+            isinstance(self.models, str)
+            or not self.models
+            or not all(isinstance(model, str) for model in self.models)
+        ):
+            raise ParameterError(
+                "a syntactic promise takes the names of one model or more, such as ('5-anonymity',)"
+            )
         object.__setattr__(self, "models", tuple(self.models))
 
     @property

@@ -28,7 +28,14 @@ from shoal import __version__
 from shoal.audit.book import Audit, Reply, Standing, digest
 from shoal.audit.expressions import LONGEST
 from shoal.audit.store import Key
-from shoal.errors import FileError, InternalError, ParameterError, QueryError, ShoalError, TooLargeError
+from shoal.errors import (
+    FileError,
+    InternalError,
+    ParameterError,
+    QueryError,
+    ShoalError,
+    TooLargeError,
+)
 
 __all__ = ["Limits", "application"]
 
@@ -39,7 +46,9 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 Log = Callable[[Mapping[str, Any]], None]
 Read = TypeVar("Read")
 
-_SHAPE = 128  # bytes: a reply is a multiple of it, and an answer has rarely more than a hundred digits
+_SHAPE = (
+    128  # bytes: a reply is a multiple of it, and an answer has rarely more than a hundred digits
+)
 _FRESH = 1.0  # seconds for which the list of keys is not read again
 _READERS = 4  # requests that read the log at the same time
 _PAGE = 1_000  # lines of the transcript in one reply
@@ -61,8 +70,15 @@ class Limits:
     quantum: float = 0.25
 
     def __post_init__(self) -> None:
-        if not (self.body > 0 and self.burst > 0 and 0 < self.rate < math.inf and 0 <= self.quantum < math.inf):
-            raise ParameterError("the limits on body, rate and burst are above 0, and the quantum is 0 or above")
+        if not (
+            self.body > 0
+            and self.burst > 0
+            and 0 < self.rate < math.inf
+            and 0 <= self.quantum < math.inf
+        ):
+            raise ParameterError(
+                "the limits on body, rate and burst are above 0, and the quantum is 0 or above"
+            )
 
 
 # What is sent and received
@@ -74,14 +90,25 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     aggregate: Literal["max", "min", "sum", "mean", "count"]
-    column: Annotated[StrictStr | None, Field(max_length=1_000, description="The secret column; none for a count.")] = None
+    column: Annotated[
+        StrictStr | None,
+        Field(max_length=1_000, description="The secret column; none for a count."),
+    ] = None
     where: Annotated[
         StrictStr | None,
-        Field(max_length=LONGEST, description="A condition on public columns.", examples=["dept = 'X' and not age < 30"]),
+        Field(
+            max_length=LONGEST,
+            description="A condition on public columns.",
+            examples=["dept = 'X' and not age < 30"],
+        ),
     ] = None
     people: Annotated[
         list[StrictStr | StrictInt] | None,
-        Field(min_length=1, max_length=_PEOPLE, description="People by the column that names them, instead of a condition."),
+        Field(
+            min_length=1,
+            max_length=_PEOPLE,
+            description="People by the column that names them, instead of a condition.",
+        ),
     ] = None
 
 
@@ -188,7 +215,9 @@ _PROBLEMS = {
 
 
 def _problems(*codes: int) -> dict[int | str, dict[str, Any]]:
-    return {code: {"model": Problem, "description": _PROBLEMS[code]} for code in (*codes, 413, 500, 503)}
+    return {
+        code: {"model": Problem, "description": _PROBLEMS[code]} for code in (*codes, 413, 500, 503)
+    }
 
 
 # The application
@@ -221,8 +250,13 @@ def application(audit: Audit, limits: Limits | None = None, log: Log | None = No
     async def transcript(key: analyst, page: Annotated[Page, Query()]) -> Transcript:
         """All that was ever asked and replied, by whomever: every analyst may know it, and the audit takes it as known."""
         lines = await door.read(lambda: audit.transcript(page.after, page.limit))
-        told = [TranscriptLine(number=one.number, query=one.query, **Replied.of(one.reply).model_dump()) for one in lines]
-        return Transcript(lines=told, next=page.after + len(told) if len(told) == page.limit else None)
+        told = [
+            TranscriptLine(number=one.number, query=one.query, **Replied.of(one.reply).model_dump())
+            for one in lines
+        ]
+        return Transcript(
+            lines=told, next=page.after + len(told) if len(told) == page.limit else None
+        )
 
     @app.get("/columns", responses=_problems(401, 429))
     async def columns(key: analyst) -> Columns:
@@ -237,7 +271,11 @@ def application(audit: Audit, limits: Limits | None = None, log: Log | None = No
         """How it stands with every secret column: for the owner."""
         standings, head = await door.read(lambda: (audit.state(), audit.head()))
         return State(
-            columns=[ColumnState(**_settings(one), answered=one.answered, denied=one.denied) for one in standings], head=head
+            columns=[
+                ColumnState(**_settings(one), answered=one.answered, denied=one.denied)
+                for one in standings
+            ],
+            head=head,
         )
 
     @app.get("/health", responses=_problems())
@@ -264,18 +302,28 @@ class _Door:
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def analyst(
-        self, request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
+        self,
+        request: Request,
+        given: Annotated[
+            HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))
+        ],
     ) -> Key:
         """Whoever has a key."""
         key = self.find(await to_thread.run_sync(self.keys), given.credentials if given else "")
         if key is None:
-            raise HTTPException(401, "give a key that shoal audit key add has made", {"WWW-Authenticate": "Bearer"})
+            raise HTTPException(
+                401, "give a key that shoal audit key add has made", {"WWW-Authenticate": "Bearer"}
+            )
         request.state.key = key.name
         self.hurry(key)
         return key
 
     async def owner(
-        self, request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
+        self,
+        request: Request,
+        given: Annotated[
+            HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))
+        ],
     ) -> Key:
         """Whoever has an owner's key."""
         key = await self.analyst(request, given)
@@ -307,11 +355,15 @@ class _Door:
         if left < 1:
             self.buckets[key.name] = left, now
             wait = math.ceil((1 - left) / self.limits.rate)
-            raise HTTPException(429, "too many requests with this key; go on later", {"Retry-After": str(wait)})
+            raise HTTPException(
+                429, "too many requests with this key; go on later", {"Retry-After": str(wait)}
+            )
         self.buckets[key.name] = left - 1, now
 
     def ask(self, asked: Asked, key: Key) -> dict[str, Any]:
-        query = self.audit.query(asked.aggregate, asked.column, where=asked.where, people=asked.people)
+        query = self.audit.query(
+            asked.aggregate, asked.column, where=asked.where, people=asked.people
+        )
         return Replied.of(self.audit.ask(query, analyst=key.name)).model_dump()
 
     async def read(self, work: Callable[[], Read]) -> Read:
@@ -339,7 +391,9 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
         case QueryError() | TooLargeError():
             return _Padded({"error": str(error)}, 400)
         case RequestValidationError():
-            wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+            wrong = "; ".join(
+                f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]
+            )
             return _Padded({"error": wrong.encode(errors="replace").decode()}, 422)
         case StarletteError():
             return _Padded({"error": str(error.detail)}, error.status_code, error.headers)
@@ -347,9 +401,15 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
             raise error
     request.state.problem = _place(error)
     if isinstance(error, FileError):
-        return _Padded({"error": "the store cannot be used at the moment; nothing was replied, so ask again"}, 503)
+        return _Padded(
+            {"error": "the store cannot be used at the moment; nothing was replied, so ask again"},
+            503,
+        )
     return _Padded(
-        {"error": "the service lacks something, and nothing was replied; tell the owner, who finds it in the log"}, 500
+        {
+            "error": "the service lacks something, and nothing was replied; tell the owner, who finds it in the log"
+        },
+        500,
     )
 
 
@@ -377,13 +437,17 @@ class _Around:
         try:
             body = await self._body(scope, receive)
             if body is None:
-                await _Padded({"error": f"a request has {self.limits.body:,} bytes at most"}, 413)(scope, receive, answer)
+                await _Padded({"error": f"a request has {self.limits.body:,} bytes at most"}, 413)(
+                    scope, receive, answer
+                )
             else:
                 await self.app(scope, _again(body, receive), answer)
         except Exception as error:
             bug = _place(error)
             if not status:
-                await _Padded({"error": "a bug in Shoal; please report it"}, 500)(scope, receive, answer)
+                await _Padded({"error": "a bug in Shoal; please report it"}, 500)(
+                    scope, receive, answer
+                )
         finally:
             state = scope.get("state", {})
             route = scope.get("route")  # what was typed instead of a path could be anything
@@ -431,7 +495,10 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 def _place(error: BaseException) -> str:
     """The type of an error and the last line of Shoal's own that it came through; its text may hold a value."""
-    places = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    places = [
+        (frame.f_globals.get("__name__", ""), line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
     module, line = [place for place in places if place[0].startswith("shoal.")][-1]
     return f"{type(error).__name__} in {module}, line {line}"
 

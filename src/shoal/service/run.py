@@ -42,16 +42,28 @@ def serve(
     logger.setLevel(logging.WARNING)
     app = application(audit, limits)
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, ssl_certfile=certificate, ssl_keyfile=key, lifespan="off"
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        lifespan="off",
     )
     try:
         config.load()
     except (ssl.SSLError, OSError):
-        raise FileError(f"{certificate} and {key} are no certificate and its key; give PEM files that belong together") from None
+        raise FileError(
+            f"{certificate} and {key} are no certificate and its key; give PEM files that belong together"
+        ) from None
     try:
-        place = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048)
+        place = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
+        )
     except OSError as error:
-        raise ParameterError(f"cannot listen on {host}, port {port}: {error.strerror}; give another host or port") from None
+        raise ParameterError(
+            f"cannot listen on {host}, port {port}: {error.strerror}; give another host or port"
+        ) from None
     with place:
         port = place.getsockname()[1]
         ready(port)
@@ -63,8 +75,14 @@ class _Lines(logging.Handler):
     """What the server itself has to say, a JSON object a line. Only fixed texts: arguments and tracebacks could hold a value."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        _say({"event": "server", "level": record.levelname.lower(), "text": str(record.msg).strip()})
+        _say(
+            {"event": "server", "level": record.levelname.lower(), "text": str(record.msg).strip()}
+        )
 
 
 def _say(event: dict[str, object]) -> None:
-    print(json.dumps({"time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"), **event}), file=sys.stderr, flush=True)
+    print(
+        json.dumps({"time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"), **event}),
+        file=sys.stderr,
+        flush=True,
+    )

@@ -15,7 +15,17 @@ from shoal.tables import Table
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
 from shoal.views.sources import Register
 
-__all__ = ["PLACES", "Candidate", "fits", "free", "fresh", "public", "refinements", "subsets", "truth"]
+__all__ = [
+    "PLACES",
+    "Candidate",
+    "fits",
+    "free",
+    "fresh",
+    "public",
+    "refinements",
+    "subsets",
+    "truth",
+]
 
 PLACES = 2_000_000
 """People of all candidates of one call, each counted as often as there are candidates with them: about 100 MB."""
@@ -39,8 +49,14 @@ class Candidate:
         >>> Candidate("the first two", frozenset({0, 1})).view(["flu", "cold", "flu"]).bag
         {'cold': 1, 'flu': 1}
         """
-        values = [value for person in self.people if not isinstance(value := table[person], Outside)]
-        return View(self.name, self.people, sorted(values, key=lambda one: (one is None, str(type(one)), one)))
+        values = [
+            value for person in self.people if not isinstance(value := table[person], Outside)
+        ]
+        return View(
+            self.name,
+            self.people,
+            sorted(values, key=lambda one: (one is None, str(type(one)), one)),
+        )
 
 
 def public(register: Register) -> dict[str, list[Key | None]]:
@@ -69,9 +85,13 @@ def truth(register: Register, data: Table, column: str, *, complete: bool = True
     row: dict[str, int] = {}
     for at, code in enumerate(named.codes.tolist()):
         if row.setdefault(named.labels[code], at) != at:
-            raise InputError(f"column {register.person!r} of the table names somebody twice; give everybody one row")
+            raise InputError(
+                f"column {register.person!r} of the table names somebody twice; give everybody one row"
+            )
     if strangers := len(row.keys() - set(register.names)):
-        raise InputError(f"the table has {plural(strangers, 'person')} not in the register; add them there")
+        raise InputError(
+            f"the table has {plural(strangers, 'person')} not in the register; add them there"
+        )
     if complete and len(row) < len(register.names):
         raise InputError(
             f"{len(register.names) - len(row):,} of the register are not in the table; if that is so, say that the register is "
@@ -81,7 +101,12 @@ def truth(register: Register, data: Table, column: str, *, complete: bool = True
 
 
 def refinements(
-    views: Views, columns: Columns, *, conditions: int = 1, same: Mapping[str, str] | None = None, places: int = PLACES
+    views: Views,
+    columns: Columns,
+    *,
+    conditions: int = 1,
+    same: Mapping[str, str] | None = None,
+    places: int = PLACES,
 ) -> list[Candidate]:
     """Parts of earlier views: those of one view whose public values are in an interval, or are one text.
 
@@ -97,20 +122,42 @@ def refinements(
     _fitting(views, columns)
     given = []
     for view in views.shown:
-        own = columns if same is None or view.name not in same else {same[view.name]: columns[same[view.name]]}
-        given += [_Source(f"{view.name}: ", view.members, chosen, len(view.members)) for chosen in _chosen(own, conditions)]
+        own = (
+            columns
+            if same is None or view.name not in same
+            else {same[view.name]: columns[same[view.name]]}
+        )
+        given += [
+            _Source(f"{view.name}: ", view.members, chosen, len(view.members))
+            for chosen in _chosen(own, conditions)
+        ]
     return _useful(views, _parts(given, places))
 
 
 def free(
-    views: Views, columns: Columns, *, conditions: int = 1, largest: int | None = None, places: int = PLACES
+    views: Views,
+    columns: Columns,
+    *,
+    conditions: int = 1,
+    largest: int | None = None,
+    places: int = PLACES,
 ) -> list[Candidate]:
     """Whom intervals and texts of public columns select of the whole register, up to `largest` people: by itself as many as
     the largest view has. `conditions` and `places` as for `refinements`."""
     _fitting(views, columns)
-    most = max((len(view.members) for view in views.shown), default=0) if largest is None else whole(largest, "largest", 1)
+    most = (
+        max((len(view.members) for view in views.shown), default=0)
+        if largest is None
+        else whole(largest, "largest", 1)
+    )
     everybody = frozenset(range(len(views.names)))
-    return _useful(views, _parts([_Source("", everybody, chosen, most) for chosen in _chosen(columns, conditions)], places))
+    return _useful(
+        views,
+        _parts(
+            [_Source("", everybody, chosen, most) for chosen in _chosen(columns, conditions)],
+            places,
+        ),
+    )
 
 
 def subsets(views: Views, size: int) -> list[Candidate]:
@@ -118,7 +165,9 @@ def subsets(views: Views, size: int) -> list[Candidate]:
     found: dict[frozenset[int], str] = {}
     for view in views.shown:
         for people in combinations(sorted(view.members), whole(size, "size", 1)):
-            found.setdefault(frozenset(people), f"{view.name}: {', '.join(views.names[one] for one in people)}")
+            found.setdefault(
+                frozenset(people), f"{view.name}: {', '.join(views.names[one] for one in people)}"
+            )
     return _useful(views, found)
 
 
@@ -128,7 +177,9 @@ def fresh(views: Views, candidates: Iterable[Candidate]) -> list[Candidate]:
     found = []
     for one in candidates:
         if not one.people or min(one.people) < 0 or max(one.people) >= len(views.names):
-            raise ParameterError(f"candidate {one.name!r} has nobody, or people who are not in the register")
+            raise ParameterError(
+                f"candidate {one.name!r} has nobody, or people who are not in the register"
+            )
         name, number = one.name, 2
         while name in taken:
             name, number = f"{one.name} ({number})", number + 1
@@ -144,16 +195,22 @@ def fits(views: Views, table: Sequence[Value]) -> None:
             f"the table has values for {len(table):,} people, the register has {len(views.names):,}; give everybody's"
         )
     if views.complete and any(value is OUTSIDE for value in table):
-        raise InputError("somebody of the register is not in the table; say that the register is not complete")
+        raise InputError(
+            "somebody of the register is not in the table; say that the register is not complete"
+        )
     for view in views.shown:
         if Candidate("", view.members).view(table).shown != view.shown:
-            raise InputError(f"view {view.name!r} was not shown of this table: it has other values. Give the table that it is of")
+            raise InputError(
+                f"view {view.name!r} was not shown of this table: it has other values. Give the table that it is of"
+            )
 
 
 def _fitting(views: Views, columns: Columns) -> None:
     for name, values in columns.items():
         if len(values) != len(views.names):
-            raise ParameterError(f"column {name!r} has {len(values):,} values for {len(views.names):,} people of the register")
+            raise ParameterError(
+                f"column {name!r} has {len(values):,} values for {len(views.names):,} people of the register"
+            )
 
 
 _Given = tuple[tuple[str, Sequence[Key | None]], ...]
@@ -172,16 +229,26 @@ class _Source:
     def parts(self, places: int) -> list[tuple[frozenset[int], str]]:
         """Whom conditions on all the columns select, with as many ends of intervals as there are places for."""
         ends = len(self.people)
-        while ends > 1 and any(used > places for used in accumulate(len(one) for one, *_ in self._found(ends))):
+        while ends > 1 and any(
+            used > places for used in accumulate(len(one) for one, *_ in self._found(ends))
+        ):
             ends = ends * 3 // 4
-        return [(frozenset(some), f"{self.prefix}{text}") for some, text, done in self._found(ends) if done]
+        return [
+            (frozenset(some), f"{self.prefix}{text}")
+            for some, text, done in self._found(ends)
+            if done
+        ]
 
     def _found(self, ends: int) -> Iterator[tuple[Set[int], str, bool]]:
         """Whom conditions select, and whether these are all; also on the first columns alone, as that takes time as well."""
 
-        def select(people: Set[int], columns: _Given, text: str) -> Iterator[tuple[Set[int], str, bool]]:
+        def select(
+            people: Set[int], columns: _Given, text: str
+        ) -> Iterator[tuple[Set[int], str, bool]]:
             (name, values), *others = columns
-            for some, own in _runs(people, name, values, ends, len(people) if others else self.most):
+            for some, own in _runs(
+                people, name, values, ends, len(people) if others else self.most
+            ):
                 yield some, text + own, not others
                 if others:
                     yield from select(some, tuple(others), f"{text}{own}, ")
@@ -192,14 +259,18 @@ class _Source:
 def _chosen(columns: Columns, conditions: int) -> list[_Given]:
     """The columns of up to so many conditions, fewer first."""
     number = min(whole(conditions, "conditions", 1), len(columns))
-    return [chosen for size in range(1, number + 1) for chosen in combinations(columns.items(), size)]
+    return [
+        chosen for size in range(1, number + 1) for chosen in combinations(columns.items(), size)
+    ]
 
 
 def _parts(sources: Sequence[_Source], places: int) -> dict[frozenset[int], str]:
     """Whom all sources select. Small ones come first, and what they do not need of their share of the places is for others."""
     left = whole(places, "places", 1)
     found: list[list[tuple[frozenset[int], str]]] = [[] for _ in sources]
-    turns = sorted(range(len(sources)), key=lambda at: (len(sources[at].columns), len(sources[at].people)))
+    turns = sorted(
+        range(len(sources)), key=lambda at: (len(sources[at].columns), len(sources[at].people))
+    )
     for done, at in enumerate(turns):
         found[at] = sources[at].parts(left // (len(turns) - done))
         left = max(left - sum(len(people) for people, _ in found[at]), 0)
@@ -210,7 +281,9 @@ def _parts(sources: Sequence[_Source], places: int) -> dict[frozenset[int], str]
     return first
 
 
-def _runs(people: Set[int], name: str, values: Sequence[Key | None], ends: int, most: int) -> Iterator[tuple[Set[int], str]]:
+def _runs(
+    people: Set[int], name: str, values: Sequence[Key | None], ends: int, most: int
+) -> Iterator[tuple[Set[int], str]]:
     """Whom intervals of a column select that end at values somebody has; of texts, single ones. A set changes with the next one.
 
     ends: at how many values intervals may begin or end; where there are more, at every second, or third, …
@@ -225,7 +298,9 @@ def _runs(people: Set[int], name: str, values: Sequence[Key | None], ends: int, 
     single = bool(ordered) and isinstance(ordered[0], str)
     number = len(ordered) if single else min(ends, len(ordered))
     cuts = [len(ordered) * at // max(number, 1) for at in range(number + 1)]
-    steps = [ordered[start:end] for start, end in pairwise(cuts)]  # neighbouring values that stay together
+    steps = [
+        ordered[start:end] for start, end in pairwise(cuts)
+    ]  # neighbouring values that stay together
     for first, step in enumerate(steps):
         inside: set[int] = set()
         for last in range(first, first + 1 if single else number):
@@ -239,4 +314,8 @@ def _runs(people: Set[int], name: str, values: Sequence[Key | None], ends: int, 
 def _useful(views: Views, found: Mapping[frozenset[int], str]) -> list[Candidate]:
     """Without those that tell nothing new, or of one person all."""
     known = {view.members for view in views.shown}
-    return [Candidate(text, people) for people, text in found.items() if len(people) > 1 and people not in known]
+    return [
+        Candidate(text, people)
+        for people, text in found.items()
+        if len(people) > 1 and people not in known
+    ]

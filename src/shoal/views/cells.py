@@ -72,7 +72,10 @@ def components(views: Views) -> list[Component]:
     for person, own in enumerate(signature):
         if own:
             cells[tuple(own)].append(person)
-    parts = _Parts({frozenset(key): people for key, people in cells.items()}, [list(views.bag(view)) for view in views.shown])
+    parts = _Parts(
+        {frozenset(key): people for key, people in cells.items()},
+        [list(views.bag(view)) for view in views.shown],
+    )
     related = together(range(len(views.shown)), cells)
     parts.subtract()
     return list(parts.components(related))
@@ -117,7 +120,9 @@ class _Parts:
                 self.of[b] -= self.of[a]
                 for c in self.of[a]:
                     self.views[c].discard(b)
-                self.bags[b] = [whole - part for whole, part in zip(self.bags[b], self.bags[a], strict=True)]
+                self.bags[b] = [
+                    whole - part for whole, part in zip(self.bags[b], self.bags[a], strict=True)
+                ]
                 if min(self.bags[b]) < 0:
                     raise contradiction()
                 near = {k for c in self.of[b] for k in self.views[c]} | {b}
@@ -138,12 +143,20 @@ class _Parts:
             kin[root].append(k)
         for root in sorted(cells):
             inside = sorted({k for key, _ in cells[root] for k in key})
-            occurring = [v for v in range(len(self.bags[root])) if any(self.bags[k][v] for k in inside)]
+            occurring = [
+                v for v in range(len(self.bags[root])) if any(self.bags[k][v] for k in inside)
+            ]
             bags = {k: tuple(self.bags[k][v] for v in occurring) for k in inside}
             place = {k: i for i, k in enumerate(sorted(inside, key=lambda k: (bags[k], k)))}
-            ordered = sorted((tuple(sorted(place[k] for k in key)), sorted(people)) for key, people in cells[root])
+            ordered = sorted(
+                (tuple(sorted(place[k] for k in key)), sorted(people))
+                for key, people in cells[root]
+            )
             yield Component(
-                Puzzle(tuple((len(people), key) for key, people in ordered), tuple(bags[k] for k in place)),
+                Puzzle(
+                    tuple((len(people), key) for key, people in ordered),
+                    tuple(bags[k] for k in place),
+                ),
                 tuple(tuple(people) for _, people in ordered),
                 tuple(occurring),
                 tuple(kin[related[root]]),

@@ -66,7 +66,9 @@ class JointCertificate:
     def to_json(self) -> str:
         """Canonical JSON with a seal, the digest of everything else, against accidents only."""
         content = {**asdict(self), "joint_certificate": _LAYOUT}
-        return _canonical({**content, "seal": hashlib.sha256(_canonical(content).encode()).hexdigest()})
+        return _canonical(
+            {**content, "seal": hashlib.sha256(_canonical(content).encode()).hexdigest()}
+        )
 
     @classmethod
     def from_json(cls, text: str) -> "JointCertificate":
@@ -75,13 +77,19 @@ class JointCertificate:
             content = json.loads(text)
             content.pop("seal")
             if (layout := content.pop("joint_certificate")) != _LAYOUT:
-                raise FileError(f"the certificate has layout {layout!r}, this version reads {_LAYOUT}; use a newer Shoal")
+                raise FileError(
+                    f"the certificate has layout {layout!r}, this version reads {_LAYOUT}; use a newer Shoal"
+                )
             found = cls(**content)
             same = found.to_json() == text
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise FileError("this is no certificate of several releases; give one that shoal views certify wrote") from None
+            raise FileError(
+                "this is no certificate of several releases; give one that shoal views certify wrote"
+            ) from None
         if not same:
-            raise FileError("the certificate was changed after it was written; get it anew from whoever gave it")
+            raise FileError(
+                "the certificate was changed after it was written; get it anew from whoever gave it"
+            )
         return found
 
     def write(self, path: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -89,19 +97,25 @@ class JointCertificate:
         target = Path(path)
         beside = target.with_suffix(".txt")
         if beside == target:
-            raise ParameterError(f"{target} is where the text for people goes; give a name that ends in .json")
+            raise ParameterError(
+                f"{target} is where the text for people goes; give a name that ends in .json"
+            )
         try:
             with together(target, beside) as (file, text):
                 file.write(self.to_json().encode())
                 text.write(f"{self}\n".encode())
         except OSError as error:
-            raise FileError(f"cannot write {target}: {error.strerror}; give a path you may write to") from None
+            raise FileError(
+                f"cannot write {target}: {error.strerror}; give a path you may write to"
+            ) from None
         return target, beside
 
     def __str__(self) -> str:
         """The certificate for people."""
         by = self.checked
-        how = f"{by['how']}" + (f", with a confidence of {by['confidence']}" if by["confidence"] else "")
+        how = f"{by['how']}" + (
+            f", with a confidence of {by['confidence']}" if by["confidence"] else ""
+        )
         sections = {
             "Promise": [self.statement],
             "Shown": [_line(one) for one in self.shown],
@@ -117,7 +131,14 @@ class JointCertificate:
         }
         lines = [f"Several releases together, checked by Shoal {self.version}"]
         for title, entries in sections.items():
-            lines += ["", title, *(textwrap.fill(one, 80, subsequent_indent="  ", break_long_words=False) for one in entries)]
+            lines += [
+                "",
+                title,
+                *(
+                    textwrap.fill(one, 80, subsequent_indent="  ", break_long_words=False)
+                    for one in entries
+                ),
+            ]
         return "\n".join(lines)
 
 
@@ -131,16 +152,22 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
     if gamma is not None:
         given = given.within(gamma)
     shown = list(shown_in(Path(path), column))
-    rows = register.rows() if register.person is None else sorted(register.rows())  # numbers go by the order of rows
+    rows = (
+        register.rows() if register.person is None else sorted(register.rows())
+    )  # numbers go by the order of rows
     people = _digest(_canonical({"people": list(rows), "hierarchies": register.trees()}).encode())
     drawn = _digest(_canonical({"shown": sorted(map(_bare, shown)), "register": people}).encode())
     found = check(given, seed=int(drawn[:12], 16))
     if found.private is not True:
         why = "; ".join(["may not be kept: bounds leave it open", *found.views.notes])
         what = "is not kept" if found.private is False else why
-        raise InfeasibleError(f"γ = {given.gamma} {what}. So there is nothing to certify; shoal views check says more")
+        raise InfeasibleError(
+            f"γ = {given.gamma} {what}. So there is nothing to certify; shoal views check says more"
+        )
     limits = dict(sorted((_text(value), str(limit)) for value, limit in given.limits.items()))
-    columns = sorted({one["column"] for one in shown if "column" in one} | ({column} if column else set()))
+    columns = sorted(
+        {one["column"] for one in shown if "column" in one} | ({column} if column else set())
+    )
     return JointCertificate(
         gamma=str(given.gamma),
         limits=limits,
@@ -152,7 +179,10 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
         views=len(given.shown),
         tables=_tables(found),
         largest=found.largest_text,
-        checked={"how": found.how, "confidence": None if found.confidence is None else str(found.confidence)},
+        checked={
+            "how": found.how,
+            "confidence": None if found.confidence is None else str(found.confidence),
+        },
         statement=_statement(str(given.gamma), limits, columns),
         unprotected=list(_unprotected(shown)),
     )
@@ -173,18 +203,32 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
     try:
         mine = Counter(map(_bare, shown_in(Path(path), sensitive_of(path))))
         theirs = Counter(map(_bare, paper.shown))
-        wrong += [f"{_line(dict(one))}: is not on the certificate" for one in (mine - theirs).elements()]
-        wrong += [f"{_line(dict(one))}: is on the certificate, and was not given" for one in (theirs - mine).elements()]
+        wrong += [
+            f"{_line(dict(one))}: is not on the certificate" for one in (mine - theirs).elements()
+        ]
+        wrong += [
+            f"{_line(dict(one))}: is on the certificate, and was not given"
+            for one in (theirs - mine).elements()
+        ]
         again = certify(path, gamma=paper.gamma)
     except ShoalError as error:
         return [*wrong, str(error)]
     except (KeyError, TypeError, ValueError, AttributeError):
-        return [*wrong, "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"]
+        return [
+            *wrong,
+            "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be",
+        ]
     if not wrong:
         own, other = asdict(replace(again, shown=paper.shown, version=paper.version)), asdict(paper)
-        wrong += [f"{part} is not what is found here" for part in own if _canonical(own[part]) != _canonical(other[part])]
+        wrong += [
+            f"{part} is not what is found here"
+            for part in own
+            if _canonical(own[part]) != _canonical(other[part])
+        ]
         if wrong and paper.version != again.version:
-            wrong.append(f"it is by Shoal {paper.version!r}, and this is {again.version}, of which words may be others")
+            wrong.append(
+                f"it is by Shoal {paper.version!r}, and this is {again.version}, of which words may be others"
+            )
         written = [paper.version, *(line.get("name") for line in paper.shown)]
         if not all(isinstance(one, str) and one.isprintable() for one in written):
             wrong.append("its version, or a name, is none that is written on one line")
@@ -201,11 +245,23 @@ def shown_in(path: Path, column: str | None) -> Iterator[dict[str, str]]:
                 written = (where.parent / section["release"] / "certificate.json").read_bytes()
                 paper = Certificate.from_json(written.decode("utf-8"))
             except (OSError, UnicodeDecodeError):
-                raise FileError(f"{section['release']} has no certificate.json; give the directory of a release") from None
+                raise FileError(
+                    f"{section['release']} has no certificate.json; give the directory of a release"
+                ) from None
             secret = [str(one["name"]) for one in paper.columns if one["role"] == "sensitive"]
             checked = str(section.get("sensitive", column or next(iter(secret), None)))
-            told = {"is": "release", "name": name, "number": paper.number, "method": paper.method, "sha256": _digest(written)}
-            yield {**told, "column": checked, "others": ", ".join(one for one in secret if one != checked)}
+            told = {
+                "is": "release",
+                "name": name,
+                "number": paper.number,
+                "method": paper.method,
+                "sha256": _digest(written),
+            }
+            yield {
+                **told,
+                "column": checked,
+                "others": ", ".join(one for one in secret if one != checked),
+            }
             continue
         defined = {key: value for key, value in section.items() if key not in ("name", "table")}
         try:
@@ -232,13 +288,21 @@ def _unprotected(shown: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 
 def _line(one: Mapping[str, str]) -> str:
-    said = f"release {one['number']} by {one['method']}" if one["is"] == "release" else f"{one['is']} {one.get('name', '')}"
+    said = (
+        f"release {one['number']} by {one['method']}"
+        if one["is"] == "release"
+        else f"{one['is']} {one.get('name', '')}"
+    )
     return f"{said.rstrip()}, SHA-256 {one['sha256']}"
 
 
 def _statement(gamma: str, limits: Mapping[str, str], columns: Sequence[str]) -> str:
     of = f" of {', '.join(columns)}" if columns else ""
-    apart = f" (for single values: {', '.join(f'{value} {limit}' for value, limit in limits.items())})" if limits else ""
+    apart = (
+        f" (for single values: {', '.join(f'{value} {limit}' for value, limit in limits.items())})"
+        if limits
+        else ""
+    )
     return (
         "Whoever has seen all of this, knows the register (who there is, and their public columns), knows nothing else, and "
         f"counts every table that could have shown it as equally likely, holds no value{of} more probable for anybody than "
@@ -260,4 +324,9 @@ def _digest(content: bytes) -> str:
 
 
 def _canonical(content: object) -> str:
-    return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+    return (
+        json.dumps(
+            content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False, default=str
+        )
+        + "\n"
+    )

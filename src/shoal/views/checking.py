@@ -123,7 +123,11 @@ class Checked:
         """Whether every limit holds for everybody; None if that is not decided."""
         if any(low > self.views.limit(value) for _, value, low, _ in self._all()):
             return False
-        return None if any(high > self.views.limit(value) for _, value, _, high in self._all()) else True
+        return (
+            None
+            if any(high > self.views.limit(value) for _, value, _, high in self._all())
+            else True
+        )
 
     @cached_property
     def exposed(self) -> tuple[Exposed, ...]:
@@ -141,7 +145,9 @@ class Checked:
     @property
     def largest(self) -> Fraction:
         """The largest probability that anybody has a value, at most."""
-        return max((high for _, value, _, high in self._all() if value is not OUTSIDE), default=Fraction(0))
+        return max(
+            (high for _, value, _, high in self._all() if value is not OUTSIDE), default=Fraction(0)
+        )
 
     @property
     def largest_text(self) -> str:
@@ -151,7 +157,11 @@ class Checked:
 
     def of(self, person: int | str) -> Belief:
         """What is believed of somebody, by their number or name; ParameterError if they are in no view."""
-        number = self.views.names.index(person) if isinstance(person, str) and person in self.views.names else person
+        number = (
+            self.views.names.index(person)
+            if isinstance(person, str) and person in self.views.names
+            else person
+        )
         found = next((belief for belief in self.beliefs if number in belief.people), None)
         if found is None:
             raise ParameterError(f"nothing is said of {person!r}, who is in no view")
@@ -162,9 +172,13 @@ class Checked:
             for value in belief.shares:
                 yield (belief, value, *belief.between(value))
 
-    def _listed(self, wanted: Callable[[Fraction, Fraction, Fraction], bool], *, search: int) -> tuple[Exposed, ...]:
+    def _listed(
+        self, wanted: Callable[[Fraction, Fraction, Fraction], bool], *, search: int
+    ) -> tuple[Exposed, ...]:
         found = [
-            (belief, value, low, high) for belief, value, low, high in self._all() if wanted(low, high, self.views.limit(value))
+            (belief, value, low, high)
+            for belief, value, low, high in self._all()
+            if wanted(low, high, self.views.limit(value))
         ]
         found.sort(key=lambda one: (-one[0].shares[one[1]], one[0].people, str(one[1])))
         told: list[Exposed] = []
@@ -172,7 +186,17 @@ class Checked:
             by, alone = self._exposing(belief.people[0], value, search=at < search)
             limit = self.views.limit(value)
             told += (
-                Exposed(person, self.views.names[person], value, belief.shares[value], low, high, limit, by, alone)
+                Exposed(
+                    person,
+                    self.views.names[person],
+                    value,
+                    belief.shares[value],
+                    low,
+                    high,
+                    limit,
+                    by,
+                    alone,
+                )
                 for person in belief.people
             )
         return tuple(told)
@@ -201,7 +225,13 @@ class Checked:
 
         some = dict(own)
         while not expose(some):
-            more = {near.name: near for view in some.values() for one in view.members for near in self._of[one] if not near.parts}
+            more = {
+                near.name: near
+                for view in some.values()
+                for one in view.members
+                for near in self._of[one]
+                if not near.parts
+            }
             if len(more) == len(some) or len(more) > _NEAR:
                 return tuple(own), False
             some = more
@@ -247,14 +277,18 @@ def check(
     whole(0 if most is None else most, "most", 0)
     if any(view.parts for view in views.shown):
         firm = views.only(view.name for view in views.shown if not view.parts)
-        return _loosely(views, check(firm, how=how, confidence=confidence, tries=tries, seed=seed, most=most))
+        return _loosely(
+            views, check(firm, how=how, confidence=confidence, tries=tries, seed=seed, most=most)
+        )
     parts = components(views)
     chance, source = Random(seed), np.random.default_rng(seed)
     by: list[How] = ["exact"]
     beliefs: list[list[Belief]] = [[] for _ in parts]
     counts: list[int] = []
     known, digits = True, 0.0
-    shares: dict[Puzzle, tuple[list[list[Fraction]], int, float]] = {}  # all that is kept of what was counted exactly
+    shares: dict[
+        Puzzle, tuple[list[list[Fraction]], int, float]
+    ] = {}  # all that is kept of what was counted exactly
     waiting: list[tuple[int, Counted | None]] = []
     notes: list[str] = []
     for at, part in enumerate(parts):
@@ -307,7 +341,9 @@ def check(
         digits += guess.logarithm
         beliefs[at] += _weighed(views, part, guess, error)
     return Checked(
-        replace(views, people=views.names, notes=(*views.notes, *_first(notes))) if notes else views,
+        replace(views, people=views.names, notes=(*views.notes, *_first(notes)))
+        if notes
+        else views,
         max(by, key=HOW.index),
         tuple(belief for some in beliefs for belief in some),
         sure if len(waiting) > len(notes) else None,
@@ -331,7 +367,11 @@ def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
         given: list[Value] = [None] * len(views.names)
         for part in parts:
             for people, often in zip(part.people, counted[part.puzzle].drawn(source), strict=True):
-                values = [views.values[v] for v, times in zip(part.values, often, strict=True) for _ in range(times)]
+                values = [
+                    views.values[v]
+                    for v, times in zip(part.values, often, strict=True)
+                    for _ in range(times)
+                ]
                 source.shuffle(values)
                 for person, value in zip(people, values, strict=True):
                     given[person] = value
@@ -346,10 +386,16 @@ def _counted(puzzle: Puzzle, how: How | None, most: int | None) -> Counted | Den
             with suppress(TooLargeError):
                 return one()
     try:
-        return Counted.of(puzzle, most, rounded={"exact": False, "sampling": False, "enclosed": True, None: None}[how])
+        return Counted.of(
+            puzzle,
+            most,
+            rounded={"exact": False, "sampling": False, "enclosed": True, None: None}[how],
+        )
     except TooLargeError as error:
         if how is not None:
-            raise TooLargeError(f"{error}; raise `most`, or leave `how` out so that tables are sampled") from None
+            raise TooLargeError(
+                f"{error}; raise `most`, or leave `how` out so that tables are sampled"
+            ) from None
         return None
 
 
@@ -369,7 +415,11 @@ def _share(some: Iterable[View], complete: bool, person: int, value: Value) -> F
                 told = dict(zip(part.values, range(len(part.values)), strict=True))
                 at = told.get(views.values.index(value)) if value in views.values else None
                 counted = _counted(part.puzzle, None, None)
-                return Fraction(0) if at is None or counted is None else _around(counted, counted.shares[cell][at])[0]
+                return (
+                    Fraction(0)
+                    if at is None or counted is None
+                    else _around(counted, counted.shares[cell][at])[0]
+                )
     return Fraction(0)
 
 
@@ -384,7 +434,9 @@ def _digits(counted: Counted | Dense) -> float:
 
 def _able(puzzle: Puzzle, cell: int) -> list[int]:
     """The values that the people of a cell may have by each single view of theirs."""
-    return [v for v in range(puzzle.values) if all(puzzle.bags[k][v] for k in puzzle.cells[cell][1])]
+    return [
+        v for v in range(puzzle.values) if all(puzzle.bags[k][v] for k in puzzle.cells[cell][1])
+    ]
 
 
 def _claims(puzzle: Puzzle) -> int:
@@ -401,17 +453,29 @@ def _around(counted: Counted | Dense, share: Fraction) -> tuple[Fraction, Fracti
 def _exact(views: Views, part: Component, shares: list[list[Fraction]]) -> Iterator[Belief]:
     """What was counted."""
     for people, own in zip(part.people, shares, strict=True):
-        yield Belief(people, {views.values[part.values[v]]: share for v, share in enumerate(own) if share})
+        yield Belief(
+            people, {views.values[part.values[v]]: share for v, share in enumerate(own) if share}
+        )
 
 
-def _enclosed(views: Views, part: Component, counted: Counted | Dense, source: Random) -> Iterator[Belief]:
+def _enclosed(
+    views: Views, part: Component, counted: Counted | Dense, source: Random
+) -> Iterator[Belief]:
     """What was counted and rounded, with bounds; where a limit lies within them, whether the share is exactly the limit."""
     limits = [views.limit(views.values[v]) for v in part.values]
     bounds = {
-        (cell, v): _around(counted, counted.shares[cell][v]) for cell in range(len(part.people)) for v in _able(part.puzzle, cell)
+        (cell, v): _around(counted, counted.shares[cell][v])
+        for cell in range(len(part.people))
+        for v in _able(part.puzzle, cell)
     }
-    close = [(*at, limits[at[1]]) for at, (low, high) in bounds.items() if low <= limits[at[1]] < high]
-    ties = [one for one, equal in zip(close, counted.equal(close, source), strict=True) if equal] if close else []
+    close = [
+        (*at, limits[at[1]]) for at, (low, high) in bounds.items() if low <= limits[at[1]] < high
+    ]
+    ties = (
+        [one for one, equal in zip(close, counted.equal(close, source), strict=True) if equal]
+        if close
+        else []
+    )
     bounds |= {(cell, v): (limit, limit) for cell, v, limit in ties}
     tied = {(cell, v): limit for cell, v, limit in ties}
     for cell, people in enumerate(part.people):
@@ -459,7 +523,9 @@ def _loosely(views: Views, firm: Checked) -> Checked:
     for key, people in alike.items():
         bounds: dict[Value, tuple[Fraction, Fraction]] = {}
         mine = [views.shown[k] for k in key]
-        full = [view for view in mine if not view.parts or view.size == len(view.members)]  # the others may have left them out
+        full = [
+            view for view in mine if not view.parts or view.size == len(view.members)
+        ]  # the others may have left them out
         for value in dict.fromkeys(value for view in mine for value in view.shown):
             if all(view.shown.get(value) for view in full):
                 bags = [part for part in views.shown[key[0]].parts if any(part.values())]
@@ -469,11 +535,18 @@ def _loosely(views: Views, firm: Checked) -> Checked:
                     bounds[value] = low, Fraction(1)
                 else:  # who may not be in the table has none of the values
                     joined = views.shown[key[0]]
-                    bounds[value] = min(shares) if joined.size == len(joined.members) else Fraction(0), max(shares)
-        beliefs.append(Belief(tuple(people), {value: high for value, (_, high) in bounds.items()}, bounds))
+                    bounds[value] = (
+                        min(shares) if joined.size == len(joined.members) else Fraction(0),
+                        max(shares),
+                    )
+        beliefs.append(
+            Belief(tuple(people), {value: high for value, (_, high) in bounds.items()}, bounds)
+        )
     return replace(
         firm,
-        views=replace(views, people=views.names, notes=(*views.notes, *firm.views.notes[len(views.notes) :])),
+        views=replace(
+            views, people=views.names, notes=(*views.notes, *firm.views.notes[len(views.notes) :])
+        ),
         how="bounded",
         beliefs=tuple(beliefs),
         components=len(size),
@@ -485,10 +558,16 @@ def _loosely(views: Views, firm: Checked) -> Checked:
 def _first(notes: list[str]) -> list[str]:
     """Some notes, and how many more there are."""
     more = len(notes) - _NOTES
-    return notes if more <= 0 else [*notes[:_NOTES], f"and {more:,} more components that are too entangled"]
+    return (
+        notes
+        if more <= 0
+        else [*notes[:_NOTES], f"and {more:,} more components that are too entangled"]
+    )
 
 
-def _sampled(views: Views, part: Component, counted: Counted, tries: int, source: Random, error: float) -> Iterator[Belief]:
+def _sampled(
+    views: Views, part: Component, counted: Counted, tries: int, source: Random, error: float
+) -> Iterator[Belief]:
     """One person of each cell, in tables that are drawn uniformly: a hit or none, each time with the same probability."""
     hits = [[0] * part.puzzle.values for _ in part.people]
     for _ in range(tries):
@@ -514,9 +593,17 @@ def _weighed(views: Views, part: Component, guess: Estimated, error: float) -> I
     for cell, people in enumerate(part.people):
         told, bounds = {}, {}
         for v in _able(part.puzzle, cell):
-            value, share = views.values[part.values[v]], float(min(max(guess.shares[cell, v], 0.0), 1.0))
-            low, high = clopper_pearson(round(share * guess.effective, 3), round(guess.effective, 3), error)
+            value, share = (
+                views.values[part.values[v]],
+                float(min(max(guess.shares[cell, v], 0.0), 1.0)),
+            )
+            low, high = clopper_pearson(
+                round(share * guess.effective, 3), round(guess.effective, 3), error
+            )
             off = spread(error) * float(guess.deviations[cell, v])
             told[value] = Fraction(share)
-            bounds[value] = Fraction(max(min(low, share - off), 0.0)), Fraction(min(max(high, share + off), 1.0))
+            bounds[value] = (
+                Fraction(max(min(low, share - off), 0.0)),
+                Fraction(min(max(high, share + off), 1.0)),
+            )
         yield Belief(people, told, bounds)

@@ -31,12 +31,18 @@ _STARTS = 12  # orders that are compared before counting
 _MANY = 200  # views from which on only one order is made
 _SMALL = 4  # people of a cell from which on it may be left to the end
 _SIZES = (2, 4, 8, 16)  # people above which cells may be left to the end
-_PATIENCE = 1e7  # steps with small numbers that those with long ones may amount to, before they are rounded
+_PATIENCE = (
+    1e7  # steps with small numbers that those with long ones may amount to, before they are rounded
+)
 _LONG = 2000  # bits of a number at which a step takes twice as long
 _WITNESSES = 30  # each lets a number that is no prime pass with a chance of a quarter at most
-_LARGEST = 600.0  # logarithm of the ways in which a cell's people can have values, where counts are floats
+_LARGEST = (
+    600.0  # logarithm of the ways in which a cell's people can have values, where counts are floats
+)
 _FAINT = Fraction(1, 1 << 300)  # what products that are no floats any more may add to a share
-_FAINTEST = 1e-200  # what a state may weigh beside the heaviest one of its layer, where counts are floats
+_FAINTEST = (
+    1e-200  # what a state may weigh beside the heaviest one of its layer, where counts are floats
+)
 
 
 class _Option(NamedTuple):
@@ -54,7 +60,9 @@ class _Step(ABC):
     a cell that is taken value by value. Fields are wide enough never to meet, and what is chosen leaves all of them at once.
     """
 
-    def __init__(self, cell: int, values: Sequence[int], opening: int, fields: Sequence[int], width: "_Width") -> None:
+    def __init__(
+        self, cell: int, values: Sequence[int], opening: int, fields: Sequence[int], width: "_Width"
+    ) -> None:
         self.cell, self.values = cell, values
         self.opening = opening
         """What is added to a state first: the bags of views that open."""
@@ -102,7 +110,9 @@ class _Step(ABC):
 class _Whole(_Step):
     """A cell with all its values. `closing` says which of its views it ends."""
 
-    def __init__(self, size: int, closing: Sequence[bool], later: Sequence[Sequence[int]], *given: Any) -> None:
+    def __init__(
+        self, size: int, closing: Sequence[bool], later: Sequence[Sequence[int]], *given: Any
+    ) -> None:
         super().__init__(*given)
         self.size, self.later = size, later
         self.ends = [field for field, ends in zip(self.fields, closing, strict=True) if ends]
@@ -113,13 +123,23 @@ class _Whole(_Step):
         most = tuple(map(min, *bags)) if len(bags) > 1 else tuple(bags[0])
         if self.ends:
             end = tuple(left[self.ends[0] : self.ends[0] + number])
-            fits = end == most and all(tuple(left[field : field + number]) == end for field in self.ends[1:])
+            fits = end == most and all(
+                tuple(left[field : field + number]) == end for field in self.ends[1:]
+            )
             return [self._option(end, ways(end))] if fits else []
         # What no later cell of a view can take has to be taken here.
-        least = tuple(map(max, *(map(sub, bag, later) for bag, later in zip(bags, self.later, strict=True)), [0] * number))
+        least = tuple(
+            map(
+                max,
+                *(map(sub, bag, later) for bag, later in zip(bags, self.later, strict=True)),
+                [0] * number,
+            )
+        )
         found = self._found.get((least, most))
         if found is None:
-            found = self._found[least, most] = [self._option(each, ways(each)) for each in between(least, most, self.size)]
+            found = self._found[least, most] = [
+                self._option(each, ways(each)) for each in between(least, most, self.size)
+            ]
         return found
 
 
@@ -133,10 +153,17 @@ class _Share(_Step):
     def _possible(self, left: Sequence[int]) -> list[_Option]:
         own = [left[field] for field in self.fields]
         ends = {have for have, end in zip(own, self.closing, strict=True) if end}
-        least, most = max(0, *(have - may for have, may in zip(own, self.later, strict=True))), min(own)
+        least, most = (
+            max(0, *(have - may for have, may in zip(own, self.later, strict=True))),
+            min(own),
+        )
         if len(ends) > 1:
             return []
-        return [self._option((often,), comb(own[0], often)) for often in ends or range(least, most + 1) if least <= often <= most]
+        return [
+            self._option((often,), comb(own[0], often))
+            for often in ends or range(least, most + 1)
+            if least <= often <= most
+        ]
 
 
 class _Width(NamedTuple):
@@ -148,7 +175,11 @@ class _Width(NamedTuple):
     @classmethod
     def of(cls, largest: int) -> "_Width":
         """Wide enough for a number."""
-        return next(width for width in (cls(8, "B"), cls(16, "H"), cls(32, "I"), cls(64, "Q")) if largest < 1 << width.bits)
+        return next(
+            width
+            for width in (cls(8, "B"), cls(16, "H"), cls(32, "I"), cls(64, "Q"))
+            if largest < 1 << width.bits
+        )
 
     def read(self, state: int, end: int) -> Sequence[int]:
         """The fields of a state up to an end."""
@@ -211,7 +242,9 @@ class Counted:
     """What numbers that are too small for floats may amount to, in a share."""
 
     @classmethod
-    def of(cls, puzzle: Puzzle, most: int | None = None, *, rounded: bool | None = None) -> "Counted":
+    def of(
+        cls, puzzle: Puzzle, most: int | None = None, *, rounded: bool | None = None
+    ) -> "Counted":
         """Count forwards, at most so many steps. By itself it finds out whether counts are `rounded`."""
         most = STEPS if most is None else most
         steps = tuple(_steps(puzzle, *order(puzzle)))
@@ -237,7 +270,10 @@ class Counted:
         patient: bool = False,
         modulus: int | None = None,
     ) -> "Counted":
-        if rounded and max(size * log(max(puzzle.values, 2)) for size, _ in puzzle.cells) > _LARGEST:
+        if (
+            rounded
+            and max(size * log(max(puzzle.values, 2)) for size, _ in puzzle.cells) > _LARGEST
+        ):
             raise TooLargeError("a cell has more people than floats can count tables for")
         layers: list[dict[int, Any]] = [{0: 1.0 if rounded else 1}]
         taken = exponent = 0
@@ -268,7 +304,16 @@ class Counted:
                 if waited > _PATIENCE:
                     raise _TooLong
             layers.append(after)
-        return cls(puzzle, steps, tuple(layers), taken, exponent, rounded, modulus, _FAINT if rounded else Fraction(0))
+        return cls(
+            puzzle,
+            steps,
+            tuple(layers),
+            taken,
+            exponent,
+            rounded,
+            modulus,
+            _FAINT if rounded else Fraction(0),
+        )
 
     @property
     def tables(self) -> int:
@@ -281,7 +326,10 @@ class Counted:
         """How far a share may be off, relatively: docs/proofs/views.md counts the roundings."""
         if not self.rounded:
             return Fraction(0)
-        roundings = sum(len(layer) + len(step.choices) + 6 for layer, step in zip(self.layers, self.steps, strict=False))
+        roundings = sum(
+            len(layer) + len(step.choices) + 6
+            for layer, step in zip(self.layers, self.steps, strict=False)
+        )
         return Fraction(3 * roundings, 1 << 53)
 
     @cached_property
@@ -322,8 +370,12 @@ class Counted:
             finish = before
             people = Fraction(sum(often)) * self.puzzle.cells[step.cell][0]
             for i, v in enumerate(step.values):
-                have = sum(number * given[i] for number, given in zip(often, step.choices, strict=True))
-                found[step.cell][v] = min(Fraction(have) / people, Fraction(1)) if self.rounded else have
+                have = sum(
+                    number * given[i] for number, given in zip(often, step.choices, strict=True)
+                )
+                found[step.cell][v] = (
+                    min(Fraction(have) / people, Fraction(1)) if self.rounded else have
+                )
         return found
 
     def equal(self, asked: Iterable[tuple[int, int, Fraction]], source: Random) -> list[bool]:
@@ -333,10 +385,17 @@ class Counted:
         less than 10^-12, whatever they are, as long as they have fewer than 10^11 bits.
         """
         prime = _prime(source)
-        other = self._forwards(self.puzzle, self.steps, sys.maxsize, rounded=False, patient=True, modulus=prime)
+        other = self._forwards(
+            self.puzzle, self.steps, sys.maxsize, rounded=False, patient=True, modulus=prime
+        )
         tables, sums = other.layers[-1][0], other.sums
         return [
-            (sums[cell][v] * share.denominator - share.numerator * self.puzzle.cells[cell][0] * tables) % prime == 0
+            (
+                sums[cell][v] * share.denominator
+                - share.numerator * self.puzzle.cells[cell][0] * tables
+            )
+            % prime
+            == 0
             for cell, v, share in asked
         ]
 
@@ -370,7 +429,9 @@ class Counted:
             into: dict[int, list[tuple[int, int, int]]] = {}
             for state, reached in layer.items():
                 for used, number, choice in step.options(state + step.opening):
-                    into.setdefault(state + step.opening - used, []).append((state, reached * number, choice))
+                    into.setdefault(state + step.opening - used, []).append(
+                        (state, reached * number, choice)
+                    )
             found.append(into)
         return found
 
@@ -384,7 +445,9 @@ def _prime(source: Random) -> int:
             odd, twos = odd // 2, twos + 1
         for _ in range(_WITNESSES):
             power = pow(source.randrange(2, number - 1), odd, number)
-            if power not in (1, number - 1) and all((power := power * power % number) != number - 1 for _ in range(twos - 1)):
+            if power not in (1, number - 1) and all(
+                (power := power * power % number) != number - 1 for _ in range(twos - 1)
+            ):
                 break
         else:
             return number
@@ -397,7 +460,10 @@ class _TooLong(Exception):
 def _product(bits: int) -> float:
     """How long it takes to multiply two numbers of so many bits, roughly, in steps of a state with small ones."""
     digits = bits / 30
-    return 1.0 + float(digits**2 if digits < 100 else 100 * digits * (digits / 100) ** log(1.5, 2)) / 100
+    return (
+        1.0
+        + float(digits**2 if digits < 100 else 100 * digits * (digits / 100) ** log(1.5, 2)) / 100
+    )
 
 
 def _scale(layer: dict[int, float]) -> int:
@@ -418,13 +484,19 @@ def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterato
     field too, for how many of its people are left.
     """
     values = range(puzzle.values)
-    width = _Width.of(max(max(size for size, _ in puzzle.cells), max(max(bag) for bag in puzzle.bags)))
+    width = _Width.of(
+        max(max(size for size, _ in puzzle.cells), max(max(bag) for bag in puzzle.bags))
+    )
     slot: dict[int, int] = {}
     free: list[int] = []
     used = 0
     left = _degrees(puzzle)
-    may = [[min(size, *(puzzle.bags[k][v] for k in own)) for v in values] for size, own in puzzle.cells]
-    later = [[0] * len(values) for _ in puzzle.bags]  # how much of a value the cells to come of a view could take
+    may = [
+        [min(size, *(puzzle.bags[k][v] for k in own)) for v in values] for size, own in puzzle.cells
+    ]
+    later = [
+        [0] * len(values) for _ in puzzle.bags
+    ]  # how much of a value the cells to come of a view could take
     for (_, own), able in zip(puzzle.cells, may, strict=True):
         for k in own:
             later[k] = [one + more for one, more in zip(later[k], able, strict=True)]
@@ -450,13 +522,24 @@ def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterato
             left[k] -= 1
             later[k] = [one - less for one, less in zip(later[k], may[c], strict=True)]
         closing = [not left[k] for k in own]
-        yield _Whole(size, closing, [later[k] for k in own], c, values, opening, [slot[k] for k in own], width)
+        yield _Whole(
+            size,
+            closing,
+            [later[k] for k in own],
+            c,
+            values,
+            opening,
+            [slot[k] for k in own],
+            width,
+        )
         free += [slot[k] for k in own if not left[k]]
     opening = opened(sorted({k for c in last for k in puzzle.cells[c][1]}))
     room = {c: used + i for i, c in enumerate(last)}
     opening += sum(puzzle.cells[c][0] << room[c] * width.bits for c in last)
     ends = {k: c for c in last for k in puzzle.cells[c][1]}
-    common = sorted(values, key=lambda v: sum(bag[v] for bag in puzzle.bags))  # the most frequent takes what is left
+    common = sorted(
+        values, key=lambda v: sum(bag[v] for bag in puzzle.bags)
+    )  # the most frequent takes what is left
     ahead = {c: sum(may[c]) for c in last}
     later = [list(own) for own in later]  # the steps above keep theirs
     for v in common:
@@ -467,7 +550,9 @@ def _steps(puzzle: Puzzle, first: Sequence[int], last: Sequence[int]) -> Iterato
                 later[k][v] -= may[c][v]
             closing = [v == common[-1], *(ends[k] == c for k in own)]
             fields = [room[c], *(slot[k] + v for k in own)]
-            yield _Share(closing, [ahead[c], *(later[k][v] for k in own)], c, [v], opening, fields, width)
+            yield _Share(
+                closing, [ahead[c], *(later[k][v] for k in own)], c, [v], opening, fields, width
+            )
             opening = 0
 
 
@@ -553,13 +638,18 @@ class _Plans:
             return [[]]
         found: list[list[int]] = [[]]
         for size in (0, *_SIZES):
-            some = [c for c, (people, own) in enumerate(self.cells) if people > size or len(own) == 1]
+            some = [
+                c for c, (people, own) in enumerate(self.cells) if people > size or len(own) == 1
+            ]
             found += [some] if some not in found else []
         return [self._in_turn(some) for some in found]
 
     def _in_turn(self, some: Sequence[int]) -> list[int]:
         """Those in one view only come last: they take what is left."""
-        return sorted(some, key=lambda c: (len(self.cells[c][1]) == 1, -len(self.cells[c][1]), self.cells[c][0]))
+        return sorted(
+            some,
+            key=lambda c: (len(self.cells[c][1]) == 1, -len(self.cells[c][1]), self.cells[c][0]),
+        )
 
     def greedy(self, start: int, last: Sequence[int], least: float) -> tuple[list[int], float]:
         """View by view, always the one whose cells leave the fewest states; stops once an order is dearer than the `least`."""
@@ -574,7 +664,9 @@ class _Plans:
             for c in self._cells(chosen, waiting, open_, left):
                 size, own = self.cells[c]
                 ends = any(left[k] == 1 for k in own)
-                cost += 2.0 ** min(states + (0 if ends else _two(comb(size + self.values - 1, size))), 900)
+                cost += 2.0 ** min(
+                    states + (0 if ends else _two(comb(size + self.values - 1, size))), 900
+                )
                 cells.append(c)
                 waiting.discard(c)
                 for k in own:
@@ -615,7 +707,9 @@ class _Plans:
             ),
         )
 
-    def _more(self, view: int, waiting: set[int], open_: set[int], left: list[int], people: dict[int, int]) -> float:
+    def _more(
+        self, view: int, waiting: set[int], open_: set[int], left: list[int], people: dict[int, int]
+    ) -> float:
         """How many more states there are once all cells of a view are done."""
         more: dict[int, int] = {}
         less: dict[int, int] = {}
@@ -630,7 +724,9 @@ class _Plans:
             9,
         )
 
-    def _states(self, open_: set[int], people: dict[int, int], waiting: set[int], last: Sequence[int]) -> float:
+    def _states(
+        self, open_: set[int], people: dict[int, int], waiting: set[int], last: Sequence[int]
+    ) -> float:
         by_views = sum(self.parts[k][people[k]] for k in open_)
         behind: dict[tuple[int, ...], int] = {}
         for c in {c for k in open_ for c in self.of[k]} - waiting - set(last):
@@ -649,7 +745,10 @@ def _parts(bag: tuple[int, ...]) -> tuple[float, ...]:
         for one in number:
             sums.append(sums[-1] + one)
         total = len(number) - 1
-        number = [sums[min(size, total) + 1] - sums[max(size - often, 0)] for size in range(total + often + 1)]
+        number = [
+            sums[min(size, total) + 1] - sums[max(size - often, 0)]
+            for size in range(total + often + 1)
+        ]
     return tuple(map(_two, number))
 
 

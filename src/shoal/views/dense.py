@@ -36,7 +36,9 @@ _OFTEN = 2000  # times that a view has a value
 _BITS = 10_000  # of the number of tables, for which so many primes of 22 bits tell numbers apart
 _FEWEST, _MOST = 1 << 21, 1 << 22  # between which primes are drawn
 _PRIMES = 5
-_FAINTEST = 2.0**-200  # what the tables may weigh beside all that the values could be, each by itself
+_FAINTEST = (
+    2.0**-200
+)  # what the tables may weigh beside all that the values could be, each by itself
 
 Floats = npt.NDArray[np.float64]
 Slices = tuple[slice, ...]
@@ -107,7 +109,10 @@ class Dense:
     def shares(self) -> list[list[Fraction]]:
         """For every cell, how probable each value is for each of its people."""
         return [
-            [min(Fraction(one) / (size * Fraction(total)), Fraction(1)) for one, total in zip(own, self.totals, strict=True)]
+            [
+                min(Fraction(one) / (size * Fraction(total)), Fraction(1))
+                for one, total in zip(own, self.totals, strict=True)
+            ]
             for (size, _), own in zip(self.puzzle.cells, self.sums, strict=True)
         ]
 
@@ -120,14 +125,21 @@ class Dense:
             sums, totals, *_ = _passes(self.puzzle, MOST, prime)
             for at, (cell, v, share) in enumerate(wanted):
                 size = self.puzzle.cells[cell][0]
-                off = int(sums[cell][v]) * share.denominator - share.numerator * size * int(totals[v])
+                off = int(sums[cell][v]) * share.denominator - share.numerator * size * int(
+                    totals[v]
+                )
                 found[at] = found[at] and off % prime == 0
         return found
 
 
-def _passes(puzzle: Puzzle, most: int, prime: int | None) -> tuple[list[list[float]], list[float], int, float]:
+def _passes(
+    puzzle: Puzzle, most: int, prime: int | None
+) -> tuple[list[list[float]], list[float], int, float]:
     """Forwards and backwards through the values; all counts are remainders if there is a prime."""
-    shared = sorted((c for c, (_, own) in enumerate(puzzle.cells) if len(own) > 1), key=lambda c: puzzle.cells[c][0])
+    shared = sorted(
+        (c for c, (_, own) in enumerate(puzzle.cells) if len(own) > 1),
+        key=lambda c: puzzle.cells[c][0],
+    )
     sizes = tuple(puzzle.cells[c][0] for c in shared)
     people, largest = sum(size for size, _ in puzzle.cells), max(max(bag) for bag in puzzle.bags)
     if (
@@ -142,7 +154,10 @@ def _passes(puzzle: Puzzle, most: int, prime: int | None) -> tuple[list[list[flo
     boxes = _boxes(sizes, [value.caps for value in values])
     wide = (at for at in range(1, len(sizes)) if prod(size + 1 for size in sizes[at:]) <= _WIDEST)
     lead = next(wide, len(sizes) - 1)
-    moves = [_Move(value, before, after, lead, prime) for value, before, after in zip(values, boxes, boxes[1:], strict=False)]
+    moves = [
+        _Move(value, before, after, lead, prime)
+        for value, before, after in zip(values, boxes, boxes[1:], strict=False)
+    ]
     if 3 * sum(move.work for move in moves) > most:
         raise TooLargeError(f"counting takes more than {most:,} multiplications")
     layers = [np.ones((1,) * (lead + 1))]
@@ -167,9 +182,12 @@ def _passes(puzzle: Puzzle, most: int, prime: int | None) -> tuple[list[list[flo
         finish = move.backwards(finish)
     made = 2 * (len(shared) + len(puzzle.bags)) + 2
     roundings = sum(made + value.weight.size + 1 for value in values)
-    roundings += max(layer.size for layer in layers) + max(value.weight.size for value in values) + 4
+    roundings += (
+        max(layer.size for layer in layers) + max(value.weight.size for value in values) + 4
+    )
     digits = sum(value.divided for value in values) + sum(
-        log10(factorial(size)) - size * (log10(size) - log10(puzzle.values)) for size, _ in puzzle.cells
+        log10(factorial(size)) - size * (log10(size) - log10(puzzle.values))
+        for size, _ in puzzle.cells
     )
     return sums, totals, roundings, digits + (log10(layers[-1].item()) if prime is None else 0.0)
 
@@ -194,9 +212,14 @@ def _value(puzzle: Puzzle, shared: Sequence[int], v: int, prime: int | None) -> 
         weight, divided = _left(weight * _along(table, axis, len(own)), prime), divided + largest
     for k, left in enumerate(rest):
         table, largest = (
-            _table(bags[k], Fraction(alone[k], puzzle.values), prime) if k in alone else (np.eye(1, bags[k] + 1)[0], 0.0)
+            _table(bags[k], Fraction(alone[k], puzzle.values), prime)
+            if k in alone
+            else (np.eye(1, bags[k] + 1)[0], 0.0)
         )
-        weight, divided = _left(weight * np.where(left >= 0, table[np.maximum(left, 0)], 0.0), prime), divided + largest
+        weight, divided = (
+            _left(weight * np.where(left >= 0, table[np.maximum(left, 0)], 0.0), prime),
+            divided + largest,
+        )
     if prime is None and (total := float(weight.sum())) > 0:
         if total < _FAINTEST:
             raise TooLargeError("counts of one component differ by more than floats can hold")
@@ -208,12 +231,16 @@ def _value(puzzle: Puzzle, shared: Sequence[int], v: int, prime: int | None) -> 
 def _table(last: int, z: Fraction, prime: int | None) -> tuple[Floats, float]:
     """z^x / x! for x from 0 on, divided by the largest of them and rounded once, and its logarithm; or remainders of 1 / x!."""
     if prime is not None:
-        return np.array([pow(factorial(x), -1, prime) for x in range(last + 1)], dtype=np.float64), 0.0
+        return np.array(
+            [pow(factorial(x), -1, prime) for x in range(last + 1)], dtype=np.float64
+        ), 0.0
     exact = [Fraction(1)]
     for x in range(1, last + 1):
         exact.append(exact[-1] * z / x)
     largest = max(exact)
-    return np.array([float(one / largest) for one in exact]), log10(largest.numerator) - log10(largest.denominator)
+    return np.array([float(one / largest) for one in exact]), log10(largest.numerator) - log10(
+        largest.denominator
+    )
 
 
 def _ordered(values: list[_Value]) -> list[_Value]:
@@ -238,17 +265,23 @@ def _boxes(sizes: Sequence[int], caps: Sequence[Sequence[int]]) -> list[_Box]:
 class _Move:
     """From the places before a value to those after it: choice by choice, and after the `lead` axes by matrices."""
 
-    def __init__(self, value: _Value, before: _Box, after: _Box, lead: int, prime: int | None) -> None:
+    def __init__(
+        self, value: _Value, before: _Box, after: _Box, lead: int, prime: int | None
+    ) -> None:
         self.value, self.prime = value, prime
         self.before, self.after = before.axes(slice(lead)), after.axes(slice(lead))
-        self.where = _between(before.axes(slice(lead, None)), after.axes(slice(lead, None)), value.caps[lead:])
+        self.where = _between(
+            before.axes(slice(lead, None)), after.axes(slice(lead, None)), value.caps[lead:]
+        )
         weights = value.weight.reshape(*value.weight.shape[:lead], -1)
         self.some = weights.any(axis=-1)
         """The choices along the lead."""
 
         self.weights = np.pad(weights[self.some], ((0, 0), (0, 1)))
         able = np.argwhere(self.some)
-        low, high, first, last = (np.array(some, dtype=np.int64) for some in (*self.before, *self.after))
+        low, high, first, last = (
+            np.array(some, dtype=np.int64) for some in (*self.before, *self.after)
+        )
         begin = np.maximum(low, first - able)
         end = np.maximum(np.minimum(high, last - able) + 1, begin)
         self._slices = begin - low, end - low, begin + able - first, end + able - first
@@ -261,14 +294,18 @@ class _Move:
         found = np.zeros((*self.after.shape, self.where.shape[1]))
         for weights, old, new in self._turns():
             part = layer[old]
-            found[new] += _left(part.reshape(-1, part.shape[-1]) @ weights[self.where], self.prime).reshape(found[new].shape)
+            found[new] += _left(
+                part.reshape(-1, part.shape[-1]) @ weights[self.where], self.prime
+            ).reshape(found[new].shape)
         return _left(found, self.prime)
 
     def backwards(self, finish: Floats) -> Floats:
         found = np.zeros((*self.before.shape, self.where.shape[0]))
         for weights, old, new in self._turns():
             part = finish[new]
-            found[old] += _left(part.reshape(-1, part.shape[-1]) @ weights[self.where].T, self.prime).reshape(found[old].shape)
+            found[old] += _left(
+                part.reshape(-1, part.shape[-1]) @ weights[self.where].T, self.prime
+            ).reshape(found[old].shape)
         return _left(found, self.prime)
 
     def between(self, layer: Floats, finish: Floats) -> Floats:
@@ -276,10 +313,14 @@ class _Move:
         where = self.where.ravel()
         found = np.zeros((*self.some.shape, self.weights.shape[1]))
         pairs = (
-            self._pairs(layer[old].reshape(-1, layer.shape[-1]), finish[new].reshape(-1, finish.shape[-1]))
+            self._pairs(
+                layer[old].reshape(-1, layer.shape[-1]), finish[new].reshape(-1, finish.shape[-1])
+            )
             for _, old, new in self._turns()
         )
-        found[self.some] = [np.bincount(where, own.ravel(), minlength=found.shape[-1]) for own in pairs]
+        found[self.some] = [
+            np.bincount(where, own.ravel(), minlength=found.shape[-1]) for own in pairs
+        ]
         return _left(found[..., :-1].reshape(self.value.weight.shape), self.prime)
 
     def _pairs(self, one: Floats, other: Floats) -> Floats:
@@ -288,12 +329,18 @@ class _Move:
             return np.asarray(one.T @ other)
         parts = range(0, len(one), _LONGEST)
         return sum(
-            (_left(one[at : at + _LONGEST].T @ other[at : at + _LONGEST], self.prime) for at in parts), np.zeros(self.where.shape)
+            (
+                _left(one[at : at + _LONGEST].T @ other[at : at + _LONGEST], self.prime)
+                for at in parts
+            ),
+            np.zeros(self.where.shape),
         )
 
     def _turns(self) -> Iterator[tuple[Floats, Slices, Slices]]:
         """For every choice its weights, all places from which it leads to places, and these."""
-        for weights, begin, end, first, last in zip(self.weights, *(some.tolist() for some in self._slices), strict=True):
+        for weights, begin, end, first, last in zip(
+            self.weights, *(some.tolist() for some in self._slices), strict=True
+        ):
             yield weights, tuple(map(slice, begin, end)), tuple(map(slice, first, last))
 
 
@@ -305,7 +352,9 @@ def _between(before: _Box, after: _Box, caps: Sequence[int]) -> npt.NDArray[np.i
         old = _along(np.arange(before.low[axis], before.high[axis] + 1), axis, 2 * axes)
         new = _along(np.arange(after.low[axis], after.high[axis] + 1), axes + axis, 2 * axes)
         found, fits = found * (cap + 1) + (new - old), fits & (old <= new) & (new <= old + cap)
-    return np.where(fits, found, prod(cap + 1 for cap in caps)).reshape(prod(before.shape), prod(after.shape))
+    return np.where(fits, found, prod(cap + 1 for cap in caps)).reshape(
+        prod(before.shape), prod(after.shape)
+    )
 
 
 def _along(numbers: npt.NDArray[Any], axis: int, axes: int) -> npt.NDArray[Any]:

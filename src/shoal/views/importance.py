@@ -54,7 +54,10 @@ def estimate(puzzle: Puzzle, tries: int, source: np.random.Generator) -> Estimat
     left = np.repeat(np.array(puzzle.bags, dtype=np.int32)[:, None], tries, axis=1)
     people = np.array([sum(bag) for bag in puzzle.bags])
     held = np.zeros((number, tries, values), dtype=np.int32)
-    rows, weight = np.arange(tries), np.zeros(tries)  # the samples that can still be finished, and their logarithms
+    rows, weight = (
+        np.arange(tries),
+        np.zeros(tries),
+    )  # the samples that can still be finished, and their logarithms
     alone = [len(own) == 1 for _, own in puzzle.cells]
     first, last = order(puzzle)
     for c in sorted([*first, *last], key=lambda c: alone[c]):
@@ -68,12 +71,18 @@ def estimate(puzzle: Puzzle, tries: int, source: np.random.Generator) -> Estimat
         for _ in range(size):
             odds = np.prod(bags / people[views, None, None], axis=0)
             total = odds.sum(axis=1)
-            chosen = (np.cumsum(odds, axis=1) < (source.random(len(rows)) * total)[:, None]).sum(axis=1)
+            chosen = (np.cumsum(odds, axis=1) < (source.random(len(rows)) * total)[:, None]).sum(
+                axis=1
+            )
             chosen = np.minimum(chosen, values - 1)
             taken = odds[np.arange(len(rows)), chosen]
-            living = taken > 0  # else no value is left in all views, or one that is not was chosen by rounding
+            living = (
+                taken > 0
+            )  # else no value is left in all views, or one that is not was chosen by rounding
             if not living.all():
-                rows, weight, total, taken, chosen = (one[living] for one in (rows, weight, total, taken, chosen))
+                rows, weight, total, taken, chosen = (
+                    one[living] for one in (rows, weight, total, taken, chosen)
+                )
                 bags = bags[:, living]
                 if not len(rows):
                     return _nothing(puzzle)

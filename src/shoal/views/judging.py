@@ -36,7 +36,15 @@ class Posterior:
     @property
     def largest(self) -> Fraction:
         """The largest probability of a value, of anybody."""
-        return max((one for belief in self.beliefs for value, one in belief.items() if value is not OUTSIDE), default=Fraction(0))
+        return max(
+            (
+                one
+                for belief in self.beliefs
+                for value, one in belief.items()
+                if value is not OUTSIDE
+            ),
+            default=Fraction(0),
+        )
 
 
 def worlds(views: Views, most: int = 100_000) -> list[Table]:
@@ -52,7 +60,9 @@ def worlds(views: Views, most: int = 100_000) -> list[Table]:
         for person in view.members:
             own[person].append(k)
     if not all(own):
-        raise ParameterError("somebody is in no view, so that they may have any value; leave them out of the register")
+        raise ParameterError(
+            "somebody is in no view, so that they may have any value; leave them out of the register"
+        )
     left = [dict(zip(views.values, views.bag(view), strict=True)) for view in views.shown]
     found: list[Table] = []
     for table in _filled(own, left, views.values, []):
@@ -65,7 +75,10 @@ def worlds(views: Views, most: int = 100_000) -> list[Table]:
 
 
 def _filled(
-    own: Sequence[Sequence[int]], left: Sequence[dict[Value, int]], values: Sequence[Value], given: list[Value]
+    own: Sequence[Sequence[int]],
+    left: Sequence[dict[Value, int]],
+    values: Sequence[Value],
+    given: list[Value],
 ) -> Iterator[Table]:
     if len(given) == len(own):
         yield tuple(given)
@@ -80,7 +93,9 @@ def _filled(
                 left[k][value] += 1
 
 
-def posterior(procedure: Callable[[Table], Put | Mapping[Put, Fraction]], tables: Sequence[Table]) -> dict[Put, Posterior]:
+def posterior(
+    procedure: Callable[[Table], Put | Mapping[Put, Fraction]], tables: Sequence[Table]
+) -> dict[Put, Posterior]:
     """For every output of a procedure what is then believed by someone who knows the procedure.
 
     procedure: from a table to its output; or to each output's probability, where it flips coins
@@ -110,6 +125,9 @@ def posterior(procedure: Callable[[Table], Put | Mapping[Put, Fraction]], tables
                 beliefs[person][value] += probable  # type: ignore[assignment]
         found[one] = Posterior(
             Fraction(weight) / len(tables),
-            tuple({value: Fraction(often) / weight for value, often in belief.items()} for belief in beliefs),
+            tuple(
+                {value: Fraction(often) / weight for value, often in belief.items()}
+                for belief in beliefs
+            ),
         )
     return found

@@ -57,18 +57,26 @@ class View:
         if isinstance(self.bag, Mapping):
             for value, often in self.bag.items():
                 if isinstance(often, bool) or not isinstance(often, int) or often < 0:
-                    raise ParameterError(f"view {self.name!r} has a value that occurs no whole number of times, from 0 on")
+                    raise ParameterError(
+                        f"view {self.name!r} has a value that occurs no whole number of times, from 0 on"
+                    )
                 if often:
                     counted[value] = often
         elif isinstance(self.bag, str):
-            raise ParameterError(f"view {self.name!r} has one text for its values; give a list of them")
+            raise ParameterError(
+                f"view {self.name!r} has one text for its values; give a list of them"
+            )
         else:
             for value in self.bag:
                 counted[value] = counted.get(value, 0) + 1
         if any(value != value for value in counted):
-            raise ParameterError(f"view {self.name!r} has NaN for a value, which equals nothing; write a missing value as None")
+            raise ParameterError(
+                f"view {self.name!r} has NaN for a value, which equals nothing; write a missing value as None"
+            )
         if OUTSIDE in counted:
-            raise ParameterError(f"view {self.name!r} shows people who are not in the table; give the values of those who are")
+            raise ParameterError(
+                f"view {self.name!r} shows people who are not in the table; give the values of those who are"
+            )
         object.__setattr__(self, "bag", counted)
 
     @property
@@ -115,19 +123,32 @@ class Views:
 
     def __post_init__(self) -> None:
         number = self.people if isinstance(self.people, int) else None
-        names = tuple(str(i + 1) for i in range(number)) if number is not None else tuple(map(str, self.people))  # type: ignore[arg-type]
+        names = (
+            tuple(str(i + 1) for i in range(number))
+            if number is not None
+            else tuple(map(str, self.people))  # type: ignore[arg-type]
+        )
         object.__setattr__(self, "people", names)
         object.__setattr__(self, "views", tuple(self.views))
         object.__setattr__(self, "gamma", fraction(self.gamma, "gamma", 0, 1))
-        limits = {value: fraction(limit, f"the limit of {value}", 0, 1) for value, limit in self.limits.items()}
+        limits = {
+            value: fraction(limit, f"the limit of {value}", 0, 1)
+            for value, limit in self.limits.items()
+        }
         object.__setattr__(self, "limits", limits)
         called = [view.name for view in self.shown]
         if len(set(called)) < len(called):
-            raise ParameterError(f"views are called alike: {listed(sorted({one for one in called if called.count(one) > 1}))}")
+            raise ParameterError(
+                f"views are called alike: {listed(sorted({one for one in called if called.count(one) > 1}))}"
+            )
         for view in self.shown:
             if view.members and (min(view.members) < 0 or max(view.members) >= len(names)):
-                raise ParameterError(f"view {view.name!r} has people who are not in the register of {len(names):,}")
-            if view.size > len(view.members) or (self.complete and not view.parts and view.size < len(view.members)):
+                raise ParameterError(
+                    f"view {view.name!r} has people who are not in the register of {len(names):,}"
+                )
+            if view.size > len(view.members) or (
+                self.complete and not view.parts and view.size < len(view.members)
+            ):
                 raise InputError(
                     f"view {view.name!r} shows {plural(view.size, 'value')} for {len(view.members):,} of the register; "
                     + (
@@ -165,7 +186,10 @@ class Views:
 
     def bag(self, view: View) -> tuple[int, ...]:
         """How often each of `values` occurs in a view, with those outside the table."""
-        return tuple(len(view.members) - view.size if value is OUTSIDE else view.shown.get(value, 0) for value in self.values)
+        return tuple(
+            len(view.members) - view.size if value is OUTSIDE else view.shown.get(value, 0)
+            for value in self.values
+        )
 
     def also(self, *views: View) -> "Views":
         """These views and some more."""
@@ -178,7 +202,9 @@ class Views:
     def only(self, names: Iterable[str]) -> "Views":
         """Some of these views, by their names."""
         kept = set(names)
-        return replace(self, people=self.names, views=tuple(view for view in self.shown if view.name in kept))
+        return replace(
+            self, people=self.names, views=tuple(view for view in self.shown if view.name in kept)
+        )
 
 
 def contradiction() -> InfeasibleError:

@@ -19,7 +19,16 @@ from shoal.views.candidates import Candidate, fits, fresh
 from shoal.views.checking import Checked, check, possible
 from shoal.views.intervals import clopper_pearson
 from shoal.views.model import OUTSIDE, Value, View, Views
-from shoal.views.regions import Floats, Guesses, Region, Standing, above, obstacle, probabilities, regions
+from shoal.views.regions import (
+    Floats,
+    Guesses,
+    Region,
+    Standing,
+    above,
+    obstacle,
+    probabilities,
+    regions,
+)
 
 __all__ = ["Outcome", "Outlook", "Plan", "plan"]
 
@@ -151,7 +160,9 @@ def plan(
     if before.private:
         return Plan(before, (), Fraction(1))
     bound = min(
-        (1 - low) / (1 - views.limit(value)) for _, value, low, high in probabilities(before) if high > views.limit(value)
+        (1 - low) / (1 - views.limit(value))
+        for _, value, low, high in probabilities(before)
+        if high > views.limit(value)
     )
     inside = frozenset[int]().union(*(view.members for view in views.shown))
     able = [one for one in fresh(views, candidates) if one.people <= inside]
@@ -167,7 +178,9 @@ def plan(
 
 
 def _best(
-    options: Sequence[Sequence[Outlook]], most: int, measure: Callable[[Iterable[Fraction]], Fraction | int]
+    options: Sequence[Sequence[Outlook]],
+    most: int,
+    measure: Callable[[Iterable[Fraction]], Fraction | int],
 ) -> tuple[Outlook, ...] | None:
     """One option of each region, with as large a product or sum of shares as there is, and then as few candidates."""
     found: dict[int, tuple[Outlook, ...]] = {0: ()}  # the best by how many candidates are spent
@@ -187,7 +200,9 @@ def _best(
     return max(found.items(), key=lambda item: (key(item[1]), -item[0]))[1] if found else None
 
 
-def _options(region: Region, most: int, effort: int, top: Fraction, error: float, seed: int) -> list[Outlook]:
+def _options(
+    region: Region, most: int, effort: int, top: Fraction, error: float, seed: int
+) -> list[Outlook]:
     """The best of each number of candidates for a region, and none at all."""
     never = obstacle(region)
     if never is not None:
@@ -199,7 +214,9 @@ def _options(region: Region, most: int, effort: int, top: Fraction, error: float
     useful = [one for one in found if one.high > 0]
     number = plural(len(region.candidates), "candidate")
     reason = (
-        "the views went to other people" if useful else f"no set of up to {most} of {number} that was counted ever restores it"
+        "the views went to other people"
+        if useful
+        else f"no set of up to {most} of {number} that was counted ever restores it"
     ) + (f", within the ceiling of {top}" if top < 1 and not useful else "")
     return [_none(region, reason), *(_whole(region, one) for one in useful)]
 
@@ -212,17 +229,25 @@ def _whole(region: Region, found: Outlook) -> Outlook:
     """With the numbers that people have in the register."""
     return Outlook(
         region.people,
-        tuple(Candidate(one.name, frozenset(region.people[who] for who in one.people)) for one in found.candidates),
+        tuple(
+            Candidate(one.name, frozenset(region.people[who] for who in one.people))
+            for one in found.candidates
+        ),
         found.low,
         found.high,
-        tuple(Outcome(tuple(map(region.whole, one.bags)), one.share, one.private, one.largest) for one in found.outcomes),
+        tuple(
+            Outcome(tuple(map(region.whole, one.bags)), one.share, one.private, one.largest)
+            for one in found.outcomes
+        ),
     )
 
 
 class _Search:
     """Looks for candidates in a region, by what is public alone."""
 
-    def __init__(self, region: Region, most: int, effort: int, top: Fraction, error: float, seed: int) -> None:
+    def __init__(
+        self, region: Region, most: int, effort: int, top: Fraction, error: float, seed: int
+    ) -> None:
         self.region, self.most, self.effort, self.top = region, most, effort, top
         self.error, self.seed = error / most, seed
         self.guesses = Guesses(region)
@@ -234,7 +259,12 @@ class _Search:
         """The best set of candidates that is found, of each size."""
         beam: list[tuple[int, ...]] = [()]
         for size in range(1, self.most + 1):
-            sets = {tuple(sorted((*some, at))) for some in beam for at in range(len(self.views)) if at not in some}
+            sets = {
+                tuple(sorted((*some, at)))
+                for some in beam
+                for at in range(len(self.views))
+                if at not in some
+            }
             counted: list[tuple[tuple[Fraction, float], tuple[int, ...], Outlook]] = []
             spent = 0
             for some in sorted(sets, key=lambda some: (self._guess(some), some)):
@@ -253,19 +283,25 @@ class _Search:
             counted.sort(key=lambda one: one[:2])
             (_, some, outlook), *_ = counted
             # What was drawn to choose is no fair sample of what was chosen.
-            yield outlook if outlook.low == outlook.high else self._outlook(some, self.seed + size)[0]
+            yield (
+                outlook if outlook.low == outlook.high else self._outlook(some, self.seed + size)[0]
+            )
             beam = [some for _, some, _ in counted[:BEAM]]
 
     def _guess(self, some: tuple[int, ...]) -> tuple[float, float]:
         """In how few of some tables candidates would restore, and what would be above limits, roughly."""
         start = self.region.start.shares
         missed = left = 0.0
-        for bags, often in Counter(zip(*([_bag(view) for view in self.views[at]] for at in some), strict=True)).items():
+        for bags, often in Counter(
+            zip(*([_bag(view) for view in self.views[at]] for at in some), strict=True)
+        ).items():
             factor: Floats | float = 1.0
             for at, bag in zip(some, bags, strict=True):
                 if (at, bag) not in self.factors:
                     one = self.region.candidates[at]
-                    self.factors[at, bag] = self.guesses.factor(View(one.name, one.people, dict(bag)))
+                    self.factors[at, bag] = self.guesses.factor(
+                        View(one.name, one.people, dict(bag))
+                    )
                 factor = factor * self.factors[at, bag]
             assert not isinstance(factor, float)
             excess, amount = self.guesses.score(start, factor)
@@ -277,16 +313,25 @@ class _Search:
         """What candidates will do, and what is above limits afterwards on average."""
         chosen = [self.region.candidates[at] for at in some]
         try:
-            found = [(views, Fraction(one.tables, self.region.start.tables), one) for views, one in self._outcomes(chosen)]
+            found = [
+                (views, Fraction(one.tables, self.region.start.tables), one)
+                for views, one in self._outcomes(chosen)
+            ]
             if sum(share for _, share, _ in found) != 1:
-                raise InternalError("the outcomes of views do not add up to all possible tables; please report this")
+                raise InternalError(
+                    "the outcomes of views do not add up to all possible tables; please report this"
+                )
             low = high = sum((share for _, share, one in found if one.private), Fraction(0))
         except TooLargeError:
             found = list(self._drawn(chosen, seed))
             hits = sum(share for _, share, one in found if one.private) * DRAWN
             low, high = map(Fraction, clopper_pearson(float(hits), DRAWN, self.error))
-        outcomes = tuple(Outcome(tuple(views), share, one.private, one.largest) for views, share, one in found)
-        return Outlook((), tuple(chosen), low, high, outcomes), sum(float(share) * one.amount for _, share, one in found)
+        outcomes = tuple(
+            Outcome(tuple(views), share, one.private, one.largest) for views, share, one in found
+        )
+        return Outlook((), tuple(chosen), low, high, outcomes), sum(
+            float(share) * one.amount for _, share, one in found
+        )
 
     def _outcomes(self, chosen: Sequence[Candidate]) -> Iterator[tuple[tuple[View, ...], Standing]]:
         """All that candidates may show; TooLargeError beyond the effort."""
@@ -306,7 +351,9 @@ class _Search:
                 except InfeasibleError:
                     continue
 
-    def _drawn(self, chosen: Sequence[Candidate], seed: int) -> Iterator[tuple[tuple[View, ...], Fraction, Standing]]:
+    def _drawn(
+        self, chosen: Sequence[Candidate], seed: int
+    ) -> Iterator[tuple[tuple[View, ...], Fraction, Standing]]:
         tables = possible(self.region.views, DRAWN, seed)
         seen: dict[tuple[Bag, ...], list[tuple[View, ...]]] = {}
         for table in tables:

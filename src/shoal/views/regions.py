@@ -20,7 +20,17 @@ from shoal.views.checking import Checked
 from shoal.views.counting import STEPS, Counted, between
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
 
-__all__ = ["LONGEST", "Guesses", "Obstacle", "Region", "Standing", "above", "obstacle", "probabilities", "regions"]
+__all__ = [
+    "LONGEST",
+    "Guesses",
+    "Obstacle",
+    "Region",
+    "Standing",
+    "above",
+    "obstacle",
+    "probabilities",
+    "regions",
+]
 
 LONGEST = 300_000
 """Steps that counting for one set of views may take in a search; more than that, and the set is left out."""
@@ -118,7 +128,10 @@ class Region:
         for value in views.values:
             self._column.setdefault(value, len(self._column))
         shares = np.zeros((len(self.people), len(self._column)))
-        limits = [(self._column[value], limit := views.limit(value), float(limit)) for value in views.values]
+        limits = [
+            (self._column[value], limit := views.limit(value), float(limit))
+            for value in views.values
+        ]
         worst = largest = Fraction(-1)
         near = top = -1.0
         amount, tables = 0.0, 1
@@ -169,10 +182,19 @@ class Region:
             if candidate.people <= view.members:
                 rest = len(view.members) - len(own)
                 bag = dict(zip(views.values, views.bag(view), strict=True))
-                low = [max(one, bag.get(value, 0) - rest) for one, value in zip(low, values, strict=True)]
-                high = [min(one, bag.get(value, 0)) for one, value in zip(high, values, strict=True)]
+                low = [
+                    max(one, bag.get(value, 0) - rest)
+                    for one, value in zip(low, values, strict=True)
+                ]
+                high = [
+                    min(one, bag.get(value, 0)) for one, value in zip(high, values, strict=True)
+                ]
         for often in between(low, high, len(own)):
-            shown = {value: n for value, n in zip(values, often, strict=True) if n and not isinstance(value, Outside)}
+            shown = {
+                value: n
+                for value, n in zip(values, often, strict=True)
+                if n and not isinstance(value, Outside)
+            }
             yield View(candidate.name, candidate.people, shown)
 
     def whole(self, view: View) -> View:
@@ -195,11 +217,17 @@ class Guesses:
     def factor(self, view: View) -> Floats:
         """By what a view multiplies probabilities, before they are made to add up to 1 again."""
         views = self.region.views
-        holder = min((one for one in views.shown if view.members < one.members), key=lambda one: len(one.members), default=None)
+        holder = min(
+            (one for one in views.shown if view.members < one.members),
+            key=lambda one: len(one.members),
+            default=None,
+        )
         bag = np.array([view.shown.get(value, 0) for value in views.values], dtype=float)
         told = [(view.members, bag)]
         if holder is not None:
-            told.append((holder.members - view.members, np.array(views.bag(holder), dtype=float) - bag))
+            told.append(
+                (holder.members - view.members, np.array(views.bag(holder), dtype=float) - bag)
+            )
         found = np.ones_like(self.start)
         for people, often in told:
             own = sorted(people)
@@ -228,14 +256,22 @@ def probabilities(found: Checked) -> Iterator[tuple[tuple[int, ...], Value, Frac
 
 def above(found: Checked) -> list[int]:
     """Who has a value that is more probable than its limit, or may be."""
-    return [person for people, value, _, high in probabilities(found) if high > found.views.limit(value) for person in people]
+    return [
+        person
+        for people, value, _, high in probabilities(found)
+        if high > found.views.limit(value)
+        for person in people
+    ]
 
 
 def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int]) -> list[Region]:
     """The regions of people who are exposed, with the candidates that touch them."""
     countable(views)
     chosen = list(candidates)
-    groups = [*(tuple(view.members) for view in views.shown), *(tuple(one.people) for one in chosen)]
+    groups = [
+        *(tuple(view.members) for view in views.shown),
+        *(tuple(one.people) for one in chosen),
+    ]
     root = together(range(len(views.names)), groups)
     own = {root[person]: _Own([], [], []) for person in exposed}
     number: dict[int, int] = {}
@@ -248,11 +284,19 @@ def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int
             place.views.append(View(view.name, [number[one] for one in view.members], view.shown))
     for candidate in chosen:
         if (place := own.get(root[next(iter(candidate.people))])) is not None:
-            place.candidates.append(Candidate(candidate.name, frozenset(number[one] for one in candidate.people)))
+            place.candidates.append(
+                Candidate(candidate.name, frozenset(number[one] for one in candidate.people))
+            )
     return [
         Region(
             tuple(one.people),
-            Views([views.names[person] for person in one.people], one.views, views.gamma, views.limits, views.complete),
+            Views(
+                [views.names[person] for person in one.people],
+                one.views,
+                views.gamma,
+                views.limits,
+                views.complete,
+            ),
             tuple(one.candidates),
         )
         for one in own.values()
@@ -267,7 +311,9 @@ class _Own(NamedTuple):
     candidates: list[Candidate]
 
 
-def crowds(views: Views, parts: Sequence[Component]) -> Iterator[tuple[tuple[int, ...], Value, int]]:
+def crowds(
+    views: Views, parts: Sequence[Component]
+) -> Iterator[tuple[tuple[int, ...], Value, int]]:
     """People of whom everybody knows that so many have a value, which are more than its limit allows of them."""
     for part in parts:
         for k, bag in enumerate(part.puzzle.bags):
@@ -276,7 +322,10 @@ def crowds(views: Views, parts: Sequence[Component]) -> Iterator[tuple[tuple[int
                 limit = views.limit(views.values[v])
                 if often * limit.denominator > limit.numerator * size:
                     inside = [
-                        one for (_, own), people in zip(part.puzzle.cells, part.people, strict=True) if k in own for one in people
+                        one
+                        for (_, own), people in zip(part.puzzle.cells, part.people, strict=True)
+                        if k in own
+                        for one in people
                     ]
                     yield tuple(sorted(inside)), views.values[v], often
 
@@ -323,7 +372,9 @@ def obstacle(region: Region) -> Obstacle | None:
     return None
 
 
-def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None) -> list[int] | None:
+def _refuted(
+    views: Views, part: Component, sums: Sequence[Sequence[int]] | None
+) -> list[int] | None:
     """The cells of a proof that probabilities within all limits do not fit a component's views; None if none was found.
 
     A linear program in floats proposes weights of the views; what they prove is computed in whole numbers.
@@ -334,23 +385,37 @@ def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None
     except ImportError:
         return None
     puzzle = part.puzzle
-    columns, upper = [], []  # every cell and value: the rows it is in, and how many people may have it at most, on average
+    columns, upper = (
+        [],
+        [],
+    )  # every cell and value: the rows it is in, and how many people may have it at most, on average
     for c, (size, own) in enumerate(puzzle.cells):
         for v in range(puzzle.values):
-            if (sums is None and all(puzzle.bags[k][v] for k in own)) or (sums is not None and sums[c][v]):
+            if (sums is None and all(puzzle.bags[k][v] for k in own)) or (
+                sums is not None and sums[c][v]
+            ):
                 columns.append((c, [k * puzzle.values + v for k in own]))
                 upper.append(views.limit(views.values[part.values[v]]) * size)
     rows = len(puzzle.bags) * puzzle.values
     ones = [(row, at) for at, (c, inside) in enumerate(columns) for row in (*inside, rows + c)]
     where = np.array(ones, dtype=np.int64).reshape(-1, 2).T
-    matrix = coo_array((np.ones(len(ones)), tuple(where)), shape=(rows + len(puzzle.cells), len(columns) + 1))
+    matrix = coo_array(
+        (np.ones(len(ones)), tuple(where)), shape=(rows + len(puzzle.cells), len(columns) + 1)
+    )
     right = [*(often for bag in puzzle.bags for often in bag), *(size for size, _ in puzzle.cells)]
     # By how much all limits would have to be raised: x - t·size <= limit·size.
     sizes = np.array([[puzzle.cells[c][0]] for c, _ in columns], dtype=float)
     raised = hstack([eye_array(len(columns)), coo_array(-sizes)])
     cost = np.zeros(len(columns) + 1)
     cost[-1] = 1
-    done = linprog(cost, A_ub=raised, b_ub=[float(one) for one in upper], A_eq=matrix, b_eq=right, method="highs")
+    done = linprog(
+        cost,
+        A_ub=raised,
+        b_ub=[float(one) for one in upper],
+        A_eq=matrix,
+        b_eq=right,
+        method="highs",
+    )
     if done.status != 0 or done.fun < 1e-9:
         return None
     weights = [round(float(one) * _FINE) for one in done.eqlin.marginals]
@@ -364,7 +429,11 @@ def _refuted(views: Views, part: Component, sums: Sequence[Sequence[int]] | None
 
 def _who(views: Views, people: Sequence[int]) -> str:
     names = [views.names[one] for one in people]
-    return ", ".join(names) if len(names) <= _NAMED else f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
+    return (
+        ", ".join(names)
+        if len(names) <= _NAMED
+        else f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
+    )
 
 
 def _said(value: Value) -> str:

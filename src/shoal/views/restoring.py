@@ -139,16 +139,27 @@ def restore(
     if adversary not in ADVERSARIES:
         raise ParameterError(f"adversary={adversary!r} is unknown; known are {listed(ADVERSARIES)}")
     if adversary == "unaware" and (least != 0 or ceiling != 1):
-        raise ParameterError("least and ceiling are about a plan; take them with the adversary 'aware'")
+        raise ParameterError(
+            "least and ceiling are about a plan; take them with the adversary 'aware'"
+        )
     fits(views, table)
     if adversary == "aware":
         options = {} if effort is None else {"effort": effort}
-        return _followed(plan(views, candidates, most=most, ceiling=ceiling, **options), table, fraction(least, "least", 0, 1))
+        return _followed(
+            plan(views, candidates, most=most, ceiling=ceiling, **options),
+            table,
+            fraction(least, "least", 0, 1),
+        )
     before = check(views)
     if before.private:
         return Restored(before, before, (), (), 0)
     found = [
-        _search(region, [table[one] for one in region.people], most, whole(EFFORT if effort is None else effort, "effort", 1))
+        _search(
+            region,
+            [table[one] for one in region.people],
+            most,
+            whole(EFFORT if effort is None else effort, "effort", 1),
+        )
         for region in regions(views, fresh(views, candidates), above(before))
     ]
     added: list[View] = []
@@ -159,14 +170,25 @@ def restore(
             if len(added) + len(one.chosen) <= most:
                 added += map(one.region.whole, one.chosen)
                 continue
-            reason = f"this takes {plural(len(one.chosen), 'view')}, and {len(added)} of {most} went to other people", None
+            reason = (
+                f"this takes {plural(len(one.chosen), 'view')}, and {len(added)} of {most} went to other people",
+                None,
+            )
         failed |= dict.fromkeys(one.region.people, reason)
         if one.never is not None:
-            failed |= dict.fromkeys(set(one.region.people) - set(one.never.people), (_beside(one.reason), "candidates"))
+            failed |= dict.fromkeys(
+                set(one.region.people) - set(one.never.people), (_beside(one.reason), "candidates")
+            )
     after = check(views.also(*added)) if added else before
     if not failed.keys() >= set(above(after)):
-        raise InternalError("views were chosen that do not restore what they should; please report this")
-    unrestored = tuple(Unrestored(one, *failed[one.person]) for one in (*after.exposed, *after.undecided)) if failed else ()
+        raise InternalError(
+            "views were chosen that do not restore what they should; please report this"
+        )
+    unrestored = (
+        tuple(Unrestored(one, *failed[one.person]) for one in (*after.exposed, *after.undecided))
+        if failed
+        else ()
+    )
     return Restored(before, after, tuple(added), unrestored, sum(one.tried for one in found))
 
 
@@ -185,7 +207,9 @@ def _followed(by: Plan, table: Sequence[Value], least: Fraction) -> Restored:
             reason = f"every limit would hold in {by.low} of the possible tables, which is less than {least}"
         else:
             reason = f"every limit was to hold in {outlook.low} of the possible tables, and this is none of them"
-        unrestored.append(Unrestored(one, reason, "never" if never else "candidates" if outlook.never else None))
+        unrestored.append(
+            Unrestored(one, reason, "never" if never else "candidates" if outlook.never else None)
+        )
     tried = sum(len(one.outcomes) for one in by.outlooks)
     return Restored(by.before, after, added, tuple(unrestored), tried, by)
 
@@ -201,11 +225,20 @@ def _beside(reason: str) -> str:
 def rows(before: Checked, after: Checked) -> tuple[Row, ...]:
     """Before and after for everybody who was or is exposed, or may be; upper bounds where probabilities are not exact."""
     views = before.views
-    pairs = dict.fromkeys((one.person, one.value) for found in (before, after) for one in (*found.exposed, *found.undecided))
-    beliefs = [{person: belief for belief in found.beliefs for person in belief.people} for found in (before, after)]
+    pairs = dict.fromkeys(
+        (one.person, one.value)
+        for found in (before, after)
+        for one in (*found.exposed, *found.undecided)
+    )
+    beliefs = [
+        {person: belief for belief in found.beliefs for person in belief.people}
+        for found in (before, after)
+    ]
     told = []
     for person, value in pairs:
-        first, last = (own[person].between(value)[1] if person in own else Fraction(0) for own in beliefs)
+        first, last = (
+            own[person].between(value)[1] if person in own else Fraction(0) for own in beliefs
+        )
         told.append(Row(views.names[person], value, views.limit(value), first, last))
     return tuple(told)
 
@@ -214,9 +247,18 @@ def frame(told: Iterable[Row]) -> "pl.DataFrame":
     """Rows as a dataframe."""
     import polars as pl
 
-    kinds = {"person": pl.String, "value": pl.String, "limit": pl.Float64, "before": pl.Float64, "after": pl.Float64}
+    kinds = {
+        "person": pl.String,
+        "value": pl.String,
+        "limit": pl.Float64,
+        "before": pl.Float64,
+        "after": pl.Float64,
+    }
     return pl.DataFrame(
-        [(one.person, said(one.value), float(one.limit), float(one.before), float(one.after)) for one in told],
+        [
+            (one.person, said(one.value), float(one.limit), float(one.before), float(one.after))
+            for one in told
+        ],
         schema=kinds,
         orient="row",
     )
@@ -256,11 +298,17 @@ def chart(told: Sequence[Row]) -> "altair.LayerChart":
             by(alt.Fill, ["transparent", "#d95f02", "transparent"]),
         ),
     )
-    spare = min(max(len(str(one["who"])) for one in lines) * 1.5, _LABEL / 4)  # where letters are wider than here
-    title = alt.Title("How sure one can be of a value, before and after", subtitle=NOTICE, anchor="start")
+    spare = min(
+        max(len(str(one["who"])) for one in lines) * 1.5, _LABEL / 4
+    )  # where letters are wider than here
+    title = alt.Title(
+        "How sure one can be of a value, before and after", subtitle=NOTICE, anchor="start"
+    )
     return cast(
         "altair.LayerChart",
-        drawn.properties(width=420, title=title, padding={"left": 5 + spare, "right": 5, "top": 5, "bottom": 5}),
+        drawn.properties(
+            width=420, title=title, padding={"left": 5 + spare, "right": 5, "top": 5, "bottom": 5}
+        ),
     )
 
 
@@ -309,9 +357,15 @@ def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _
     for size in range(1, most + 1):
         promising = []
         for node in beam:
-            more = [at for at in useful if at not in node.chosen and frozenset((*node.chosen, at)) not in seen]
+            more = [
+                at
+                for at in useful
+                if at not in node.chosen and frozenset((*node.chosen, at)) not in seen
+            ]
             seen |= {frozenset((*node.chosen, at)) for at in more}
-            promising += [(guesses.score(node.standing.shares, factors[at]), node, at) for at in more]
+            promising += [
+                (guesses.score(node.standing.shares, factors[at]), node, at) for at in more
+            ]
         promising.sort(key=lambda one: (one[0], one[1].chosen, one[2]))
         complete &= len(promising) <= effort
         reached = []
@@ -348,9 +402,17 @@ def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _
             "candidates",
             tried,
         )
-    return _Found(region, None, f"none was found among {plural(number, 'set')} of up to {plural(most, 'candidate')}", None, tried)
+    return _Found(
+        region,
+        None,
+        f"none was found among {plural(number, 'set')} of up to {plural(most, 'candidate')}",
+        None,
+        tried,
+    )
 
 
 def _crowded(views: Views, view: View) -> bool:
     """Whether a view exposes people by itself."""
-    return any(often > views.limit(value) * len(view.members) for value, often in view.shown.items())
+    return any(
+        often > views.limit(value) * len(view.members) for value, often in view.shown.items()
+    )

@@ -78,7 +78,9 @@ class Register:
         column = self.people.column(self.person)
         names = [column.labels[code] for code in column.codes.tolist()]
         if None in column.keys or len(set(names)) < len(names):
-            raise ColumnError(f"column {self.person!r} is to name people, and has a name twice or none; name everybody once")
+            raise ColumnError(
+                f"column {self.person!r} is to name people, and has a name twice or none; name everybody once"
+            )
         return tuple(names)
 
     @cached_property
@@ -90,31 +92,45 @@ class Register:
         found = {}
         for name in self.people.names:
             column = self.people.column(name)
-            found[name] = expressions.Public(column.kind, column.keys, array("Q", column.codes.tolist()))
+            found[name] = expressions.Public(
+                column.kind, column.keys, array("Q", column.codes.tolist())
+            )
         return found
 
     def rows(self) -> Iterator[list[str]]:
         """Everybody, by all public columns with their names."""
         columns = [self.people.column(name) for name in sorted(self.people.names)]
         for codes in zip(*(column.codes.tolist() for column in columns), strict=True):
-            yield [f"{column.name}={column.labels[code]}" for column, code in zip(columns, codes, strict=True)]
+            yield [
+                f"{column.name}={column.labels[code]}"
+                for column, code in zip(columns, codes, strict=True)
+            ]
 
     def trees(self) -> dict[str, list[list[str]]]:
         """The hierarchies, each as its lines."""
-        return {name: sorted(map(list, tree.lines())) for name, tree in self.people.hierarchies.items()}
+        return {
+            name: sorted(map(list, tree.lines())) for name, tree in self.people.hierarchies.items()
+        }
 
     # Views
 
-    def view(self, name: str, where: str | Iterable[str] | None, bag: Mapping[Any, int] | Iterable[Any]) -> View:
+    def view(
+        self, name: str, where: str | Iterable[str] | None, bag: Mapping[Any, int] | Iterable[Any]
+    ) -> View:
         """A view of those for whom a condition holds, as "age between 30 and 39 and sex = 'M'", or who are named; None is all."""
         if where is None or isinstance(where, str):
             kinds = {one: column.kind for one, column in self._public.items()}
             condition = None if where is None else expressions.condition(where, kinds)
-            people = _members(expressions.people(condition, self._public, (1 << self.people.rows) - 1), self.people.rows)
+            people = _members(
+                expressions.people(condition, self._public, (1 << self.people.rows) - 1),
+                self.people.rows,
+            )
         else:
             named = list(where)
             if absent := sum(str(one) not in self._number for one in named):
-                raise InputError(f"view {name!r} names {plural(absent, 'person')} not in the register; add them, or correct it")
+                raise InputError(
+                    f"view {name!r} names {plural(absent, 'person')} not in the register; add them, or correct it"
+                )
             people = [self._number[str(one)] for one in named]
         return View(name, people, self._bag(name, bag))
 
@@ -133,7 +149,9 @@ class Register:
         try:
             return self.kind.text(self.kind.key(value)) or None
         except (ValueError, TypeError, OverflowError):
-            raise InputError(f"a sensitive value is not of the type {self.kind.value!r} that was declared") from None
+            raise InputError(
+                f"a sensitive value is not of the type {self.kind.value!r} that was declared"
+            ) from None
 
     def of_release(self, release: Release, name: str, column: str | None = None) -> list[View]:
         """The views that a release of this project gives: its groups or its buckets, with the values of a sensitive column."""
@@ -146,16 +164,21 @@ class Register:
         there = [str(one["name"]) for one in paper.columns if one["role"] == "sensitive"]
         chosen = there[0] if column is None and len(there) == 1 else column
         if chosen is None or chosen not in there:
-            raise ColumnError(f"{name!r} has the sensitive columns {listed(there)}; name the one that is checked")
+            raise ColumnError(
+                f"{name!r} has the sensitive columns {listed(there)}; name the one that is checked"
+            )
         if chosen in self.people.names:
-            raise ColumnError(f"the register has the column {chosen!r}, which is what nobody should know; leave it out")
+            raise ColumnError(
+                f"the register has the column {chosen!r}, which is what nobody should know; leave it out"
+            )
         if paper.method == "buckets":
             return self._of_buckets(release, name, chosen)
         # Whatever of it people are known by makes groups, also what was taken for harmless.
         quasi = [
             str(one["name"])
             for one in paper.columns
-            if one["role"] == "quasi" or (one["name"] in self.people.names and one["name"] != chosen)
+            if one["role"] == "quasi"
+            or (one["name"] in self.people.names and one["name"] != chosen)
         ]
         drawn = paper.method == "coincident"  # where some are left out, and groups may look alike
         return self.of_table(
@@ -194,26 +217,43 @@ class Register:
         shown = nw.from_native(frame, eager_only=True)
         if absent := [one for one in columns if one not in self.people.names]:
             raise ColumnError(f"{name!r} goes by columns that the register lacks: {listed(absent)}")
-        wanted = [*columns.values(), sensitive, *([group] if group else []), *([count] if count else [])]
+        wanted = [
+            *columns.values(),
+            sensitive,
+            *([group] if group else []),
+            *([count] if count else []),
+        ]
         if absent := [one for one in wanted if one not in shown.columns]:
-            raise ColumnError(f"{name!r} has no column {listed(absent)}; it has {listed(shown.columns)}")
-        self._apart(name, set(shown.columns) - {*columns.values(), *columns, sensitive, group, count})
+            raise ColumnError(
+                f"{name!r} has no column {listed(absent)}; it has {listed(shown.columns)}"
+            )
+        self._apart(
+            name, set(shown.columns) - {*columns.values(), *columns, sensitive, group, count}
+        )
         called = {text_of(old): new for old, new in (values or {}).items()}
         if _STAR in set(map(text_of, shown[sensitive].to_list())) - called.keys():
             raise InputError(
                 f"{name!r} has {_STAR!r} for a sensitive value, which tells nothing that could be counted; leave it out"
             )
         if absent := sorted(called.keys() - set(map(text_of, shown[sensitive].to_list()))):
-            self.notes.append(f"{name}: it shows no {listed(absent)}, so that renaming changes nothing; is it spelt as there?")
+            self.notes.append(
+                f"{name}: it shows no {listed(absent)}, so that renaming changes nothing; is it spelt as there?"
+            )
         labels = (
-            zip(*(map(text_of, shown[one].to_list()) for one in columns.values()), strict=True) if columns else [()] * len(shown)
+            zip(*(map(text_of, shown[one].to_list()) for one in columns.values()), strict=True)
+            if columns
+            else [()] * len(shown)
         )
         own = map(text_of, shown[group].to_list()) if group else [""] * len(shown)
         often = _counts(shown[count].to_list(), count) if count else [1] * len(shown)
         bags: dict[tuple[str, tuple[str, ...]], Counter[str | None]] = {}
-        for label, mark, value, times in zip(labels, own, map(text_of, shown[sensitive].to_list()), often, strict=True):
+        for label, mark, value, times in zip(
+            labels, own, map(text_of, shown[sensitive].to_list()), often, strict=True
+        ):
             if times:
-                bags.setdefault((mark, label), Counter())[self._value(called.get(value, value))] += times
+                bags.setdefault((mark, label), Counter())[
+                    self._value(called.get(value, value))
+                ] += times
         aside = starred and self.complete and len({key[1] for key in bags}) > 1
         stars = [key for key in bags if aside and columns and set(key[1]) == {_STAR}]
         return list(self._groups(name, list(columns), bags, stars, drawn))
@@ -240,9 +280,16 @@ class Register:
         fits: dict[tuple[str, tuple[str, ...]], list[int]] = {}
         for key in bags:
             if key not in suppressed:
-                parts = sorted(zip(columns, key[1], strict=True), key=lambda part: reach[part[0]].number(part[1]))
-                people = reach[parts[0][0]].people(parts[0][1]) if parts else np.arange(self.people.rows)
-                for one, text in parts[1:]:  # those whom the text with the fewest people fits are looked at, not everybody
+                parts = sorted(
+                    zip(columns, key[1], strict=True),
+                    key=lambda part: reach[part[0]].number(part[1]),
+                )
+                people = (
+                    reach[parts[0][0]].people(parts[0][1]) if parts else np.arange(self.people.rows)
+                )
+                for one, text in parts[
+                    1:
+                ]:  # those whom the text with the fewest people fits are looked at, not everybody
                     people = people[reach[one].of(text)[reach[one].codes[people]]]
                 fits[key] = sorted(people.tolist())
         if suppressed:  # those who are in no other group
@@ -252,22 +299,30 @@ class Register:
 
     def _of_buckets(self, release: Release, name: str, column: str) -> list[View]:
         if release.certificate.promise.get("fakes"):
-            raise InputError(f"{name!r} has buckets with fakes, of which nobody knows what is real; they are no views")
+            raise InputError(
+                f"{name!r} has buckets with fakes, of which nobody knows what is real; they are no views"
+            )
         people = nw.from_native(release.table, eager_only=True)
         held = nw.from_native(release.further["buckets"], eager_only=True)
         columns = [one for one in people.columns if one != "bucket" and one in self.people.names]
         if not columns:
-            raise ColumnError(f"{name!r} shares no column with the register; they have {listed(people.columns)}")
+            raise ColumnError(
+                f"{name!r} shares no column with the register; they have {listed(people.columns)}"
+            )
         self._apart(name, set(people.columns) - {"bucket", *columns})
         bags: dict[int, Counter[str | None]] = {}
-        for bucket, value, often in zip(held["bucket"].to_list(), held[column].to_list(), held["count"].to_list(), strict=True):
+        for bucket, value, often in zip(
+            held["bucket"].to_list(), held[column].to_list(), held["count"].to_list(), strict=True
+        ):
             bags.setdefault(int(bucket), Counter())[self._value(text_of(value))] += int(often)
         kinds = [self.people.column(one).kind for one in columns]
         by_row: dict[tuple[str, ...], set[int]] = {}
         rows = zip(*(people[one].to_list() for one in columns), strict=True)
         for row, bucket in zip(rows, people["bucket"].to_list(), strict=True):
             try:
-                key = tuple(kind.text(kind.key(value)) for kind, value in zip(kinds, row, strict=True))
+                key = tuple(
+                    kind.text(kind.key(value)) for kind, value in zip(kinds, row, strict=True)
+                )
             except (ValueError, TypeError, OverflowError):
                 raise ColumnError(
                     f"{name!r} and the register have columns of different types; declare those of the register"
@@ -275,13 +330,23 @@ class Register:
             by_row.setdefault(key, set()).add(int(bucket))
         inside: dict[int, list[int]] = {bucket: [] for bucket in bags}
         labels = [self.people.column(one) for one in columns]
-        for person, key in enumerate(zip(*([one.labels[code] for code in one.codes.tolist()] for one in labels), strict=True)):
+        for person, key in enumerate(
+            zip(*([one.labels[code] for code in one.codes.tolist()] for one in labels), strict=True)
+        ):
             for bucket in by_row.get(key, ()):
                 inside[bucket].append(person)
-        return list(self._joined(name, [(inside[bucket], bag) for bucket, bag in sorted(bags.items())], "buckets"))
+        return list(
+            self._joined(
+                name, [(inside[bucket], bag) for bucket, bag in sorted(bags.items())], "buckets"
+            )
+        )
 
     def _joined(
-        self, name: str, groups: Sequence[tuple[list[int], Counter[str | None]]], what: str, drawn: bool = False
+        self,
+        name: str,
+        groups: Sequence[tuple[list[int], Counter[str | None]]],
+        what: str,
+        drawn: bool = False,
     ) -> Iterator[View]:
         if empty := sum(not people and bag.total() > 0 for people, bag in groups):
             raise InputError(
@@ -289,7 +354,11 @@ class Register:
                 "the types of their columns, and the hierarchies that were released by?"
             )
         owner: dict[int, int] = {}
-        pairs = [(owner.setdefault(person, number), number) for number, (people, _) in enumerate(groups) for person in people]
+        pairs = [
+            (owner.setdefault(person, number), number)
+            for number, (people, _) in enumerate(groups)
+            for person in people
+        ]
         alike: dict[int, list[int]] = {}
         for number, first in together(range(len(groups)), pairs).items():
             alike.setdefault(first, []).append(number)
@@ -333,7 +402,12 @@ class _Reach:
         if not len(codes):
             return codes
         parts = np.split(codes, np.flatnonzero(np.diff(codes) > 1) + 1)
-        return np.concatenate([self._by_code[self._ends[own[0]] - self._often[own[0]] : self._ends[own[-1]]] for own in parts])
+        return np.concatenate(
+            [
+                self._by_code[self._ends[own[0]] - self._often[own[0]] : self._ends[own[-1]]]
+                for own in parts
+            ]
+        )
 
     def of(self, text: str) -> Bools:
         """Which keys of the column it fits."""
@@ -364,14 +438,27 @@ class _Reach:
             return np.array([key is None for key in keys], dtype=np.bool_)
         if text.endswith(_OR_MISSING):
             inner = self._keys(text.removesuffix(_OR_MISSING))
-            itself = np.array([label == text or key is None for label, key in zip(self.column.labels, keys, strict=True)])
-            return itself if inner is None and text in self.column.labels else None if inner is None else inner | itself
+            itself = np.array(
+                [
+                    label == text or key is None
+                    for label, key in zip(self.column.labels, keys, strict=True)
+                ]
+            )
+            return (
+                itself
+                if inner is None and text in self.column.labels
+                else None
+                if inner is None
+                else inner | itself
+            )
         if text.startswith("{") and text.endswith("}"):
             return self._set(text[1:-1].split(", "))
         within = _within(text, kind)
         if within is None:
             return None
-        number = len(keys) - (None in keys[-1:])  # keys are in order, and the missing one is the last
+        number = len(keys) - (
+            None in keys[-1:]
+        )  # keys are in order, and the missing one is the last
         first = bisect_left(keys, True, hi=number, key=lambda key: within[0](key))  # type: ignore[arg-type]
         last = bisect_left(keys, True, lo=first, hi=number, key=lambda key: not within[1](key))  # type: ignore[arg-type]
         flags = np.zeros(len(keys), dtype=np.bool_)
@@ -382,11 +469,17 @@ class _Reach:
         """The values of a set; a comma may be part of one, so the longest that is known is taken."""
         found, place = np.zeros(len(self.column.keys), dtype=np.bool_), 0
         known = {*self.column.labels, *(self.tree.labels[0] if self.tree else ())}
-        for start in range(len(parts)):  # commas may part values, or be part of one: all that it may be counts
+        for start in range(
+            len(parts)
+        ):  # commas may part values, or be part of one: all that it may be counts
             for end in range(start + 1, len(parts) + 1):
-                if (text := ", ".join(parts[start:end])) in known and (one := self._keys(text)) is not None:
+                if (text := ", ".join(parts[start:end])) in known and (
+                    one := self._keys(text)
+                ) is not None:
                     found |= one
-        found |= "missing" in parts and np.array([key is None for key in self.column.keys], dtype=np.bool_)
+        found |= "missing" in parts and np.array(
+            [key is None for key in self.column.keys], dtype=np.bool_
+        )
         while place < len(parts):
             for end in range(len(parts), place, -1):
                 text = ", ".join(parts[place:end])
@@ -408,7 +501,9 @@ def _within(text: str, kind: Kind) -> tuple[Callable[[Key], bool], Callable[[Key
             return lambda key: bool(first <= key), lambda key: bool(key <= last)
         if kind in (Kind.INTEGER, Kind.FLOAT) and (found := ranges.parse(text, kind)) is not None:
             low, high = found.low, found.high
-            above, below = (operator.le if inside else operator.lt for inside in (found.low_in, found.high_in))
+            above, below = (
+                operator.le if inside else operator.lt for inside in (found.low_in, found.high_in)
+            )
             return lambda key: bool(above(low, key)), lambda key: bool(below(key, high))
         own = kind.key(text)
         return lambda key: bool(key >= own), lambda key: bool(key <= own)
@@ -423,7 +518,9 @@ def _counts(given: Iterable[object], column: str) -> list[int]:
     except ValueError:
         found = [-1]
     if min(found, default=0) < 0:
-        raise InputError(f"column {column!r} says how often a row is meant: whole numbers from 0 on, in every row")
+        raise InputError(
+            f"column {column!r} says how often a row is meant: whole numbers from 0 on, in every row"
+        )
     return found
 
 
@@ -433,7 +530,9 @@ def text_of(value: object) -> str:
 
 
 def _members(people: int, number: int) -> list[int]:
-    flags = np.unpackbits(np.frombuffer(people.to_bytes(number // 8 + 1, "little"), dtype=np.uint8), bitorder="little")
+    flags = np.unpackbits(
+        np.frombuffer(people.to_bytes(number // 8 + 1, "little"), dtype=np.uint8), bitorder="little"
+    )
     return np.flatnonzero(flags).tolist()
 
 
@@ -441,7 +540,14 @@ def _members(people: int, number: int) -> list[int]:
 
 _SECTIONS = ("gamma", "limits", "register", "sensitive", "views")
 _READING = {"separator": (str,), "encoding": (str,)}
-_REGISTER = {"file": (str,), "people": (list,), "person": (str,), "complete": (bool,), "types": (dict,), "hierarchies": (dict,)}
+_REGISTER = {
+    "file": (str,),
+    "people": (list,),
+    "person": (str,),
+    "complete": (bool,),
+    "types": (dict,),
+    "hierarchies": (dict,),
+}
 _SENSITIVE = {"column": (str,), "type": (str,)}
 _VIEW = {"name": (str,), "where": (str,), "people": (list,), "values": (list, dict)}
 _RELEASE = {"name": (str,), "release": (str,), "sensitive": (str,)}
@@ -466,16 +572,27 @@ def opened(path: str | PathLike[str]) -> tuple[Views, Register, str | None]:
     sections = sections_of(content, where)
     given = _section(content, "register", where, {**_REGISTER, **_READING})
     secret = _section(content, "sensitive", where, _SENSITIVE)
-    register = _register(given, sections, where.parent, Kind.of(secret.get("type", "text"), "the type of [sensitive]"))
+    register = _register(
+        given,
+        sections,
+        where.parent,
+        Kind.of(secret.get("type", "text"), "the type of [sensitive]"),
+    )
     if secret.get("column") in register.people.names:
-        raise ColumnError(f"the register has the column {secret['column']!r}, which is what nobody should know; leave it out")
+        raise ColumnError(
+            f"the register has the column {secret['column']!r}, which is what nobody should know; leave it out"
+        )
     views: list[View] = []
     for number, section in enumerate(sections, 1):
         views += _views(register, section, number, where.parent, secret.get("column"))
-    limits = {register._value(value): limit for value, limit in _section(content, "limits", where).items()}
+    limits = {
+        register._value(value): limit for value, limit in _section(content, "limits", where).items()
+    }
     shown = {value for view in views for value in view.shown}
     if absent := [str(value) for value in limits if value not in shown]:
-        register.notes.append(f"there are limits for {listed(absent)}, which no view shows; are they spelt as there?")
+        register.notes.append(
+            f"there are limits for {listed(absent)}, which no view shows; are they spelt as there?"
+        )
     found = Views(
         register.names,
         views,
@@ -496,13 +613,19 @@ def content_of(path: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FileError(f"{where} is no TOML file: {error}") from None
     if unknown := [key for key in content if key not in _SECTIONS]:
-        raise InputError(f"{where.name} has {listed(unknown)}, which is unknown there; known are {listed(_SECTIONS)}")
+        raise InputError(
+            f"{where.name} has {listed(unknown)}, which is unknown there; known are {listed(_SECTIONS)}"
+        )
     return where, content
 
 
 def sections_of(content: Mapping[str, Any], where: Path) -> list[dict[str, Any]]:
     sections = content.get("views", [])
-    if not isinstance(sections, list) or not all(isinstance(one, dict) for one in sections) or not sections:
+    if (
+        not isinstance(sections, list)
+        or not all(isinstance(one, dict) for one in sections)
+        or not sections
+    ):
         raise InputError(f"{where.name}: write every view as a section [[views]]; there is none")
     return sections
 
@@ -531,15 +654,21 @@ Keys = Mapping[str, tuple[type, ...]]
 def _known(section: Mapping[str, Any], place: str, keys: Keys) -> None:
     """InputError unless a section has these keys only, each with what belongs there."""
     if unknown := [key for key in section if key not in keys]:
-        raise InputError(f"{place} has {listed(unknown)}, which is unknown there; known are {listed(keys)}")
+        raise InputError(
+            f"{place} has {listed(unknown)}, which is unknown there; known are {listed(keys)}"
+        )
     for key, value in section.items():
         if type(value) not in keys[key]:
-            raise InputError(f"{place}: {key!r} is {' or '.join(_SAID[kind] for kind in keys[key])}")
+            raise InputError(
+                f"{place}: {key!r} is {' or '.join(_SAID[kind] for kind in keys[key])}"
+            )
         if key in _TEXTS and not all(isinstance(one, str) for one in value.values()):
             raise InputError(f"{place}: {key!r} has a text for every column")
 
 
-def _section(content: Mapping[str, Any], name: str, where: Path, keys: Keys | None = None) -> dict[str, Any]:
+def _section(
+    content: Mapping[str, Any], name: str, where: Path, keys: Keys | None = None
+) -> dict[str, Any]:
     found = content.get(name, {})
     if not isinstance(found, dict):
         raise InputError(f"{where.name}: {name!r} is a section; write it as [{name}]")
@@ -548,7 +677,9 @@ def _section(content: Mapping[str, Any], name: str, where: Path, keys: Keys | No
     return found
 
 
-def _register(given: Mapping[str, Any], sections: Sequence[Mapping[str, Any]], folder: Path, kind: Kind) -> Register:
+def _register(
+    given: Mapping[str, Any], sections: Sequence[Mapping[str, Any]], folder: Path, kind: Kind
+) -> Register:
     import polars as pl
 
     import shoal
@@ -556,20 +687,30 @@ def _register(given: Mapping[str, Any], sections: Sequence[Mapping[str, Any]], f
     complete = given.get("complete", True)
     types = given.get("types", {})
     trees = {
-        name: read_hierarchy(folder / file, kind=types.get(name, "text")) for name, file in given.get("hierarchies", {}).items()
+        name: read_hierarchy(folder / file, kind=types.get(name, "text"))
+        for name, file in given.get("hierarchies", {}).items()
     }
     options: dict[str, Any] = {"types": types, "hierarchies": trees}
     if "file" in given:
         reading = {key: given[key] for key in ("separator", "encoding") if key in given}
-        return Register(shoal.read(folder / given["file"], **options, **reading), given.get("person"), kind, complete)
+        return Register(
+            shoal.read(folder / given["file"], **options, **reading),
+            given.get("person"),
+            kind,
+            complete,
+        )
     if "people" in given:
         rows = given["people"]
         if not rows or len({isinstance(row, dict) for row in rows}) > 1:
-            raise InputError("[register]: 'people' are names, or tables with public columns, at least one and all the same")
+            raise InputError(
+                "[register]: 'people' are names, or tables with public columns, at least one and all the same"
+            )
         if isinstance(rows[0], dict):
             names = list(dict.fromkeys(name for row in rows for name in row))
             try:
-                frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in names}, strict=True)
+                frame = pl.DataFrame(
+                    {name: [row.get(name) for row in rows] for name in names}, strict=True
+                )
             except (TypeError, pl.exceptions.PolarsError):
                 raise InputError(
                     "[register]: a column of 'people' has values of several types; write all as numbers or as text"
@@ -579,8 +720,12 @@ def _register(given: Mapping[str, Any], sections: Sequence[Mapping[str, Any]], f
     else:  # those whom the views name
         named = list(dict.fromkeys(str(one) for section in sections for one in _named(section)))
         if not named:
-            raise InputError("there is no [register] and no view names its people; say who there is")
-    return Register(table(pl.DataFrame({"person": named}), types={"person": "text"}), "person", kind, complete)
+            raise InputError(
+                "there is no [register] and no view names its people; say who there is"
+            )
+    return Register(
+        table(pl.DataFrame({"person": named}), types={"person": "text"}), "person", kind, complete
+    )
 
 
 def _named(section: Mapping[str, Any]) -> list[Any]:
@@ -588,7 +733,9 @@ def _named(section: Mapping[str, Any]) -> list[Any]:
     return people if isinstance(people, list) else []
 
 
-def _views(register: Register, section: Mapping[str, Any], number: int, folder: Path, column: str | None) -> list[View]:
+def _views(
+    register: Register, section: Mapping[str, Any], number: int, folder: Path, column: str | None
+) -> list[View]:
     """The views of one section. What is wrong is said with its place."""
     name = str(section.get("name", f"view {number}"))
     place = f"[[views]] number {number}" + (f", {name!r}" if "name" in section else "")
@@ -598,14 +745,20 @@ def _views(register: Register, section: Mapping[str, Any], number: int, folder: 
         raise type(error)(f"{place}: {error}") from None
 
 
-def _of_section(register: Register, section: Mapping[str, Any], name: str, folder: Path, column: str | None) -> list[View]:
+def _of_section(
+    register: Register, section: Mapping[str, Any], name: str, folder: Path, column: str | None
+) -> list[View]:
     kinds = [key for key in ("where", "people", "release", "table") if key in section]
     if len(kinds) > 1 or ("values" in section and kinds and kinds[0] == "release"):
-        raise InputError(f"it has {listed(kinds)}; a view has one of where, people, release and table")
+        raise InputError(
+            f"it has {listed(kinds)}; a view has one of where, people, release and table"
+        )
     kind = kinds[0] if kinds else None
     if kind == "release":
         _known(section, "the section", _RELEASE)
-        return register.of_release(Release.read(folder / section["release"]), name, section.get("sensitive", column))
+        return register.of_release(
+            Release.read(folder / section["release"]), name, section.get("sensitive", column)
+        )
     if kind == "table":
         import shoal
 
@@ -627,8 +780,12 @@ def _of_section(register: Register, section: Mapping[str, Any], name: str, folde
     _known(section, "the section", _VIEW)
     values = section.get("values")
     if values is None:
-        raise InputError("'values' are those it showed: a list, or a table of how often each occurs")
+        raise InputError(
+            "'values' are those it showed: a list, or a table of how often each occurs"
+        )
     if kind is None:
         raise InputError('say whom it is about, by where or people; where = "" is everybody')
     where = section[kind]
-    return [register.view(name, (where.strip() or None) if isinstance(where, str) else where, values)]
+    return [
+        register.view(name, (where.strip() or None) if isinstance(where, str) else where, values)
+    ]

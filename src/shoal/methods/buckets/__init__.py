@@ -82,37 +82,59 @@ class Buckets:
             "fakes": whole(self.fakes, "fakes", 0),
         }
         if self.associations and not self.fakes:
-            raise ParameterError("`associations` is about fakes, and there are none; give `fakes` too")
+            raise ParameterError(
+                "`associations` is about fakes, and there are none; give `fakes` too"
+            )
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
     def promise(self, schema: Schema) -> BucketLimits:
         """F′-privacy of the column."""
         if schema.roles.get(self.column) is not Role.SENSITIVE:
-            raise ParameterError(f"`column` {self.column!r} is no sensitive column; give it that role")
+            raise ParameterError(
+                f"`column` {self.column!r} is no sensitive column; give it that role"
+            )
         if others := [name for name in schema.having(Role.SENSITIVE) if name != self.column]:
             raise ParameterError(
                 f"{listed(others)} would be released beside people as they are; of several sensitive columns release one, and "
                 "make the others identifying"
             )
-        if taken := [name for name in (BUCKET, COUNT) if schema.roles.get(name) not in (None, Role.IDENTIFYING)]:
-            raise ParameterError(f"the release has columns of its own called {listed(taken)}; rename those of the table")
+        if taken := [
+            name
+            for name in (BUCKET, COUNT)
+            if schema.roles.get(name) not in (None, Role.IDENTIFYING)
+        ]:
+            raise ParameterError(
+                f"the release has columns of its own called {listed(taken)}; rename those of the table"
+            )
         if self.within is not None:
             if self.column in self.within:
-                raise ParameterError(f"`within` names {self.column!r}, which is to be hidden; name columns that are released")
+                raise ParameterError(
+                    f"`within` names {self.column!r}, which is to be hidden; name columns that are released"
+                )
             _trees(schema, self.within)
         return BucketLimits(self.column, self.limits.keyed(schema.kinds[self.column]), self.fakes)
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The people in the order of their values and buckets; the buckets with their values, and how often each is there."""
         schema = Schema.of(table)
         promise = self.promise(schema)
         chance, said = chance or Chance(), progress or silent
         said(0, 3, "counting values")
-        values, *columns = table.columns([self.column, *(name for name in released(table) if name != self.column)])
+        values, *columns = table.columns(
+            [self.column, *(name for name in released(table) if name != self.column)]
+        )
         block, blocks = self._blocks(table, schema)
-        run = (block * len(values.keys) + values.codes).astype(smallest(max(blocks * len(values.keys), 1)))
-        inside = np.bincount(run, minlength=blocks * len(values.keys)).reshape(blocks, len(values.keys)).astype(np.int64)
+        run = (block * len(values.keys) + values.codes).astype(
+            smallest(max(blocks * len(values.keys), 1))
+        )
+        inside = (
+            np.bincount(run, minlength=blocks * len(values.keys))
+            .reshape(blocks, len(values.keys))
+            .astype(np.int64)
+        )
         counts = inside.sum(axis=0)
         occurring = dict(zip(values.keys, counts.tolist(), strict=True))
         eligible = promise.limits.eligibility(occurring)
@@ -127,7 +149,9 @@ class Buckets:
         run = run[rows.order]
         by_run = np.argsort(run, kind="stable")
         bucket[by_run] = assigned(filled.places, run[by_run], chance)
-        shown = filled.shown(rows.avoided(bucket, filled.held()) if self.associations else None, chance)
+        shown = filled.shown(
+            rows.avoided(bucket, filled.held()) if self.associations else None, chance
+        )
         gaps = [setting.gap for setting in settings if setting.gap is not None]
         derived = {"gap_reached": max(gaps)} if gaps and len(gaps) == len(settings) else {}
         certificate = certify(table, self, promise, chance, derived=derived)
@@ -155,7 +179,12 @@ class Buckets:
     def _settings(self, inside: Ints, limits: list[Fraction]) -> list[Setting]:
         """The setting of every block; an impossible one refuses the whole release, as to join it with another would tell."""
         try:
-            return [find_setting(own, limits, self.solver, self.largest, gap=self.gap, seconds=self.seconds) for own in inside]
+            return [
+                find_setting(
+                    own, limits, self.solver, self.largest, gap=self.gap, seconds=self.seconds
+                )
+                for own in inside
+            ]
         except InfeasibleError as error:
             if not self.within:
                 raise
@@ -169,7 +198,9 @@ class Buckets:
         block, blocks = np.zeros(table.rows, dtype=np.int64), min(table.rows, 1)
         trees = _trees(schema, self.within or {})
         for name, level in (self.within or {}).items():
-            block = block * trees[name].cardinality(level) + trees[name].maps[level][table.leaves(name)]
+            block = (
+                block * trees[name].cardinality(level) + trees[name].maps[level][table.leaves(name)]
+            )
             found, block = np.unique(block, return_inverse=True)
             blocks = len(found)
         return block, blocks
@@ -179,13 +210,19 @@ class Buckets:
         bucket, value = (part.astype(np.uint64) for part in shown)
         inside = group([BUCKET, self.column], [bucket, value], [buckets + 1, max(len(keys), 1)])
         return table.like(
-            {BUCKET: (None, inside.codes[0].astype(np.int64)), self.column: (keys, inside.codes[1]), COUNT: (None, inside.count)}
+            {
+                BUCKET: (None, inside.codes[0].astype(np.int64)),
+                self.column: (keys, inside.codes[1]),
+                COUNT: (None, inside.count),
+            }
         )
 
     def _columns(self, certificate: Certificate) -> list[dict[str, Any]]:
         """The columns of the people; then the sensitive one, which is in the other table."""
         own = [dict(column) for column in certificate.columns if column["name"] != self.column]
-        (hidden,) = (dict(column) for column in certificate.columns if column["name"] == self.column)
+        (hidden,) = (
+            dict(column) for column in certificate.columns if column["name"] == self.column
+        )
         return [
             *own,
             {"name": BUCKET, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value},
@@ -195,12 +232,18 @@ class Buckets:
 
 def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
     """The public hierarchies of the columns that blocks are made by."""
-    if unknown := [name for name in within if name not in schema.leaving or name not in schema.hierarchies]:
-        raise ParameterError(f"`within` names {listed(unknown)}, which are no released columns with a hierarchy")
+    if unknown := [
+        name for name in within if name not in schema.leaving or name not in schema.hierarchies
+    ]:
+        raise ParameterError(
+            f"`within` names {listed(unknown)}, which are no released columns with a hierarchy"
+        )
     trees = {name: schema.public(name) for name in within}
     for name, level in within.items():
         if whole(level, f"level of {name!r} in `within`", 0) > trees[name].height:
-            raise ParameterError(f"`within` has level {level} of column {name!r}, which has levels 0 to {trees[name].height}")
+            raise ParameterError(
+                f"`within` has level {level} of column {name!r}, which has levels 0 to {trees[name].height}"
+            )
     return trees
 
 
@@ -231,7 +274,9 @@ class _Rows:
                 distinct = len(found)
             rank = rank * card + column.codes
             distinct *= card
-        if distinct * max(rows, 1) < _LARGEST:  # then rank and row fit one number, which is faster to sort
+        if (
+            distinct * max(rows, 1) < _LARGEST
+        ):  # then rank and row fit one number, which is faster to sort
             order = np.sort(rank * rows + np.arange(rows)) % max(rows, 1)
         else:
             order = np.argsort(rank, kind="stable")
@@ -242,14 +287,19 @@ class _Rows:
     def avoided(self, bucket: Ints, held: tuple[Ints, Ints]) -> npt.NDArray[np.bool_]:
         """Which values someone of a bucket is seen not to have, as far as the release without fakes would show it."""
         codes = [column.codes[self.order] for column in self.columns]
-        return excluded(codes, [max(len(column.keys), 1) for column in self.columns], bucket - 1, held)
+        return excluded(
+            codes, [max(len(column.keys), 1) for column in self.columns], bucket - 1, held
+        )
 
     def laid_out(self, bucket: Ints) -> dict[str, tuple[Any, npt.NDArray[Any]]]:
         """The people with their buckets, in the order of both, for `Table.like`."""
         buckets = int(bucket.max(initial=0)) + 1
         rank, bucket = np.divmod(np.sort(self.rank * buckets + bucket), buckets)
         row = self.first[rank]
-        return {**{column.name: (column.keys, column.codes[row]) for column in self.columns}, BUCKET: (None, bucket)}
+        return {
+            **{column.name: (column.keys, column.codes[row]) for column in self.columns},
+            BUCKET: (None, bucket),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,13 +319,24 @@ class _Filled:
     def held(self) -> tuple[Ints, Ints]:
         """For every place its bucket, counted from 0, and the value that it holds."""
         sizes = np.array([bags.shape[1] for bags, _, _ in self.parts], dtype=np.int64)
-        bucket = np.repeat(np.arange(self.buckets), np.repeat(sizes, [len(bags) for bags, _, _ in self.parts]))
-        return bucket, np.concatenate([np.zeros(0, dtype=np.int64), *(bags.ravel() for bags, _, _ in self.parts)])
+        bucket = np.repeat(
+            np.arange(self.buckets), np.repeat(sizes, [len(bags) for bags, _, _ in self.parts])
+        )
+        return bucket, np.concatenate(
+            [np.zeros(0, dtype=np.int64), *(bags.ravel() for bags, _, _ in self.parts)]
+        )
 
     def concerns(self) -> Iterator[str]:
         """What weakens fakes: values that every bucket of a size holds cannot be fake there."""
         everywhere = sum(
-            int((np.bincount(np.unique(bags + len(often) * np.arange(len(bags))[:, None]) % len(often)) == len(bags)).sum())
+            int(
+                (
+                    np.bincount(
+                        np.unique(bags + len(often) * np.arange(len(bags))[:, None]) % len(often)
+                    )
+                    == len(bags)
+                ).sum()
+            )
             for bags, often, number in self.parts
             if number
         )
@@ -297,7 +358,9 @@ class _Filled:
         return bucket + 1, value
 
 
-def _filled(settings: list[Setting], limits: list[Fraction], number: int, chance: Chance) -> _Filled:
+def _filled(
+    settings: list[Setting], limits: list[Fraction], number: int, chance: Chance
+) -> _Filled:
     """The buckets of all blocks. With fakes, what each holds is drawn; without, it follows from how often values occur."""
     parts: list[tuple[Ints, Ints, int]] = []
     places, first = [np.zeros(0, dtype=np.int64)], 1
@@ -305,10 +368,13 @@ def _filled(settings: list[Setting], limits: list[Fraction], number: int, chance
         setting = levelled(found, limits) if number else found
         bags = dealt(setting, chance, fitting(limits, setting.sizes)) if number else dealt(setting)
         bucket = np.repeat(
-            np.arange(first, first + sum(setting.buckets)), np.repeat(setting.sizes, setting.buckets).astype(np.int64)
+            np.arange(first, first + sum(setting.buckets)),
+            np.repeat(setting.sizes, setting.buckets).astype(np.int64),
         )
         value = np.concatenate([np.zeros(0, dtype=np.int64), *(bag.ravel() for bag in bags)])
-        places.append(bucket[np.argsort(value.astype(smallest(max(len(limits), 1))), kind="stable")])
+        places.append(
+            bucket[np.argsort(value.astype(smallest(max(len(limits), 1))), kind="stable")]
+        )
         parts += [(bag, setting.holds[:, j], number) for j, bag in enumerate(bags)]
         first += sum(setting.buckets)
     return _Filled(parts, np.concatenate(places))

@@ -33,9 +33,18 @@ def levelled(setting: Setting, limits: Sequence[Fraction]) -> Setting:
     A value that every bucket of a size holds cannot be fake there. Solvers fill small buckets with as much of a value as
     they may hold, which is just that.
     """
-    sizes, numbers = np.array(setting.sizes, dtype=np.int64), np.array(setting.buckets, dtype=np.int64)
-    counts, room, upper = setting.holds.sum(axis=1), sizes * numbers, fitting(limits, sizes) * numbers
-    shares = [[int(count) * int(own) // max(setting.records, 1) for own in room] for count in counts]
+    sizes, numbers = (
+        np.array(setting.sizes, dtype=np.int64),
+        np.array(setting.buckets, dtype=np.int64),
+    )
+    counts, room, upper = (
+        setting.holds.sum(axis=1),
+        sizes * numbers,
+        fitting(limits, sizes) * numbers,
+    )
+    shares = [
+        [int(count) * int(own) // max(setting.records, 1) for own in room] for count in counts
+    ]
     held = filled(counts, room, upper, np.array(shares, dtype=np.int64).reshape(upper.shape))
     if held is None:
         raise InternalError("buckets that can be filled could not be filled evenly")
@@ -63,7 +72,9 @@ def mixed(bags: Ints, most: Ints, chance: Chance, rounds: int | None = None) -> 
     rest is split at random, which keeps to `most` whatever is drawn.
     """
     number, size = bags.shape
-    for _ in range(rounds if rounds is not None else number.bit_length() + _MIXING if number > 1 else 0):
+    for _ in range(
+        rounds if rounds is not None else number.bit_length() + _MIXING if number > 1 else 0
+    ):
         pairs = chance.permutation(number)[: number // 2 * 2].reshape(-1, 2)
         pool = np.sort(bags[pairs].reshape(len(pairs), 2 * size), axis=1)
         new = np.ones_like(pool, dtype=np.bool_)
@@ -72,9 +83,13 @@ def mixed(bags: Ints, most: Ints, chance: Chance, rounds: int | None = None) -> 
         start = np.flatnonzero(new.ravel())
         place = np.arange(pool.size) - start[run]
         kept = np.maximum(np.diff(start, append=pool.size)[run] - most[pool.ravel()], 0)
-        key = np.where(place < kept, -1, np.where(place < 2 * kept, pool.size, 0))  # of the first bucket, of the second, free
+        key = np.where(
+            place < kept, -1, np.where(place < 2 * kept, pool.size, 0)
+        )  # of the first bucket, of the second, free
         key[key == 0] = chance.permutation(int((key == 0).sum()))
-        split = np.take_along_axis(pool, np.argsort(key.reshape(pool.shape), axis=1, kind="stable"), axis=1)
+        split = np.take_along_axis(
+            pool, np.argsort(key.reshape(pool.shape), axis=1, kind="stable"), axis=1
+        )
         bags = bags.copy()
         bags[pairs[:, 0]], bags[pairs[:, 1]] = split[:, :size], split[:, size:]
     return bags
@@ -86,7 +101,9 @@ def assigned(places: Ints, runs: npt.NDArray[Any], chance: Chance) -> Ints:
     return places[order[np.argsort(runs[order], kind="stable")]]
 
 
-def fakes(bags: Ints, weights: Ints, number: int, chance: Chance, avoided: Bools | None = None) -> Ints:
+def fakes(
+    bags: Ints, weights: Ints, number: int, chance: Chance, avoided: Bools | None = None
+) -> Ints:
     """For every bucket so many values that it has not, all different: drawn one by one in proportion to their weights.
 
     Values of a bucket that are `avoided`, a row a bucket, are drawn only when there are no others left.

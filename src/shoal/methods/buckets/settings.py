@@ -16,10 +16,27 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import InfeasibleError, InternalError, ParameterError, ShoalError, TooLargeError, listed, plural
+from shoal.errors import (
+    InfeasibleError,
+    InternalError,
+    ParameterError,
+    ShoalError,
+    TooLargeError,
+    listed,
+    plural,
+)
 from shoal.privacy.exact import Exact, fraction, whole
 
-__all__ = ["HIGHEST", "Setting", "Solver", "filled", "find_setting", "fitting", "smallest_bound", "spread"]
+__all__ = [
+    "HIGHEST",
+    "Setting",
+    "Solver",
+    "filled",
+    "find_setting",
+    "fitting",
+    "smallest_bound",
+    "spread",
+]
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Solver: TypeAlias = Literal["optimal", "multi", "two", "anatomy"]
@@ -55,7 +72,9 @@ class Setting:
     @property
     def loss(self) -> int:
         """Σ (size − 1)² over all buckets: what the solvers minimise."""
-        return sum(number * (size - 1) ** 2 for size, number in zip(self.sizes, self.buckets, strict=True))
+        return sum(
+            number * (size - 1) ** 2 for size, number in zip(self.sizes, self.buckets, strict=True)
+        )
 
     @property
     def mean_squared_error(self) -> Fraction:
@@ -80,7 +99,10 @@ class Setting:
 
     def check(self, counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> None:
         """InternalError unless every record has its place and every bucket, dealt as in `bags`, keeps every limit."""
-        sizes, buckets = np.array(self.sizes, dtype=np.int64), np.array(self.buckets, dtype=np.int64)
+        sizes, buckets = (
+            np.array(self.sizes, dtype=np.int64),
+            np.array(self.buckets, dtype=np.int64),
+        )
         held = self.holds
         if (
             held.shape != (len(counts), len(sizes))
@@ -140,7 +162,11 @@ def find_setting(
     if solver == "anatomy":
         found = _anatomy(occurring, limits)
     else:
-        bound = smallest_bound(occurring, limits, solver) if largest is None else whole(largest, "largest")
+        bound = (
+            smallest_bound(occurring, limits, solver)
+            if largest is None
+            else whole(largest, "largest")
+        )
         problem = _Problem.of(occurring, limits, bound)
         if solver == "optimal":
             found = _optimal(problem, float(relative), float(time_limit))
@@ -151,7 +177,10 @@ def find_setting(
 
 
 def smallest_bound(
-    counts: Sequence[int] | Ints, limits: Sequence[Fraction], solver: Solver = "optimal", highest: int = HIGHEST
+    counts: Sequence[int] | Ints,
+    limits: Sequence[Fraction],
+    solver: Solver = "optimal",
+    highest: int = HIGHEST,
 ) -> int:
     """The smallest `largest` for which a solver finds a setting; InfeasibleError if there is none up to `highest`.
 
@@ -165,7 +194,9 @@ def smallest_bound(
     if solver == "anatomy":
         return max(_anatomy(occurring, limits).sizes)
     bound, found = min(2 * least, top), None
-    while (found := _smallest_of_two(_Problem.of(occurring, limits, bound))) is None and bound < top:
+    while (
+        found := _smallest_of_two(_Problem.of(occurring, limits, bound))
+    ) is None and bound < top:
         bound = min(2 * bound, top)
     if solver == "optimal":
         # Several sizes may do with less than two do, and never with less than the strictest limit asks for.
@@ -176,12 +207,17 @@ def smallest_bound(
             low, high = (low, middle) if some.setting else (middle + 1, high)
         found = high if high <= top else None
     if found is None:
-        raise _Problem.of(occurring, limits, top).why_not("any sizes" if solver == "optimal" else "one size or two")
+        raise _Problem.of(occurring, limits, top).why_not(
+            "any sizes" if solver == "optimal" else "one size or two"
+        )
     return found
 
 
 def spread(
-    counts: Sequence[int] | Ints, limits: Sequence[Fraction], sizes: Sequence[int], buckets: Sequence[int]
+    counts: Sequence[int] | Ints,
+    limits: Sequence[Fraction],
+    sizes: Sequence[int],
+    buckets: Sequence[int],
 ) -> Setting | None:
     """Buckets of given sizes filled within the limits; None if they cannot be.
 
@@ -191,9 +227,14 @@ def spread(
     """
     occurring = _checked(counts, limits)
     kept = sorted((size, number) for size, number in zip(sizes, buckets, strict=True) if number)
-    size, number = (np.array(column, dtype=np.int64) for column in (zip(*kept, strict=True) if kept else ((), ())))
+    size, number = (
+        np.array(column, dtype=np.int64)
+        for column in (zip(*kept, strict=True) if kept else ((), ()))
+    )
     if (size < 1).any() or (number < 0).any() or len(set(sizes)) < len(sizes):
-        raise ParameterError("a bucket setting takes different sizes from 1 on, and numbers of buckets from 0 on")
+        raise ParameterError(
+            "a bucket setting takes different sizes from 1 on, and numbers of buckets from 0 on"
+        )
     if (size * number).sum() != occurring.sum():
         return None
     upper = fitting(limits, size) * number
@@ -223,10 +264,14 @@ class _Problem:
     def of(cls, counts: Ints, limits: Sequence[Fraction], bound: int) -> "_Problem":
         bound = min(bound, int(counts.sum()))
         if len(counts) * bound > _CELLS or int(counts.sum()) * bound >= _LARGEST:
-            raise TooLargeError(f"{plural(len(counts), 'value')} in buckets of up to {plural(bound, 'record')} are too many")
+            raise TooLargeError(
+                f"{plural(len(counts), 'value')} in buckets of up to {plural(bound, 'record')} are too many"
+            )
         sizes = np.arange(1, bound + 1)
         strict = np.array(sorted(range(len(limits)), key=limits.__getitem__), dtype=np.int64)
-        return cls(counts, tuple(limits), strict, bound, sizes, fitting(limits, sizes), sizes).part(counts)
+        return cls(counts, tuple(limits), strict, bound, sizes, fitting(limits, sizes), sizes).part(
+            counts
+        )
 
     def part(self, counts: Ints) -> "_Problem":
         """The same for other counts under the same limits."""
@@ -250,7 +295,9 @@ class _Problem:
             reason = "no bucket can be filled without some value exceeding its limit"
         else:
             reason = f"no numbers of buckets of {sizes} hold all records within the limits"
-        return InfeasibleError(f"with buckets of at most {most}, {reason}; allow larger buckets, or raise limits")
+        return InfeasibleError(
+            f"with buckets of at most {most}, {reason}; allow larger buckets, or raise limits"
+        )
 
 
 def _checked(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
@@ -269,7 +316,9 @@ def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
     """The counts as an array, if buckets of some size can keep the limits: one of all records, if no others."""
     occurring = _checked(counts, limits)
     records = int(occurring.sum())
-    if any(count > limit * records for count, limit in zip(occurring.tolist(), limits, strict=True)):
+    if any(
+        count > limit * records for count, limit in zip(occurring.tolist(), limits, strict=True)
+    ):
         raise InfeasibleError(
             "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise it "
             "(`Limits.eligibility` tells the owner which)"
@@ -279,7 +328,9 @@ def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
 
 def _strictest(counts: Ints, limits: Sequence[Fraction]) -> int:
     """The smallest bucket that may hold a record of any value."""
-    strictest = min((limit for count, limit in zip(counts, limits, strict=True) if count), default=Fraction(1))
+    strictest = min(
+        (limit for count, limit in zip(counts, limits, strict=True) if count), default=Fraction(1)
+    )
     return -(-strictest.denominator // strictest.numerator)
 
 
@@ -330,13 +381,17 @@ def _best_pair(problem: _Problem) -> _Pair | None:
         places, numbers, losses = _pairs(problem, first, below)
         if len(places):
             j = int(losses.argmin())
-            best = _Pair(int(losses[j]), (first, int(places[j])), (int(numbers[0, j]), int(numbers[1, j])))
+            best = _Pair(
+                int(losses[j]), (first, int(places[j])), (int(numbers[0, j]), int(numbers[1, j]))
+            )
     return best
 
 
 def _singles(problem: _Problem) -> list[int]:
     """The places of sizes that do alone."""
-    alone = (problem.records % problem.sizes == 0) & (problem.records // problem.sizes <= problem.most)
+    alone = (problem.records % problem.sizes == 0) & (
+        problem.records // problem.sizes <= problem.most
+    )
     return [int(place) for place in alone.nonzero()[0]]
 
 
@@ -359,7 +414,9 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
     loss = number * (small - 1) ** 2 + second * (large - 1) ** 2
     step = (large - small) * (small * large - 1) // divisor
     start = np.maximum(0, -((small_most - number) // down))  # the small buckets can be filled
-    last = np.minimum(number // down, (problem.most[places] - second) // up)  # so can the large ones, and no number is negative
+    last = np.minimum(
+        number // down, (problem.most[places] - second) // up
+    )  # so can the large ones, and no number is negative
     last = np.minimum(last, (below - 1 - loss) // step)  # the loss is below
     able = start <= last
     places, up, down, second, number, loss, step, start, last = (
@@ -396,7 +453,10 @@ def _split(problem: _Problem, pair: _Pair) -> _Parts:
 def _setting(parts: _Parts, gap: float | None = None) -> Setting:
     sizes = sorted(parts)
     return Setting(
-        tuple(sizes), tuple(parts[size][0] for size in sizes), np.stack([parts[size][1] for size in sizes], axis=1), gap
+        tuple(sizes),
+        tuple(parts[size][0] for size in sizes),
+        np.stack([parts[size][1] for size in sizes], axis=1),
+        gap,
     )
 
 
@@ -442,7 +502,11 @@ def _optimal(problem: _Problem, gap: float, seconds: float) -> Setting:
     with suppress(InfeasibleError):
         found.append(_multi(problem))  # better at times, when the gap is wide or time was up
     if not found:
-        raise problem.why_not("any sizes" if proposal.finished else f"any sizes that were found in {seconds:g} seconds")
+        raise problem.why_not(
+            "any sizes"
+            if proposal.finished
+            else f"any sizes that were found in {seconds:g} seconds"
+        )
     best = min(found, key=lambda setting: setting.loss)
     return replace(best, gap=max(0.0, 1 - proposal.bound / best.loss) if best.loss else 0.0)
 
@@ -466,10 +530,15 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array, diags_array, eye_array, hstack
     except ImportError:
-        raise ShoalError("solver='optimal' needs SciPy; install it with: pip install 'shoal[buckets]'") from None
+        raise ShoalError(
+            "solver='optimal' needs SciPy; install it with: pip install 'shoal[buckets]'"
+        ) from None
     sizes, many = problem.sizes, len(problem.sizes)
     alike, kind, times = np.unique(
-        np.column_stack((problem.counts, problem.fit)), axis=0, return_inverse=True, return_counts=True
+        np.column_stack((problem.counts, problem.fit)),
+        axis=0,
+        return_inverse=True,
+        return_counts=True,
     )
     counts, fit = alike[:, 0], alike[:, 1:]
     if not np.all(fit.any(axis=1) | (counts == 0)):
@@ -499,10 +568,19 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
     used = numbers > 0
     held = None
     if (numbers >= 0).all() and (sizes * numbers).sum() == problem.records:
-        held = filled(problem.counts, (sizes * numbers)[used], (problem.fit * numbers)[:, used], near[kind.reshape(-1)][:, used])
+        held = filled(
+            problem.counts,
+            (sizes * numbers)[used],
+            (problem.fit * numbers)[:, used],
+            near[kind.reshape(-1)][:, used],
+        )
     if held is None:
         return _Proposal(None, bound, False)  # floats were off by a record
-    return _Proposal(Setting(tuple(sizes[used].tolist()), tuple(numbers[used].tolist()), held), bound, result.status == 0)
+    return _Proposal(
+        Setting(tuple(sizes[used].tolist()), tuple(numbers[used].tolist()), held),
+        bound,
+        result.status == 0,
+    )
 
 
 def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
@@ -526,7 +604,9 @@ def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
     return held
 
 
-def _path(left: Ints, room: Ints, free: Ints, held: Ints) -> tuple[int, list[tuple[int, int | None, int]]] | None:
+def _path(
+    left: Ints, room: Ints, free: Ints, held: Ints
+) -> tuple[int, list[tuple[int, int | None, int]]] | None:
     """How one more record finds a place: value by value the size it leaves (none at first) and the one it enters."""
     came: dict[int, tuple[int, int | None, int]] = {}
     steps: list[tuple[int | None, Ints]] = [(None, np.minimum(left[:, None], free))]
@@ -560,7 +640,11 @@ def _anatomy(counts: Ints, limits: Sequence[Fraction]) -> Setting:
             "too often; take another solver, which keeps every limit by itself"
         )
     size, more = divmod(records, number)
-    found = spread(counts, [Fraction(1, least)] * len(counts), (size, size + 1), (number - more, more))
+    found = spread(
+        counts, [Fraction(1, least)] * len(counts), (size, size + 1), (number - more, more)
+    )
     if found is None:
-        raise InternalError("records could not be dealt to buckets, though there are enough for every value")
+        raise InternalError(
+            "records could not be dealt to buckets, though there are enough for every value"
+        )
     return found

@@ -77,7 +77,9 @@ class Coincident:
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", conjunction(self.models))
         if any(isinstance(model, DeltaPresence) for model in self.models):
-            raise ParameterError("presence is about who is in the table, which everyone may know here; take models of values")
+            raise ParameterError(
+                "presence is about who is in the table, which everyone may know here; take models of values"
+            )
         if self.size is None:
             object.__setattr__(self, "size", 2 * fewest(self.models))
         whole(self.size, "size", 2)
@@ -89,7 +91,9 @@ class Coincident:
         if self.ranges not in (None, *RANGES):
             raise ParameterError(f"ranges={self.ranges!r} is unknown; known are {listed(RANGES)}")
         if self.ranges in ("boundary", "narrower") and self.order == "curve":
-            raise ParameterError("a curve has no boundaries to show; take `ranges` 'hierarchy', or `order` 'splits'")
+            raise ParameterError(
+                "a curve has no boundaries to show; take `ranges` 'hierarchy', or `order` 'splits'"
+            )
         if self.spare not in ("groups", "records"):
             raise ParameterError(f"spare={self.spare!r}; it takes 'groups' or 'records'")
         if self.spare == "records" and self.scheme in ("UU", "UA"):
@@ -99,7 +103,9 @@ class Coincident:
         if self.scheme == "interleaved" and self.people % 2:
             raise ParameterError("interleaved groups are halved; give an even `size`")
         if self.depth > 40:
-            raise ParameterError("depth is above 40: a tree of so many groups holds more people than there are; take less")
+            raise ParameterError(
+                "depth is above 40: a tree of so many groups holds more people than there are; take less"
+            )
 
     @property
     def people(self) -> int:
@@ -110,20 +116,31 @@ class Coincident:
         """That the models hold of what can be inferred, not only of what is seen."""
         syntactic(self.models, schema)
         if GROUP in schema.roles:
-            raise ParameterError(f"the table has a column {GROUP!r}, which the release adds; rename it")
+            raise ParameterError(
+                f"the table has a column {GROUP!r}, which the release adds; rename it"
+            )
         for name in schema.having(Role.QUASI):
             schema.public(name)
         schema.require_declared()  # else the type of a column could tell of a record that is left out
         return Coincidence(tuple(str(model) for model in self.models))
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The records in groups; fewer than `size` of them, drawn at random, are left out, so that groups are even."""
         promise = self.promise(Schema.of(table))
         chance, said = chance or Chance(), progress or silent
         said(0, 3, "ordering people")
-        order = self.order or ("curve" if self.ranges in (None, "hierarchy") and table.rows > MANY else "splits")
+        order = self.order or (
+            "curve" if self.ranges in (None, "hierarchy") and table.rows > MANY else "splits"
+        )
         ranges = self.ranges or ("narrower" if order == "splits" else "hierarchy")
-        method = replace(self, models=tuple(bound(model, table) for model in self.models), order=order, ranges=ranges)
+        method = replace(
+            self,
+            models=tuple(bound(model, table) for model in self.models),
+            order=order,
+            ranges=ranges,
+        )
         people = _People.of(table, method, chance)
         said(1, 3, "merging groups")
         halves = people.grouped(chance)
@@ -141,7 +158,17 @@ class Coincident:
 
 def fewest(models: Sequence[Model]) -> int:
     """How many people a group must have at least to satisfy some models."""
-    return max([1, *(ceil(Fraction(getattr(m, one))) for m in models for one in ("k", "l", "p") if hasattr(m, one))])
+    return max(
+        [
+            1,
+            *(
+                ceil(Fraction(getattr(m, one)))
+                for m in models
+                for one in ("k", "l", "p")
+                if hasattr(m, one)
+            ),
+        ]
+    )
 
 
 def satisfied(
@@ -166,7 +193,10 @@ def satisfied(
 
 
 def _columns(paper: Certificate) -> list[Any]:
-    return [{"name": GROUP, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}, *paper.columns]
+    return [
+        {"name": GROUP, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value},
+        *paper.columns,
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +215,21 @@ class _People:
     def of(cls, table: Table, method: Coincident, chance: Chance) -> "_People":
         """People by their quasi-identifying values; of those who have the same, it is drawn who comes where."""
         table.columns(released(table))
-        quasi = {name: (table.leaves(name), len(table.hierarchy(name).maps[0])) for name in table.quasi}
+        quasi = {
+            name: (table.leaves(name), len(table.hierarchy(name).maps[0])) for name in table.quasi
+        }
         others = {name: table.column(name) for name in released(table) if name not in quasi}
-        codes = [*(leaves for leaves, _ in quasi.values()), *(column.codes for column in others.values())]
-        cards = [*(card for _, card in quasi.values()), *(max(len(column.keys), 1) for column in others.values())]
-        rows = group([*quasi, *others], codes, cards)  # in an order of their own, whatever that of the input
+        codes = [
+            *(leaves for leaves, _ in quasi.values()),
+            *(column.codes for column in others.values()),
+        ]
+        cards = [
+            *(card for _, card in quasi.values()),
+            *(max(len(column.keys), 1) for column in others.values()),
+        ]
+        rows = group(
+            [*quasi, *others], codes, cards
+        )  # in an order of their own, whatever that of the input
         number = table.rows // method.people
         if method.spare == "records":
             number -= number % whole_tree(number, method.scheme, method.depth)
@@ -205,8 +245,13 @@ class _People:
         if not number:
             return cls(table, method, rows, axes, record)
         first = np.ones(rows.distinct, dtype=np.bool_)
-        first[1:] = np.any([column[1:] != column[:-1] for column in rows.codes[: len(quasi)]], axis=0)
-        starts, cell = np.flatnonzero(first), (np.cumsum(first) - 1).take(record)  # rows with the same values are neighbours
+        first[1:] = np.any(
+            [column[1:] != column[:-1] for column in rows.codes[: len(quasi)]], axis=0
+        )
+        starts, cell = (
+            np.flatnonzero(first),
+            (np.cumsum(first) - 1).take(record),
+        )  # rows with the same values are neighbours
         record = record.take(_by_lot(cell, chance))
         people = np.bincount(cell, minlength=len(starts))
         leaves = tuple(column.take(starts) for column in rows.codes[: len(quasi)])
@@ -214,20 +259,40 @@ class _People:
         if method.order == "curve":
             runs = by_curve(cells, [table.hierarchy(name) for name in quasi])
         else:
-            places = tuple(axis.place.take(column) for axis, column in zip(axes, leaves, strict=True))
-            runs = by_splits(replace(cells, codes=places), method.people, [axis.ends for axis in axes])
+            places = tuple(
+                axis.place.take(column) for axis, column in zip(axes, leaves, strict=True)
+            )
+            runs = by_splits(
+                replace(cells, codes=places), method.people, [axis.ends for axis in axes]
+            )
         record = record.take(_places(runs.rows, runs.counts))
-        if method.ranges == "hierarchy" or runs.part is None or runs.low is None or runs.high is None:
+        if (
+            method.ranges == "hierarchy"
+            or runs.part is None
+            or runs.low is None
+            or runs.high is None
+        ):
             return cls(table, method, rows, axes, record)
-        starting = np.searchsorted(np.cumsum(runs.counts), np.arange(number) * method.people, side="right")
+        starting = np.searchsorted(
+            np.cumsum(runs.counts), np.arange(number) * method.people, side="right"
+        )
         part = runs.part.take(starting)  # no part ends within a group
-        return cls(table, method, rows, axes, record, (runs.low.take(part, axis=1), runs.high.take(part, axis=1)))
+        return cls(
+            table,
+            method,
+            rows,
+            axes,
+            record,
+            (runs.low.take(part, axis=1), runs.high.take(part, axis=1)),
+        )
 
     @cached_property
     def halves(self) -> Ints:
         """Where every half of a group to start with begins."""
         size = self.method.people
-        starts: Ints = np.add.outer(np.arange(0, len(self.record), size), np.array([0, size - size // 2]))
+        starts: Ints = np.add.outer(
+            np.arange(0, len(self.record), size), np.array([0, size - size // 2])
+        )
         return starts.ravel()
 
     @cached_property
@@ -254,12 +319,16 @@ class _People:
         table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
         order = in_order(groups)
         starts = np.searchsorted(groups.take(order), np.arange(number))
-        labels = {axis.name: self._shown(column, order, starts) for column, axis in enumerate(self.axes)}
+        labels = {
+            axis.name: self._shown(column, order, starts) for column, axis in enumerate(self.axes)
+        }
         by_text = [
-            np.argsort(np.array(sorted(range(len(texts)), key=lambda at: _in_words(texts[at])))) for texts, _ in labels.values()
+            np.argsort(np.array(sorted(range(len(texts)), key=lambda at: _in_words(texts[at]))))
+            for texts, _ in labels.values()
         ]
         alike = ranks(
-            [rank.take(codes) for rank, (_, codes) in zip(by_text, labels.values(), strict=True)], list(map(len, by_text))
+            [rank.take(codes) for rank, (_, codes) in zip(by_text, labels.values(), strict=True)],
+            list(map(len, by_text)),
         )
         by_label = _by_lot(alike, chance)
         rank = np.empty(number, dtype=smallest(max(number, 1)))
@@ -267,7 +336,11 @@ class _People:
         others = {name: table.column(name).keys for name in names if name not in labels}
         codes = [self.rows.codes[self.rows.names.index(name)].take(self.record) for name in others]
         own = rank.take(groups).take(self.half)
-        rows = group([GROUP, *others], [own, *codes], [max(number, 1), *(max(len(keys), 1) for keys in others.values())])
+        rows = group(
+            [GROUP, *others],
+            [own, *codes],
+            [max(number, 1), *(max(len(keys), 1) for keys in others.values())],
+        )
         own = np.repeat(rows.codes[0], rows.count).astype(np.int64)
         made: dict[str, Any] = {GROUP: (None, own + 1)}
         for name in names:
@@ -286,25 +359,39 @@ class _People:
             leaves = self.rows.codes[column].take(self.record.reshape(-1, self.method.people).T)
             first = self.method.people - self.method.people // 2
             low, high = (
-                _extreme(of, np.stack([of.reduce(leaves[:first]), of.reduce(leaves[first:])], axis=1).take(order), starts)
+                _extreme(
+                    of,
+                    np.stack([of.reduce(leaves[:first]), of.reduce(leaves[first:])], axis=1).take(
+                        order
+                    ),
+                    starts,
+                )
                 for of in (np.minimum, np.maximum)
             )
             texts, shown, wide = _common(self.table.hierarchy(axis.name), low, high)
         if self.reach is None:
             return texts, shown
         low, high = (ends[column].take(order // 2) for ends in self.reach)
-        low, high = _extreme(np.minimum, low, starts).astype(np.int64), _extreme(np.maximum, high, starts).astype(np.int64)
+        low, high = (
+            _extreme(np.minimum, low, starts).astype(np.int64),
+            _extreme(np.maximum, high, starts).astype(np.int64),
+        )
         narrow = np.flatnonzero(high - low + 1 < wide)
         found, place = np.unique((low * axis.size + high)[narrow], return_inverse=True)
         known = {text: at for at, text in enumerate(texts)}
-        own = [known.setdefault(axis.text(*divmod(each, axis.size)), len(known)) for each in found.tolist()]
+        own = [
+            known.setdefault(axis.text(*divmod(each, axis.size)), len(known))
+            for each in found.tolist()
+        ]
         shown[narrow] = np.array(own, dtype=np.int64).take(place)
         return list(known), shown
 
 
 def _in_words(text: str) -> tuple[list[str | int], str]:
     """To sort texts by their words, and by the value of numbers in them: anyone can tell that order."""
-    return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))], text
+    return [
+        int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))
+    ], text
 
 
 def _by_lot(values: Ints, chance: Chance) -> Ints:
@@ -324,7 +411,9 @@ def _places(rows: Ints, counts: Ints) -> Ints:
     order = in_order(rows)
     upto = np.cumsum(counts.take(order))
     first = np.empty(len(rows), dtype=np.int64)
-    first[order] = upto - counts.take(order)  # runs of one row follow each other there, and rows fill up one after the other
+    first[order] = upto - counts.take(
+        order
+    )  # runs of one row follow each other there, and rows fill up one after the other
     ends = np.cumsum(counts)
     return np.repeat(first - (ends - counts), counts) + np.arange(int(counts.sum()))
 
@@ -342,14 +431,21 @@ def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArra
     return found
 
 
-def _common(hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]) -> tuple[list[str], Ints, Ints]:
+def _common(
+    hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]
+) -> tuple[list[str], Ints, Ints]:
     """The texts of all levels, and for every group the finest that its outermost leaves share, and how many leaves this has."""
     texts, by_level = hierarchy.texts()
     shown, wide = np.empty((2, len(lowest)), dtype=np.int64)
     left = np.arange(len(lowest))
-    for codes, places in zip(hierarchy.maps, by_level, strict=True):  # leaves are in tree order: what the outermost share, all do
+    for codes, places in zip(
+        hierarchy.maps, by_level, strict=True
+    ):  # leaves are in tree order: what the outermost share, all do
         low, high = codes.take(lowest.take(left)), codes.take(highest.take(left))
         same = left[low == high]
-        shown[same], wide[same] = places.take(lowest.take(same)), np.bincount(codes).take(codes.take(lowest.take(same)))
+        shown[same], wide[same] = (
+            places.take(lowest.take(same)),
+            np.bincount(codes).take(codes.take(lowest.take(same))),
+        )
         left = left[low != high]
     return texts, shown, wide

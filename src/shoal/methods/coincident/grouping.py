@@ -79,7 +79,9 @@ def in_order(values: npt.NDArray[np.integer]) -> Ints:
     bits, wide = len(values).bit_length(), int(values.max(initial=0)).bit_length()
     if bits + wide > 63:
         return np.argsort(values, kind="stable")
-    key = (values.astype(np.int64) << bits) | np.arange(len(values))  # sorting numbers is faster than sorting places by them
+    key = (values.astype(np.int64) << bits) | np.arange(
+        len(values)
+    )  # sorting numbers is faster than sorting places by them
     key.sort()
     return key & ((1 << bits) - 1)
 
@@ -116,7 +118,9 @@ class _Parts:
     def joined(several: "Sequence[_Parts]") -> "_Parts":
         lengths = np.concatenate([parts.lengths for parts in several])
         names = ("row", "runs", "places", "number", "low", "high")
-        row, runs, places, *own = (np.concatenate([getattr(parts, name) for parts in several], axis=-1) for name in names)
+        row, runs, places, *own = (
+            np.concatenate([getattr(parts, name) for parts in several], axis=-1) for name in names
+        )
         return _Parts(row, runs, places, np.cumsum(lengths) - lengths, *own)
 
 
@@ -131,7 +135,10 @@ def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = 
     one = np.zeros(min(len(row), 1), dtype=np.int64)
     domain = np.zeros_like(sizes), sizes - 1
     low, high = (np.repeat(side[:, None], len(one), axis=1).astype(places.dtype) for side in domain)
-    parts, done = _Parts(row, rows.count.take(row), places.take(row, axis=1), one, one, low, high), []
+    parts, done = (
+        _Parts(row, rows.count.take(row), places.take(row, axis=1), one, one, low, high),
+        [],
+    )
     for bit in range(_BITS, -1, -1):
         closed, parts = _halved(parts, sizes, group, bit, ends or [()] * len(sizes))
         done.append(closed)
@@ -139,16 +146,26 @@ def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = 
             break
     found = _Parts.joined(done)
     found = found.some(np.argsort(found.number))
-    return Runs(found.row, found.runs, np.repeat(np.arange(len(found.starts)), found.lengths), found.low, found.high)
+    return Runs(
+        found.row,
+        found.runs,
+        np.repeat(np.arange(len(found.starts)), found.lengths),
+        found.low,
+        found.high,
+    )
 
 
-def _halved(parts: _Parts, sizes: Ints, group: int, bit: int, ends: Sequence[Sequence[Ints]]) -> tuple[_Parts, _Parts]:
+def _halved(
+    parts: _Parts, sizes: Ints, group: int, bit: int, ends: Sequence[Sequence[Ints]]
+) -> tuple[_Parts, _Parts]:
     """The parts that are done, without places, and the halves of all others, one after the other."""
     starts, places = parts.starts, parts.places
     total = np.add.reduceat(parts.runs, starts) if len(starts) else starts
     spans = places[:, :0]
     if len(starts):
-        spans = np.maximum.reduceat(places, starts, axis=1) - np.minimum.reduceat(places, starts, axis=1)
+        spans = np.maximum.reduceat(places, starts, axis=1) - np.minimum.reduceat(
+            places, starts, axis=1
+        )
     open_ = (total >= 2 * group) & spans.any(axis=0)
     closed = replace(parts, places=places[:0]).some(np.flatnonzero(~open_))
     if not open_.all():
@@ -177,8 +194,14 @@ def _halved(parts: _Parts, sizes: Ints, group: int, bit: int, ends: Sequence[Seq
     for column, own in enumerate(ends):
         its = number[axis == column]
         end = _end_between(before[its], after[its], own)
-        lower[column, its], upper[column, its] = end, np.minimum(after[its], end + 1)  # the same one, if it is cut in two
-    low, high = (np.stack(sides, axis=2).reshape(len(sizes), -1) for sides in ([parts.low, upper], [lower, parts.high]))
+        lower[column, its], upper[column, its] = (
+            end,
+            np.minimum(after[its], end + 1),
+        )  # the same one, if it is cut in two
+    low, high = (
+        np.stack(sides, axis=2).reshape(len(sizes), -1)
+        for sides in ([parts.low, upper], [lower, parts.high])
+    )
     halves = np.stack([parts.number, parts.number | (1 << bit)], axis=1).ravel()
     rows = parts.row.take(order), runs, parts.places.take(order, axis=1)
     return closed, _Parts(*rows, np.cumsum(lengths) - lengths, halves, low, high)
@@ -208,7 +231,9 @@ def _in_order_within(values: Codes, starts: Ints, lengths: Ints) -> Ints:
     bits = len(starts).bit_length() + wide + within
     if bits > 63:
         return np.lexsort((values, offset))
-    run: npt.NDArray[np.integer] = np.arange(len(starts)).astype(np.uint32 if bits <= 32 else np.int64)
+    run: npt.NDArray[np.integer] = np.arange(len(starts)).astype(
+        np.uint32 if bits <= 32 else np.int64
+    )
     key = (np.repeat(run << wide, lengths) + values) << within
     key += (np.arange(len(values)) - offset).astype(key.dtype)
     key.sort()

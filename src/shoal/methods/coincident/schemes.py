@@ -37,10 +37,14 @@ def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) 
     kept = _kept(first, scheme, tree, chance)
     group = np.arange(2 * leaves) // 2
     if len(kept):
-        halves = np.stack([2 * kept, 2 * kept + 1], axis=1).reshape(-1, 2 * block)  # a line for every block of the trees
+        halves = np.stack([2 * kept, 2 * kept + 1], axis=1).reshape(
+            -1, 2 * block
+        )  # a line for every block of the trees
         top = len(halves) if scheme in ONE_TREE else tree // block
         if _climb(halves, group, first[kept].reshape(-1, block), safe, leaves, top).any():
-            help_ = "asking for less" if scheme in ONE_TREE else "a larger `depth`, or asking for less,"
+            help_ = (
+                "asking for less" if scheme in ONE_TREE else "a larger `depth`, or asking for less,"
+            )
             raise InfeasibleError(
                 f"nothing can be released: all records of a tree together do not satisfy the models; {help_} would help. {_LAST}"
             )

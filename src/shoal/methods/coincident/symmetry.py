@@ -47,7 +47,8 @@ class Verdict:
             return "coincident: people of one group can always stand for each other"
         one, other = self.people
         return (
-            f"not shown to be coincident: in sequence[{self.place}] no permutation that keeps all groups takes {one} to {other}"
+            f"not shown to be coincident: in sequence[{self.place}] no permutation that keeps all "
+            f"groups takes {one} to {other}"
         )
 
 
@@ -64,7 +65,9 @@ def coincident(sequence: Sequence[Partition]) -> Verdict:
     """
     people = _people(sequence)
     number = {person: at for at, person in enumerate(people)}
-    groupings = [[[number[person] for person in group] for group in grouping] for grouping in sequence]
+    groupings = [
+        [[number[person] for person in group] for group in grouping] for grouping in sequence
+    ]
     for place, grouping in enumerate(groupings):
         search = _Search(groupings[:place], grouping, len(people))
         for group in grouping:
@@ -85,7 +88,9 @@ def _people(sequence: Sequence[Partition]) -> list[Hashable]:
         if not all(grouping):
             raise ParameterError(f"sequence[{place}] has a group without anyone; leave it out")
         if Counter(person for group in grouping for person in group) != Counter(set(people)):
-            raise ParameterError(f"sequence[{place}] must have everyone of sequence[0] in one group each, and nobody else")
+            raise ParameterError(
+                f"sequence[{place}] must have everyone of sequence[0] in one group each, and nobody else"
+            )
     return people
 
 
@@ -115,10 +120,14 @@ class _Search:
             person = self.orbit[person]
         return person
 
-    def _marked(self, left: _Colours, one: int, right: _Colours, other: int) -> tuple[_Colours, _Colours]:
+    def _marked(
+        self, left: _Colours, one: int, right: _Colours, other: int
+    ) -> tuple[_Colours, _Colours]:
         """Both colourings with a colour of their own for two people."""
         new = len(left)
-        return [new if at == one else c for at, c in enumerate(left)], [new if at == other else c for at, c in enumerate(right)]
+        return [new if at == one else c for at, c in enumerate(left)], [
+            new if at == other else c for at, c in enumerate(right)
+        ]
 
     def _extended(self, left: _Colours, right: _Colours) -> list[int] | None:
         """A permutation that takes every colour on the left to the same on the right, if there is one."""
@@ -145,12 +154,17 @@ class _Search:
         while True:
             self.steps += 1
             if self.steps > _MOST_STEPS:
-                raise TooLargeError(f"no answer within {plural(_MOST_STEPS, 'step')}; check a smaller case of the scheme")
+                raise TooLargeError(
+                    f"no answer within {plural(_MOST_STEPS, 'step')}; check a smaller case of the scheme"
+                )
             seen = self._neighbours(left), self._neighbours(right)
             if Counter(seen[0]) != Counter(seen[1]):
                 return None
             names = {colour: name for name, colour in enumerate(sorted(set(seen[0])))}
-            left, right = [names[colour] for colour in seen[0]], [names[colour] for colour in seen[1]]
+            left, right = (
+                [names[colour] for colour in seen[0]],
+                [names[colour] for colour in seen[1]],
+            )
             if len(names) == number:
                 return left, right
             number = len(names)

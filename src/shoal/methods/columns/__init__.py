@@ -88,7 +88,9 @@ class Columns:
             "most": None if self.most is None else whole(self.most, "most"),
             "schema": None if self.schema is None else _groups(self.schema),
             "groups": _numbers(self.groups),
-            "buying": None if self.buying is None else fraction(self.buying, "buying", 0, 1, above=True),
+            "buying": None
+            if self.buying is None
+            else fraction(self.buying, "buying", 0, 1, above=True),
             "items": _names(self.items, "items"),
             "looked_at": whole(self.looked_at, "looked_at"),
             "rows": whole(self.rows, "rows"),
@@ -96,28 +98,46 @@ class Columns:
         for name, value in given.items():
             object.__setattr__(self, name, value)
         if self.public is not None and not isinstance(self.public, Table):
-            raise ParameterError(f"`public` is a {type(self.public).__name__}; make a Table of it with shoal.table or shoal.read")
+            raise ParameterError(
+                f"`public` is a {type(self.public).__name__}; make a Table of it with shoal.table or shoal.read"
+            )
         if (self.schema is not None) + (self.public is not None) + (self.buying is not None) != 1:
             raise ParameterError(
                 "say where the schema comes from: give `schema`, or `public` to compute it from a public table, or `buying` to "
                 "buy it with a share of epsilon; one of them"
             )
         if (self.schema is None) != bool(self.groups):
-            raise ParameterError("`groups` says how many groups a computed schema has; it goes with `public` and `buying` only")
+            raise ParameterError(
+                "`groups` says how many groups a computed schema has; it goes with `public` and `buying` only"
+            )
         if self.buying == 1:
             raise ParameterError("a `buying` of 1 leaves nothing to release; give a smaller share")
-        if (self.person is None) != (self.item is None) or (self.value is not None and self.item is None):
-            raise ParameterError("a long form has a `person` and an `item`, and perhaps a `value`; give both, or none of them")
+        if (self.person is None) != (self.item is None) or (
+            self.value is not None and self.item is None
+        ):
+            raise ParameterError(
+                "a long form has a `person` and an `item`, and perhaps a `value`; give both, or none of them"
+            )
         if self.item is not None and self.item == self.value:
-            raise ParameterError(f"{self.item!r} cannot be the `item` and the `value`; leave out `value` where there is none")
+            raise ParameterError(
+                f"{self.item!r} cannot be the `item` and the `value`; leave out `value` where there is none"
+            )
         if self.items and (self.person is None or self.schema is not None):
-            raise ParameterError("`items` are those of a long form whose schema is computed; leave them out")
+            raise ParameterError(
+                "`items` are those of a long form whose schema is computed; leave them out"
+            )
         if self.person is not None and self.buying is not None and not self.items:
-            raise ParameterError("which items there are tells about people; declare them all with `items` to buy a schema")
+            raise ParameterError(
+                "which items there are tells about people; declare them all with `items` to buy a schema"
+            )
         if self.person is not None and (self.unit is not None or self.rows > 1):
-            raise ParameterError("in long form all rows of a `person` belong together; leave out `unit` and `rows`")
+            raise ParameterError(
+                "in long form all rows of a `person` belong together; leave out `unit` and `rows`"
+            )
         if self.person == "row":
-            raise ParameterError("a `person` 'row' would read like a single row in the promise; rename that column")
+            raise ParameterError(
+                "a `person` 'row' would read like a single row in the promise; rename that column"
+            )
         require_bound(self.unit, self.rows, "standard")
 
     # What is promised
@@ -132,21 +152,31 @@ class Columns:
         groups = sum(self._clusterings(names))
         if self.schema is not None:
             groups = len(placed := _placed(self.schema, names, kind))
-            released = {names[place] for places in placed for place in places} if self.person is None else {self.value}
+            released = (
+                {names[place] for places in placed for place in places}
+                if self.person is None
+                else {self.value}
+            )
             if unused := [name for name in self.levels or {} if name not in released]:
-                raise ParameterError(f"`levels` names {listed(unused)}, which no group of the schema has; leave them out")
+                raise ParameterError(
+                    f"`levels` names {listed(unused)}, which no group of the schema has; leave them out"
+                )
         self._parameters(groups)  # what has none is refused before a ledger counts it
         if (buying := self._budget()[0]) is not None:
             pairs = len(names) * (len(names) - 1) // 2
             noise_of(ASSOCIATION * pairs if self.person is None else self.looked_at**2, buying)
-        return DifferentialPrivacy(self.epsilon, self.delta, "standard", self.person or self.unit or "row")
+        return DifferentialPrivacy(
+            self.epsilon, self.delta, "standard", self.person or self.unit or "row"
+        )
 
     def _clusterings(self, names: Sequence[str]) -> tuple[int, ...]:
         """How many groups each clustering has; more than there are columns, or items, are refused."""
         numbers = _numbers(self.groups)
         if max(numbers, default=0) > len(names):
             of = plural(len(names), "column" if self.person is None else "item")
-            raise ParameterError(f"`groups` asks for {max(numbers):,} groups of {of}; ask for fewer")
+            raise ParameterError(
+                f"`groups` asks for {max(numbers):,} groups of {of}; ask for fewer"
+            )
         return numbers
 
     def _budget(self) -> tuple[Epsilon | None, Epsilon, Fraction]:
@@ -166,19 +196,35 @@ class Columns:
     def _vocabulary(self, schema: Schema) -> tuple[str, ...]:
         """All columns, or items, that a schema may have, in a public order; what does not fit is refused."""
         leaving = schema.leaving
-        made = (COLUMN_GROUP, *((RECORD,) if self.person is not None else ()), *((COUNT,) if self.counts else ()))
+        made = (
+            COLUMN_GROUP,
+            *((RECORD,) if self.person is not None else ()),
+            *((COUNT,) if self.counts else ()),
+        )
         if taken := [name for name in made if name in schema.roles]:
-            raise ParameterError(f"the release has columns of its own called {listed(taken)}; rename those of the table")
+            raise ParameterError(
+                f"the release has columns of its own called {listed(taken)}; rename those of the table"
+            )
         if self.public is not None:
-            absent = [name for name in ((self.person, *leaving) if self.person else leaving) if name not in self.public.names]
+            absent = [
+                name
+                for name in ((self.person, *leaving) if self.person else leaving)
+                if name not in self.public.names
+            ]
             if absent:
-                raise ParameterError(f"`public` lacks the columns {listed(absent)}; give a table of the same form")
+                raise ParameterError(
+                    f"`public` lacks the columns {listed(absent)}; give a table of the same form"
+                )
         if self.person is None or self.item is None:
             if not leaving:
-                raise ParameterError("every column is identifying, so there is none to group; give some column another role")
+                raise ParameterError(
+                    "every column is identifying, so there is none to group; give some column another role"
+                )
             return leaving
         if schema.roles.get(self.person) is not Role.IDENTIFYING:
-            raise ParameterError(f"`person` {self.person!r} is no identifying column; give the column of people that role")
+            raise ParameterError(
+                f"`person` {self.person!r} is no identifying column; give the column of people that role"
+            )
         own = tuple(name for name in (self.item, self.value) if name is not None)
         if absent := [name for name in own if name not in leaving]:
             raise ParameterError(
@@ -191,7 +237,9 @@ class Columns:
             )
         kind = schema.kinds[self.item]
         if self.item in schema.hierarchies:
-            raise ParameterError(f"items are told apart, so {self.item!r} takes no hierarchy; group them in a schema instead")
+            raise ParameterError(
+                f"items are told apart, so {self.item!r} takes no hierarchy; group them in a schema instead"
+            )
         if self.schema is not None:
             return _items([name for group in self.schema for name in group], kind)
         if self.items:
@@ -201,12 +249,16 @@ class Columns:
 
     # The release
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """Group by group the projections that were drawn, with the counts that were drawn, in the order of their values."""
         schema = Schema.of(table)
         promise = self.promise(schema)
         if self.public is table:
-            raise ParameterError("`public` is the table to release itself; give one that is nobody's secret")
+            raise ParameterError(
+                "`public` is the table to release itself; give one that is nobody's secret"
+            )
         chance, said = chance or Chance(), progress or silent
         said(0, 3, "counting records")
         names, (_, at) = self._vocabulary(schema), fixed(schema, self.levels)
@@ -216,7 +268,9 @@ class Columns:
         parameters, most = self._parameters(len(groups)), self._most(len(groups))
 
         def done(place: int) -> None:
-            said(2 * len(groups) + place, 3 * len(groups), "releasing groups of columns")  # the last of three parts
+            said(
+                2 * len(groups) + place, 3 * len(groups), "releasing groups of columns"
+            )  # the last of three parts
 
         laid, given, released = form.release(groups, most, parameters, chance, done, self.counts)
         buying, epsilon, delta = self._budget()
@@ -237,35 +291,59 @@ class Columns:
         }
         levels = {name: level for name, level in at.items() if name in laid}
         made = certify(table, self, promise, chance, levels=levels, derived=derived)
-        own = {name: {"name": name, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value} for name in laid}
+        own = {
+            name: {"name": name, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}
+            for name in laid
+        }
         own |= {column["name"]: dict(column) for column in made.columns}
-        facts: dict[str, Any] = {"records": form.records, "projections": given, "released": released}
+        facts: dict[str, Any] = {
+            "records": form.records,
+            "projections": given,
+            "released": released,
+        }
         if form.records and (concern := delta_concern(self.delta, form.records)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
         result = table.like(laid)
         said(3, 3, "releasing groups of columns")
         return Release(result, replace(made, columns=[own[name] for name in laid]), 0, facts)
 
-    def _form(self, table: Table, names: Sequence[str], at: Mapping[str, int], chance: Chance) -> Wide | Long:
+    def _form(
+        self, table: Table, names: Sequence[str], at: Mapping[str, int], chance: Chance
+    ) -> Wide | Long:
         if self.person is not None and self.item is not None:
-            return Long.of(table, _keys(names, table.kind(self.item)), self.person, self.item, self.value, at)
+            return Long.of(
+                table, _keys(names, table.kind(self.item)), self.person, self.item, self.value, at
+            )
         chosen = None
         if self.unit is not None:
             table.require_people(self.unit)
             chosen = first_rows(table.column(self.unit).codes, self.rows, chance)
         return Wide.of(table, names, at, chosen)
 
-    def _schema(self, form: Wide | Long, names: tuple[str, ...], schema: Schema, at: Mapping[str, int], chance: Chance) -> Groups:
+    def _schema(
+        self,
+        form: Wide | Long,
+        names: tuple[str, ...],
+        schema: Schema,
+        at: Mapping[str, int],
+        chance: Chance,
+    ) -> Groups:
         """The groups by their places among the names."""
         if self.schema is not None:
-            return _placed(self.schema, names, None if self.item is None else schema.kinds[self.item])
+            return _placed(
+                self.schema, names, None if self.item is None else schema.kinds[self.item]
+            )
         if self.public is not None:
             told = {name: level for name, level in at.items() if name in self.public.hierarchies}
             public = replace(self, unit=None, rows=1)._form(self.public, names, told, chance)
             return clustered(public.distance(), self._clusterings(names))
         epsilon, _, _ = self._budget()
         assert epsilon is not None  # it is bought
-        bought = form.bought(epsilon, chance) if isinstance(form, Wide) else form.bought(epsilon, chance, self.looked_at)
+        bought = (
+            form.bought(epsilon, chance)
+            if isinstance(form, Wide)
+            else form.bought(epsilon, chance, self.looked_at)
+        )
         return clustered(bought, self._clusterings(names))
 
 
@@ -289,7 +367,13 @@ def schema_of(
     >>> schema_of(shoal.table(frame, quasi=["a", "b", "c"]), 2)
     (('a', 'c'), ('b',))
     """
-    asked: dict[str, Any] = {"person": person, "item": item, "value": value, "items": items, "levels": levels}
+    asked: dict[str, Any] = {
+        "person": person,
+        "item": item,
+        "value": value,
+        "items": items,
+        "levels": levels,
+    }
     method = Columns(1, Fraction(1, 2), groups=groups, public=table, **asked)
     schema = Schema.of(table)
     names, (_, at) = method._vocabulary(schema), fixed(schema, levels)
@@ -302,7 +386,9 @@ def schema_of(
 
 
 def _numbers(groups: int | Iterable[int]) -> tuple[int, ...]:
-    return tuple(whole(number, "groups") for number in ((groups,) if isinstance(groups, int) else groups))
+    return tuple(
+        whole(number, "groups") for number in ((groups,) if isinstance(groups, int) else groups)
+    )
 
 
 def _names(given: Iterable[object], option: str) -> tuple[str, ...]:
@@ -312,17 +398,23 @@ def _names(given: Iterable[object], option: str) -> tuple[str, ...]:
     names = tuple(str(name) for name in given)
     if len(set(names)) < len(names):
         repeated = sorted({name for name in names if names.count(name) > 1})
-        raise ParameterError(f"`{option}` names {listed(repeated)} twice in one group; once is enough")
+        raise ParameterError(
+            f"`{option}` names {listed(repeated)} twice in one group; once is enough"
+        )
     return names
 
 
 def _groups(schema: Iterable[Iterable[object]]) -> Names:
     given = tuple(schema)
     if any(isinstance(one, str) or not isinstance(one, Iterable) for one in (schema, *given)):
-        raise ParameterError("`schema` is a list of groups, each a list of names, such as [['age', 'sex'], ['ward']]")
+        raise ParameterError(
+            "`schema` is a list of groups, each a list of names, such as [['age', 'sex'], ['ward']]"
+        )
     groups = tuple(_names(one, "schema") for one in given)
     if not groups or not all(groups):
-        raise ParameterError("`schema` has no group, or one without a name; give at least one name to each")
+        raise ParameterError(
+            "`schema` has no group, or one without a name; give at least one name to each"
+        )
     return groups
 
 
@@ -339,12 +431,16 @@ def _keys(names: Iterable[str], kind: Kind) -> list[Key]:
         except (ValueError, TypeError, OverflowError):
             key = None
         if key is None:
-            raise ParameterError(f"the item {name!r} is none of the declared type {kind.value!r} of items")
+            raise ParameterError(
+                f"the item {name!r} is none of the declared type {kind.value!r} of items"
+            )
         keys.append(key)
     return keys
 
 
-def _placed(schema: Sequence[Sequence[str]], names: Sequence[str], kind: Kind | None = None) -> Groups:
+def _placed(
+    schema: Sequence[Sequence[str]], names: Sequence[str], kind: Kind | None = None
+) -> Groups:
     """The groups by the places of their names, equal groups once."""
     places = {name: place for place, name in enumerate(names)}
     found: dict[tuple[int, ...], None] = {}

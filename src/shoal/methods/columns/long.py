@@ -50,7 +50,13 @@ class Long:
 
     @classmethod
     def of(
-        cls, table: Table, keys: Sequence[Key], person: str, item: str, value: str | None, levels: Mapping[str, int]
+        cls,
+        table: Table,
+        keys: Sequence[Key],
+        person: str,
+        item: str,
+        value: str | None,
+        levels: Mapping[str, int],
     ) -> "Long":
         """The rows of these items; those that miss an item or a value are left out."""
         table.require_people(person)
@@ -58,7 +64,9 @@ class Long:
         people, given = table.column(person), table.column(item)
         column = None if value is None else coded(table, value, levels.get(value))
         wanted = {key: place for place, key in enumerate(keys)}
-        place = np.array([wanted.get(key, -1) if key is not None else -1 for key in given.keys], dtype=np.int32)
+        place = np.array(
+            [wanted.get(key, -1) if key is not None else -1 for key in given.keys], dtype=np.int32
+        )
         items = place[given.codes] if len(place) else np.zeros(0, dtype=np.int32)
         if column is not None and None in table.column(str(value)).keys:
             items[column.codes == column.null] = -1
@@ -103,7 +111,10 @@ class Long:
         who = [self.rows.touched(places) for places in groups]
         if most < len(groups):
             who = bounded(who, self.rows.people, most, chance)
-        given, shape = 0, []  # of each part: its group, how many items a record has, how many records there are
+        given, shape = (
+            0,
+            [],
+        )  # of each part: its group, how many items a record has, how many records there are
         kinds = smallest(len(self.keys)), smallest(self.rows.values)
         items, values, often = ([np.zeros(0, dtype=kind)] for kind in (*kinds, np.int64))
         for place, group in enumerate(groups):
@@ -122,7 +133,11 @@ class Long:
         length = np.repeat(lengths, copies)
         record = np.repeat(np.arange(1, len(length) + 1), length)
         told = Coded(tuple(self.keys), item, False).released(item)
-        laid: Laid = {RECORD: (None, record), COLUMN_GROUP: (None, np.repeat(places, lengths * copies)), self.item: told}
+        laid: Laid = {
+            RECORD: (None, record),
+            COLUMN_GROUP: (None, np.repeat(places, lengths * copies)),
+            self.item: told,
+        }
         if self.value is not None and self.column is not None:
             laid[self.value] = self.column.released(value)
         if counts:
@@ -167,17 +182,23 @@ class Rows:
         parts = [slice(start, start + _ROWS) for start in range(0, len(item), _ROWS)]
         number = np.zeros(items + 1, dtype=np.int64)
         for part in parts:
-            number += np.bincount(item[part] + 1, minlength=items + 1)  # those to leave out are first
+            number += np.bincount(
+                item[part] + 1, minlength=items + 1
+            )  # those to leave out are first
         starts = np.concatenate([[0], np.cumsum(number[1:])])
         who = np.empty(starts[-1], dtype=person.dtype)
         own = np.zeros(starts[-1], dtype=np.uint8 if value is None else value.dtype)
         free = starts.copy()
         for part in parts:  # small enough for the cache, and for memory to be used again
-            narrow = (item[part] + 1).astype(smallest(items + 1))  # two bytes or less are sorted in linear time
+            narrow = (item[part] + 1).astype(
+                smallest(items + 1)
+            )  # two bytes or less are sorted in linear time
             order = np.argsort(narrow, kind="stable")
             here = np.bincount(narrow, minlength=items + 1)
             order = order[here[0] :]
-            place = np.repeat(free[:-1] - (np.cumsum(here[1:]) - here[1:]), here[1:]) + np.arange(len(order))
+            place = np.repeat(free[:-1] - (np.cumsum(here[1:]) - here[1:]), here[1:]) + np.arange(
+                len(order)
+            )
             free[:-1] += here[1:]
             who[place] = person[part][order]
             if value is not None:
@@ -200,7 +221,12 @@ class Rows:
         fits(len(items), self.values)
         slices = [slice(self.starts[item], self.starts[item + 1]) for item in items]
         person = np.concatenate([self.person[one] for one in slices])
-        pair = np.concatenate([self.value[one].astype(np.int64) + place * self.values for place, one in enumerate(slices)])
+        pair = np.concatenate(
+            [
+                self.value[one].astype(np.int64) + place * self.values
+                for place, one in enumerate(slices)
+            ]
+        )
         if who is not None:
             some = np.flatnonzero(np.unpackbits(who, count=self.people).view(np.bool_)[person])
             person, pair = person[some], pair[some]
@@ -239,7 +265,9 @@ def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projection
     items, values = (int(column.max(initial=0)) + 1 for column in (item, value))
     fits(items, values)
     pair, pairs = dense(item * values + value, items * values)
-    begun = np.zeros(len(starts), dtype=np.int64)  # the beginnings of people's projections, numbered in their order
+    begun = np.zeros(
+        len(starts), dtype=np.int64
+    )  # the beginnings of people's projections, numbered in their order
     beginnings, length = 1, 0
     while len(starts):
         fits(beginnings, len(pairs))

@@ -121,7 +121,9 @@ def contingency(counts: Counts) -> Ints:
 def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints:
     """Distances of columns from noisy associations ½Σ|n_xy − n_x n_y / n|, rounded down; all of them together spend ε."""
 
-    def association(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int) -> int:
+    def association(
+        x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int
+    ) -> int:
         # Σ|n·n_xy − n_x·n_y| over all cells; the n_x·n_y of the empty ones are what others lack to n². It is at most 2n².
         of_x, of_y, both = cells
         expected = x[of_x] * y[of_y]
@@ -129,7 +131,9 @@ def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints
         return apart // (2 * records) if records else 0
 
     if counts.total >= _MOST_RECORDS:
-        raise TooLargeError("a schema is bought from fewer than 2³¹ records; give one, or compute it from a public table")
+        raise TooLargeError(
+            "a schema is bought from fewer than 2³¹ records; give one, or compute it from a public table"
+        )
     exact = _each_pair(counts, association)
     upper = np.triu_indices(len(exact), 1)
     told = noised(exact[upper], ASSOCIATION * len(upper[0]), epsilon, chance)
@@ -140,7 +144,11 @@ def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints
 
 def noised(exact: Ints, sensitivity: int, epsilon: Epsilon, chance: Chance) -> Ints:
     """Whole numbers with discrete Laplace noise: ε-differentially private where one record moves their sum by the sensitivity."""
-    return exact + chance.discrete_laplaces(noise_of(sensitivity, epsilon), len(exact)) if len(exact) else exact
+    return (
+        exact + chance.discrete_laplaces(noise_of(sensitivity, epsilon), len(exact))
+        if len(exact)
+        else exact
+    )
 
 
 def noise_of(sensitivity: int, epsilon: Epsilon) -> Fraction:
@@ -156,25 +164,39 @@ def _each_pair(counts: Counts, measure: Callable[[Ints, Ints, Ints, int], int]) 
     columns = [codes.astype(np.int64) for codes in counts.codes]
     _require(len(columns))
     singles = [
-        np.bincount(codes, counts.count, card).astype(np.int64) for codes, card in zip(columns, counts.cards, strict=True)
+        np.bincount(codes, counts.count, card).astype(np.int64)
+        for codes, card in zip(columns, counts.cards, strict=True)
     ]  # exact: below 2⁵³, floats are
     made, total = np.zeros((len(columns), len(columns)), dtype=np.int64), counts.total
     for x, y in combinations(range(len(columns)), 2):
         size = counts.cards[x] * counts.cards[y]
         if size <= max(4 * counts.distinct, 1 << 16):
-            table = np.bincount(columns[x] * counts.cards[y] + columns[y], counts.count, size).astype(np.int64)
+            table = np.bincount(
+                columns[x] * counts.cards[y] + columns[y], counts.count, size
+            ).astype(np.int64)
             at = np.flatnonzero(table)
             cells = np.stack([*np.divmod(at, counts.cards[y]), table[at]])
         else:
-            both = group(("x", "y"), (counts.codes[x], counts.codes[y]), (counts.cards[x], counts.cards[y]), counts.count)
-            cells = np.stack([both.codes[0].astype(np.int64), both.codes[1].astype(np.int64), both.count])
+            both = group(
+                ("x", "y"),
+                (counts.codes[x], counts.codes[y]),
+                (counts.cards[x], counts.cards[y]),
+                counts.count,
+            )
+            cells = np.stack(
+                [both.codes[0].astype(np.int64), both.codes[1].astype(np.int64), both.count]
+            )
         made[x, y] = made[y, x] = measure(singles[x], singles[y], cells, total)
     return made
 
 
 def _require(columns: int) -> None:
     """TooLargeError if the matrices that a clustering of so many columns takes would not fit: up to eight at a time."""
-    memory.require(64 * columns**2, f"a schema for {columns:,} columns", "group fewer of them, or give a schema")
+    memory.require(
+        64 * columns**2,
+        f"a schema for {columns:,} columns",
+        "group fewer of them, or give a schema",
+    )
 
 
 # Items of the long form
@@ -190,7 +212,9 @@ class Pairs:
     same: Ints
 
 
-def pairs_of(person: Ints, item: npt.NDArray[np.integer], value: npt.NDArray[np.integer], items: int) -> Pairs:
+def pairs_of(
+    person: Ints, item: npt.NDArray[np.integer], value: npt.NDArray[np.integer], items: int
+) -> Pairs:
     """Counted over rows that are sorted by person, then by item, each item once for a person."""
     _require(items)
     both, same = (np.zeros(items * items, dtype=np.int64) for _ in range(2))
@@ -205,7 +229,9 @@ def pairs_of(person: Ints, item: npt.NDArray[np.integer], value: npt.NDArray[np.
             place = item[one].astype(np.int64) * items + item[one + apart]
             both += np.bincount(place, minlength=items * items)
             same += np.bincount(place[value[one] == value[one + apart]], minlength=items * items)
-    return Pairs(np.bincount(item, minlength=items), both.reshape(items, items), same.reshape(items, items))
+    return Pairs(
+        np.bincount(item, minlength=items), both.reshape(items, items), same.reshape(items, items)
+    )
 
 
 def bought_pairs(pairs: Pairs, looked_at: int, epsilon: Epsilon, chance: Chance) -> Pairs:
@@ -229,7 +255,9 @@ def similarity(pairs: Pairs) -> Ints:
 
     Noisy numbers may be out of range: a similarity is at least 0 and at most 1.
     """
-    either = np.maximum(pairs.single[:, None] + pairs.single[None, :] - pairs.both - pairs.both.T, 1)
+    either = np.maximum(
+        pairs.single[:, None] + pairs.single[None, :] - pairs.both - pairs.both.T, 1
+    )
     same = np.clip(pairs.same + pairs.same.T, 0, either)
     distance: Ints = SAME - (same / either * SAME).astype(np.int64)
     np.fill_diagonal(distance, 0)

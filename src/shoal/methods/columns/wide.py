@@ -52,7 +52,11 @@ class Coded:
         if self.listed:
             return (*self.values, None), codes
         occurs = np.bincount(codes, minlength=self.null + 1) > 0
-        values = [value for value, there in zip((*self.values, None), occurs.tolist(), strict=True) if there]
+        values = [
+            value
+            for value, there in zip((*self.values, None), occurs.tolist(), strict=True)
+            if there
+        ]
         return values, (np.cumsum(occurs) - 1).astype(smallest(self.null + 1))[codes]
 
 
@@ -61,10 +65,18 @@ def coded(table: Table, name: str, level: int | None) -> Coded:
     column = table.column(name)
     missing = np.array([key is None for key in column.keys], dtype=np.bool_)
     if level is None:
-        return Coded(tuple(key for key in column.keys if key is not None), column.codes, False)  # null is the last code already
+        return Coded(
+            tuple(key for key in column.keys if key is not None), column.codes, False
+        )  # null is the last code already
     tree = table.hierarchy(name)
-    labels = tree.labels[level][:-1] if tree.has_missing and level < tree.height else tree.labels[level]
-    place = np.where(missing, len(labels), tree.maps[level][table.leaf_of(name)]) if len(missing) else np.zeros(1)
+    labels = (
+        tree.labels[level][:-1] if tree.has_missing and level < tree.height else tree.labels[level]
+    )
+    place = (
+        np.where(missing, len(labels), tree.maps[level][table.leaf_of(name)])
+        if len(missing)
+        else np.zeros(1)
+    )
     return Coded(labels, place.astype(smallest(len(labels) + 1))[column.codes], True)
 
 
@@ -89,7 +101,11 @@ class Wide:
 
     @classmethod
     def of(
-        cls, table: Table, names: Sequence[str], levels: Mapping[str, int], chosen: npt.NDArray[np.intp] | None = None
+        cls,
+        table: Table,
+        names: Sequence[str],
+        levels: Mapping[str, int],
+        chosen: npt.NDArray[np.intp] | None = None,
     ) -> "Wide":
         """The columns of a table, those that have one at their level; of all rows, or of the chosen ones."""
         table.columns(names)
@@ -116,17 +132,28 @@ class Wide:
             count = noisy(found.count, parameters, chance)
             some = np.flatnonzero(count)
             given += found.total
-            parts.append(dict(zip(found.names, (codes[some] for codes in found.codes), strict=True)))
+            parts.append(
+                dict(zip(found.names, (codes[some] for codes in found.codes), strict=True))
+            )
             often.append(count[some])
         count = np.concatenate(often)
         repeated = np.ones_like(count) if counts else count
         sizes = [len(one) for one in often]
-        laid: Laid = {COLUMN_GROUP: (None, np.repeat(np.repeat(np.arange(1, len(groups) + 1), sizes), repeated))}
+        laid: Laid = {
+            COLUMN_GROUP: (
+                None,
+                np.repeat(np.repeat(np.arange(1, len(groups) + 1), sizes), repeated),
+            )
+        }
         for place, (name, column) in enumerate(self.columns.items()):
             if any(place in places for places in groups):
                 padding = (np.full(size, column.null) for size in sizes)
-                codes = np.concatenate([part.get(name, pad) for part, pad in zip(parts, padding, strict=True)])
-                laid[name] = column.released(np.repeat(codes.astype(smallest(column.null + 1)), repeated))
+                codes = np.concatenate(
+                    [part.get(name, pad) for part, pad in zip(parts, padding, strict=True)]
+                )
+                laid[name] = column.released(
+                    np.repeat(codes.astype(smallest(column.null + 1)), repeated)
+                )
         if counts:
             laid[COUNT] = None, count
         return laid, given, int(count.sum())
@@ -141,7 +168,11 @@ class Wide:
         if most < len(groups) and len(given) and given.sum(axis=1).max() > most:
             weights = self._bounded(given, most, chance)
         for at, places in enumerate(groups):
-            weight = np.where(given[:, at], counts.count, 0) if weights is None else weights[:, at].astype(np.int64)
+            weight = (
+                np.where(given[:, at], counts.count, 0)
+                if weights is None
+                else weights[:, at].astype(np.int64)
+            )
             some = np.flatnonzero(weight)
             yield group(
                 [counts.names[place] for place in places],
@@ -152,7 +183,10 @@ class Wide:
 
     def _given(self, groups: Groups) -> Bools:
         """Which distinct row gives which group a value."""
-        there = [codes != card - 1 for codes, card in zip(self.counts.codes, self.counts.cards, strict=True)]
+        there = [
+            codes != card - 1
+            for codes, card in zip(self.counts.codes, self.counts.cards, strict=True)
+        ]
         nothing = np.zeros((len(groups), self.counts.distinct), dtype=np.bool_)
         for own, places in zip(nothing, groups, strict=True):
             for place in places:
@@ -162,7 +196,9 @@ class Wide:
     def _bounded(self, given: Bools, most: int, chance: Chance) -> Codes:
         """How many of the records of each distinct row give each group a value, when each gives at most `most`."""
         records = np.repeat(np.arange(self.counts.distinct), self.counts.count)
-        weights: Codes = np.zeros(given.shape, dtype=smallest(int(self.counts.count.max(initial=0)) + 1))
+        weights: Codes = np.zeros(
+            given.shape, dtype=smallest(int(self.counts.count.max(initial=0)) + 1)
+        )
         for start in range(0, len(records), _RECORDS):
             which = records[start : start + _RECORDS]
             kept = given[which]

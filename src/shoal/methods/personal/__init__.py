@@ -89,18 +89,26 @@ class Personal:
         object.__setattr__(self, "weights", Risk(self.model, self.weights).weights)
         by_column(self.wishes, "wishes")
         if not all(isinstance(wish, Wish) for wish in self.wishes.values()):
-            raise ParameterError("`wishes` are what people may choose, each a Wish, such as {'strict': Wish(utility='0.3')}")
+            raise ParameterError(
+                "`wishes` are what people may choose, each a Wish, such as {'strict': Wish(utility='0.3')}"
+            )
         if self.register is not None and not isinstance(self.register, Table):
-            raise ParameterError(f"`register` is a table, not a {type(self.register).__name__}; make one with shoal.table")
+            raise ParameterError(
+                f"`register` is a table, not a {type(self.register).__name__}; make one with shoal.table"
+            )
         if self.wishes and self.choice is None:
-            raise ParameterError("`wishes` say what people may choose; say with `choice` which column has what they chose")
+            raise ParameterError(
+                "`wishes` say what people may choose; say with `choice` which column has what they chose"
+            )
         if self.choice is not None and not self.wishes:
             usual = {"strict": Wish(share / 2), "normal": Wish(), "open": Wish((1 + share) / 2)}
             object.__setattr__(self, "wishes", usual)
         for chosen, wish in self.wishes.items():
             if wish.weights is not None:
                 weights = Risk(self.model, wish.weights).weights
-                object.__setattr__(self, "wishes", {**self.wishes, chosen: replace(wish, weights=weights)})
+                object.__setattr__(
+                    self, "wishes", {**self.wishes, chosen: replace(wish, weights=weights)}
+                )
         whole(self.effort, "effort")
         whole(self.power, "power", 0)
         object.__setattr__(self, "pull", fraction(self.pull, "pull", 0, above=True))
@@ -108,7 +116,9 @@ class Personal:
     def promise(self, schema: Schema) -> Promise:
         """The floors, how risk and utility are counted, and whether the risk is the lowest or only a low one."""
         if not schema.having(Role.QUASI):
-            raise ParameterError("the table has no quasi-identifying column to generalise; give one that role")
+            raise ParameterError(
+                "the table has no quasi-identifying column to generalise; give one that role"
+            )
         if self.choice is not None and self.choice not in schema.roles:
             raise ParameterError(
                 f"`choice` is {self.choice!r}, which is no column of the table; name the one with people's choices"
@@ -117,13 +127,27 @@ class Personal:
             raise ParameterError(
                 f"`choice` {self.choice!r} is quasi-identifying; a column of choices is not generalised, give it another role"
             )
-        hierarchies = {name: schema.hierarchies[name] for name in schema.having(Role.QUASI) if name in schema.hierarchies}
+        hierarchies = {
+            name: schema.hierarchies[name]
+            for name in schema.having(Role.QUASI)
+            if name in schema.hierarchies
+        }
         if len(hierarchies) == len(schema.having(Role.QUASI)):
             self.sums(hierarchies)  # an error for weights that name what is not there
-        floors = [Fraction(self.utility)] + [Fraction(w.utility) for w in self.wishes.values() if w.utility is not None]
-        return LowestRisk(min(floors), self.solver, self.measure, self.model, "table" if self.register is None else "register")
+        floors = [Fraction(self.utility)] + [
+            Fraction(w.utility) for w in self.wishes.values() if w.utility is not None
+        ]
+        return LowestRisk(
+            min(floors),
+            self.solver,
+            self.measure,
+            self.model,
+            "table" if self.register is None else "register",
+        )
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """The table, each record at its own levels; none is left out."""
         promise = self.promise(Schema.of(table))
         chance = chance or Chance()
@@ -133,14 +157,18 @@ class Personal:
         facts = people.facts(found)
         if self.solver != "exact" and prod(height + 1 for height in people.crowds.heights) <= KNOWN:
             exactly = replace(people, method=replace(self, solver="exact"))
-            facts["lowest_risk"] = exactly.facts(exactly.solve(chance, lambda *_: said(1, 1, "finding the lowest risk")))["risk"]
+            facts["lowest_risk"] = exactly.facts(
+                exactly.solve(chance, lambda *_: said(1, 1, "finding the lowest risk"))
+            )["risk"]
         return Release(
             lay_out(table, people.shown(found), rows=people.rows),
             certify(table, self, promise, chance, whole=True),
             facts=facts,
         )
 
-    def sums(self, hierarchies: Mapping[str, Hierarchy]) -> tuple[Sum, dict[str | None, tuple[Sum, Fraction]]]:
+    def sums(
+        self, hierarchies: Mapping[str, Hierarchy]
+    ) -> tuple[Sum, dict[str | None, tuple[Sum, Fraction]]]:
         """The utility; and for every choice, and for none, the sensitivity and the share to keep."""
         wanted: dict[str | None, tuple[Sum, Fraction]] = {}
         for chosen, wish in ((None, Wish()), *self.wishes.items()):
@@ -194,7 +222,9 @@ class People:
         if self.method.solver == "exact":
             found = lowest(self.crowds, self.utility, self.wanted, told)
         else:
-            solver = import_module(f"shoal.methods.personal.{self.method.solver}")  # each needs libraries of its own
+            solver = import_module(
+                f"shoal.methods.personal.{self.method.solver}"
+            )  # each needs libraries of its own
             found = solver.search(self, chance, told)
         told(1, 1)
         return found
@@ -237,8 +267,14 @@ def _plain(table: Table, rows: Counts, hierarchies: Mapping[str, Hierarchy]) -> 
     own = [name for name in rows.names if name in table.hierarchies and name not in hierarchies]
     if not own:
         return rows
-    codes = [table.leaves(name) if name in hierarchies else table.column(name).codes for name in rows.names]
-    cards = [len(table.hierarchy(n).maps[0]) if n in hierarchies else len(table.column(n).keys) for n in rows.names]
+    codes = [
+        table.leaves(name) if name in hierarchies else table.column(name).codes
+        for name in rows.names
+    ]
+    cards = [
+        len(table.hierarchy(n).maps[0]) if n in hierarchies else len(table.column(n).keys)
+        for n in rows.names
+    ]
     return group(rows.names, codes, cards)
 
 
@@ -246,17 +282,26 @@ def _register(register: Table, table: Table) -> Counts:
     """A register's people by the hierarchies of a table."""
     absent = [name for name in table.quasi if name not in register.names]
     if absent:
-        raise ColumnError(f"the register has no column {listed(absent)}, which the table's risk is about")
+        raise ColumnError(
+            f"the register has no column {listed(absent)}, which the table's risk is about"
+        )
     own = {name: table.hierarchies[name] for name in table.quasi}
     return Embedded().count(replace(register, hierarchies=own), table.quasi)
 
 
-def _choices(method: Personal, table: Table, rows: Counts, known: Sequence[str | None]) -> npt.NDArray[np.intp]:
+def _choices(
+    method: Personal, table: Table, rows: Counts, known: Sequence[str | None]
+) -> npt.NDArray[np.intp]:
     """The number of what the people of every row chose; those who chose nothing have that of None."""
     if method.choice is None:
         return np.zeros(rows.distinct, dtype=np.intp)
     keys = table.column(method.choice).keys
-    numbers = np.array([known.index(text) if (text := None if key is None else str(key)) in known else -1 for key in keys])
+    numbers = np.array(
+        [
+            known.index(text) if (text := None if key is None else str(key)) in known else -1
+            for key in keys
+        ]
+    )
     if (numbers < 0).any():
         raise ColumnError(
             f"column {method.choice!r} has {int((numbers < 0).sum()):,} choices that are none of {listed([*method.wishes])}; "

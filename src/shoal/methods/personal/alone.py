@@ -45,12 +45,16 @@ class Alone:
     def draw(self, chance: Chance, size: int) -> list[int]:
         """Some rows, none twice: the likelier the more risk their people have together. None where there is no risk."""
         units = [float(want.sensitivity.unit) for want in self.best.wanted]
-        risk = self._often * np.concatenate([risk / unit for risk, unit in zip(self.best.risk, units, strict=True)])
+        risk = self._often * np.concatenate(
+            [risk / unit for risk, unit in zip(self.best.risk, units, strict=True)]
+        )
         highest = risk.max(initial=0)
         if highest == 0:
             return []
         ends = np.cumsum(np.ceil(risk / highest * FINE).astype(np.int64))
-        drawn = np.searchsorted(ends, chance.belows(int(ends[-1]), size).astype(np.int64), side="right")
+        drawn = np.searchsorted(
+            ends, chance.belows(int(ends[-1]), size).astype(np.int64), side="right"
+        )
         return list(dict.fromkeys(drawn.tolist()))
 
     def place(self, row: int) -> tuple[int, int]:
@@ -91,7 +95,9 @@ class Alone:
         return found
 
     def _levels(self, tables: Sequence[Ints], row: int) -> Ints:
-        return np.stack([table[leaf] for table, leaf in zip(tables, self._leaves(row), strict=True)])
+        return np.stack(
+            [table[leaf] for table, leaf in zip(tables, self._leaves(row), strict=True)]
+        )
 
     def _leaves(self, row: int) -> list[int]:
         number, place = self.place(row)
@@ -101,7 +107,9 @@ class Alone:
     def risks(self, row: int, nodes: Sequence[Node]) -> Floats:
         """The risk of a row at some nodes, in units."""
         sensitivities, columns = self.sensitivities(row), np.arange(len(self.heights))
-        shown = sensitivities[columns, np.array(nodes, dtype=np.intp).reshape(len(nodes), -1)].sum(axis=1)
+        shown = sensitivities[columns, np.array(nodes, dtype=np.intp).reshape(len(nodes), -1)].sum(
+            axis=1
+        )
         risks: Floats = shown / self.sizes(row, nodes)
         return risks
 
@@ -109,7 +117,9 @@ class Alone:
         """How many people a row could be about at some nodes."""
         alike = [
             [self._alike(column, level, leaf) for level in range(height)]
-            for column, (height, leaf) in enumerate(zip(self.crowds.heights, self._leaves(row), strict=True))
+            for column, (height, leaf) in enumerate(
+                zip(self.crowds.heights, self._leaves(row), strict=True)
+            )
         ]
         common = np.tile(self._everyone, (len(nodes), 1))
         for mine, node in zip(common, nodes, strict=True):

@@ -38,17 +38,33 @@ class Crowds:
     itself the table; where it has fewer people with the values of a row than the table, it is taken to have missed some.
     """
 
-    def __init__(self, rows: Counts, hierarchies: Mapping[str, Hierarchy], register: Counts | None = None) -> None:
+    def __init__(
+        self, rows: Counts, hierarchies: Mapping[str, Hierarchy], register: Counts | None = None
+    ) -> None:
         self.rows, self.hierarchies = rows, tuple(hierarchies.values())
         self.heights: Node = tuple(hierarchy.height for hierarchy in self.hierarchies)
-        names, cards = tuple(hierarchies), [len(hierarchy.maps[0]) for hierarchy in self.hierarchies]
-        everyone = rows.over(names) if register is None else _completed(register.over(names), rows.over(names))
+        names, cards = (
+            tuple(hierarchies),
+            [len(hierarchy.maps[0]) for hierarchy in self.hierarchies],
+        )
+        everyone = (
+            rows.over(names)
+            if register is None
+            else _completed(register.over(names), rows.over(names))
+        )
         self.everyone = everyone
         """The distinct rows of the register, with all rows of the table, and how many people have each."""
         self.people = everyone.total
-        memory.require(everyone.distinct * (60 + 4 * len(names)), f"counting {everyone.distinct:,} rows", "use fewer columns")
+        memory.require(
+            everyone.distinct * (60 + 4 * len(names)),
+            f"counting {everyone.distinct:,} rows",
+            "use fewer columns",
+        )
         self._weights = everyone.count.astype(np.float64)
-        self._cards = [[hierarchy.cardinality(level) for level in range(hierarchy.height + 1)] for hierarchy in self.hierarchies]
+        self._cards = [
+            [hierarchy.cardinality(level) for level in range(hierarchy.height + 1)]
+            for hierarchy in self.hierarchies
+        ]
         self._packs: list[tuple[range, npt.NDArray[np.intp]]] = []
         for axes in packs_of(cards):
             packed = np.zeros(everyone.distinct, dtype=np.intp)
@@ -57,7 +73,9 @@ class Crowds:
                 packed += everyone.codes[axis]
             self._packs.append((axes, packed))
         self._known: dict[object, tuple[npt.NDArray[np.intp], int]] = {}
-        self._sums: dict[object, tuple[int, Ints | None, Sum]] = {}  # with the sum itself, whose id stays in use
+        self._sums: dict[
+            object, tuple[int, Ints | None, Sum]
+        ] = {}  # with the sum itself, whose id stays in use
 
     def sizes(self, node: Node) -> Ints:
         """For everyone's row how many people its generalisation at a node fits."""
@@ -134,7 +152,9 @@ class Crowds:
     def sum_of(self, total: Sum, rows: Index, levels: npt.NDArray[np.uint8]) -> Ints:
         """A sum over columns for some rows, each at levels of its own."""
         found = np.zeros(len(rows), dtype=np.int64)
-        for column, (hierarchy, parts) in enumerate(zip(self.hierarchies, total.parts, strict=True)):
+        for column, (hierarchy, parts) in enumerate(
+            zip(self.hierarchies, total.parts, strict=True)
+        ):
             leaves = self.everyone.codes[column][rows]
             for level, (codes, part) in enumerate(zip(hierarchy.maps, parts, strict=True)):
                 here = levels[:, column] == level
@@ -201,10 +221,16 @@ class Best:
     """
 
     def __init__(self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted]) -> None:
-        self.crowds, self.utility, self.wanted = crowds, utility, [comparable(want, crowds) for want in wanted]
+        self.crowds, self.utility, self.wanted = (
+            crowds,
+            utility,
+            [comparable(want, crowds) for want in wanted],
+        )
         self.risk: list[Floats] = [np.full(len(want.rows), np.inf) for want in wanted]
         self.worth: list[Ints] = [np.full(len(want.rows), -1, dtype=np.int64) for want in wanted]
-        self.place: list[npt.NDArray[np.int32]] = [np.full(len(want.rows), -1, dtype=np.int32) for want in wanted]
+        self.place: list[npt.NDArray[np.int32]] = [
+            np.full(len(want.rows), -1, dtype=np.int32) for want in wanted
+        ]
         self.nodes: list[Node] = []
         """The nodes that some row took at some time."""
         self.offered: set[Node] = set()
@@ -212,7 +238,10 @@ class Best:
 
     def reachable(self, node: Node) -> bool:
         """Whether some row could keep its utility at a node."""
-        most = sum(int(by[level].max(initial=0)) for by, level in zip(self.utility.parts, node, strict=True))
+        most = sum(
+            int(by[level].max(initial=0))
+            for by, level in zip(self.utility.parts, node, strict=True)
+        )
         return any(most >= want.floor for want in self.wanted)
 
     def offer(self, node: Node, among: Sequence[Index] | None = None) -> int:
@@ -232,7 +261,9 @@ class Best:
             risk = _at(self.crowds.sum_at(want.sensitivity, node), rows) / sizes[rows]
             worths = _at(worth, rows)
             best, kept = self.risk[number][some], self.worth[number][some]
-            better = np.flatnonzero(self.better(number, risk, worths, best, kept) & (worths >= want.floor))
+            better = np.flatnonzero(
+                self.better(number, risk, worths, best, kept) & (worths >= want.floor)
+            )
             if len(better):
                 where = better if among is None else among[number][better]
                 self.risk[number][where], self.place[number][where] = risk[better], len(self.nodes)
@@ -242,17 +273,23 @@ class Best:
             self.nodes.append(node)
         return taken
 
-    def better(self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints) -> npt.NDArray[np.bool_]:
+    def better(
+        self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints
+    ) -> npt.NDArray[np.bool_]:
         """Whether rows of a `Wanted` are better off with a risk and a worth than with the best so far."""
         found: npt.NDArray[np.bool_] = (risk < best) | ((risk == best) & (worth > kept))
         return found
 
     def chosen(self) -> list[Chosen]:
         """What every row has now."""
-        levels = np.array(self.nodes, dtype=np.uint8).reshape(len(self.nodes), len(self.crowds.heights))
+        levels = np.array(self.nodes, dtype=np.uint8).reshape(
+            len(self.nodes), len(self.crowds.heights)
+        )
         return [
             Chosen(levels[place], risk / float(want.sensitivity.unit), worth)
-            for want, place, risk, worth in zip(self.wanted, self.place, self.risk, self.worth, strict=True)
+            for want, place, risk, worth in zip(
+                self.wanted, self.place, self.risk, self.worth, strict=True
+            )
         ]
 
 
@@ -272,7 +309,14 @@ def _completed(register: Counts, rows: Counts) -> Counts:
     """The register, with at least as many people of every kind as there are rows."""
     codes = [np.concatenate(pair) for pair in zip(register.codes, rows.codes, strict=True)]
     ours = np.repeat(np.array([0, 1], dtype=np.uint8), [register.distinct, rows.distinct])
-    both = group((*rows.names, ""), [*codes, ours], [*rows.cards, 2], np.concatenate((register.count, rows.count)))
+    both = group(
+        (*rows.names, ""),
+        [*codes, ours],
+        [*rows.cards, 2],
+        np.concatenate((register.count, rows.count)),
+    )
     alone = group(rows.names, both.codes[:-1], rows.cards)
     first = np.cumsum(alone.count) - alone.count
-    return replace(alone, count=np.maximum.reduceat(both.count, first) if len(first) else alone.count)
+    return replace(
+        alone, count=np.maximum.reduceat(both.count, first) if len(first) else alone.count
+    )

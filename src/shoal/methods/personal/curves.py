@@ -115,7 +115,11 @@ class Curve(_Told):
             for of, risk in (("mean", point.risk), ("highest", point.highest))
         ]
         line = alt.Chart(alt.Data(values=rows)).mark_line(point=True)
-        layers = [line.encode(across, _risk(alt, rows), alt.Color("of:N", title="risk", sort=["highest", "mean"]))]
+        layers = [
+            line.encode(
+                across, _risk(alt, rows), alt.Color("of:N", title="risk", sort=["highest", "mean"])
+            )
+        ]
         if self.half is not None:
             layers += _rule(alt, "half the mean risk", self.half.floor)
         return _titled(alt, "Risk against utility", layers)
@@ -174,9 +178,14 @@ class Staircase(_Told):
         """The lowest risk over the utility kept, and where it is halved."""
         alt = charts.library()
         across = _utility(alt, "utility", "share of utility kept")
-        rows = [{"utility": float(step.utility), "risk": step.risk, "people": step.people} for step in self.steps]
+        rows = [
+            {"utility": float(step.utility), "risk": step.risk, "people": step.people}
+            for step in self.steps
+        ]
         line = alt.Chart(alt.Data(values=rows)).mark_line(point=True, interpolate="step-before")
-        layers = [line.encode(across, _risk(alt, rows), tooltip=["utility:Q", "risk:Q", "people:Q"])]
+        layers = [
+            line.encode(across, _risk(alt, rows), tooltip=["utility:Q", "risk:Q", "people:Q"])
+        ]
         layers += _rule(alt, "kept for this person", self.floor, line=1)
         if self.half is not None:
             layers += _rule(alt, "half the risk", self.half.utility)
@@ -212,19 +221,40 @@ class Comparison(_Told):
     def chart(self) -> "LayerChart":
         """The mean risks over the mean utility, with the k of every k-anonymous table."""
         alt = charts.library()
-        across = _utility(alt, "utility", "mean share of utility that k-anonymous tables keep", whole=False)
+        across = _utility(
+            alt, "utility", "mean share of utility that k-anonymous tables keep", whole=False
+        )
         marks: dict[tuple[str, float, float], list[str]] = {}
         for row in self.rows:
             anonymous = f"k-anonymous, {'optimal' if row.optimal else 'arbitrary'}"
-            risks = {anonymous: row.k_anonymous, "personal, exact": row.exact, "personal, genetic": row.genetic}
+            risks = {
+                anonymous: row.k_anonymous,
+                "personal, exact": row.exact,
+                "personal, genetic": row.genetic,
+            }
             for of, risk in risks.items():
                 marks.setdefault((of, float(row.utility), risk), []).append(str(row.k))
-        rows = [{"of": of, "utility": x, "risk": risk, "k": ", ".join(ks)} for (of, x, risk), ks in marks.items()]
-        base = alt.Chart(alt.Data(values=rows)).encode(across, _risk(alt, rows), alt.Color("of:N", title="mean risk"))
-        dashed = alt.condition("datum.of == 'personal, genetic'", alt.value([6, 4]), alt.value([1, 0]))  # exact shows through it
-        lines = base.mark_line(point=True).encode(strokeDash=dashed, tooltip=["of:N", "k:N", "utility:Q", "risk:Q"])
-        labels = base.mark_text(dy=-9).encode(text="k:N").transform_filter("indexof(datum.of, 'k-anonymous') == 0")
-        return _titled(alt, "Personal generalisation beside k-anonymity (numbers are k)", [lines, labels])
+        rows = [
+            {"of": of, "utility": x, "risk": risk, "k": ", ".join(ks)}
+            for (of, x, risk), ks in marks.items()
+        ]
+        base = alt.Chart(alt.Data(values=rows)).encode(
+            across, _risk(alt, rows), alt.Color("of:N", title="mean risk")
+        )
+        dashed = alt.condition(
+            "datum.of == 'personal, genetic'", alt.value([6, 4]), alt.value([1, 0])
+        )  # exact shows through it
+        lines = base.mark_line(point=True).encode(
+            strokeDash=dashed, tooltip=["of:N", "k:N", "utility:Q", "risk:Q"]
+        )
+        labels = (
+            base.mark_text(dy=-9)
+            .encode(text="k:N")
+            .transform_filter("indexof(datum.of, 'k-anonymous') == 0")
+        )
+        return _titled(
+            alt, "Personal generalisation beside k-anonymity (numbers are k)", [lines, labels]
+        )
 
 
 def tradeoff(
@@ -246,12 +276,16 @@ def tradeoff(
     """
     shares = {fraction(share, "floors", 0, 1) for share in floors}
     if not shares:
-        raise ParameterError("`floors` are shares of utility, at least one; leave them out for steps of a twentieth")
+        raise ParameterError(
+            "`floors` are shares of utility, at least one; leave them out for steps of a twentieth"
+        )
     records, chance, report = _Records.of(table, method), chance or Chance(), progress or silent
     as_it_is = records.point(Fraction(1), records.at((0,) * len(table.quasi)))
     limit = as_it_is.risk / 2 * (1 + ROUNDING)
     points, below, above = [], None, None
-    asked = sorted({Fraction(0), *shares, Fraction(1)})  # the ends are cheap, and halving may need them
+    asked = sorted(
+        {Fraction(0), *shares, Fraction(1)}
+    )  # the ends are cheap, and halving may need them
     for done, share in enumerate(asked):
         found = records.solve(share, method.solver, chance, _part(report, done, len(asked) + 1))
         points.append(records.point(share, found))
@@ -262,9 +296,13 @@ def tradeoff(
     half = None if below is None else below[0]
     if below and above and method.solver == "exact":
         part = _part(report, len(asked), len(asked) + 1)
-        share = records.last_within(limit, (below[0].floor, below[1]), (above[0].floor, above[1]), part)
+        share = records.last_within(
+            limit, (below[0].floor, below[1]), (above[0].floor, above[1]), part
+        )
         half = records.point(share, records.solve(share, "exact", chance, part))
-    return Curve(tuple(point for point in points if point.floor in shares), as_it_is, half, method.solver)
+    return Curve(
+        tuple(point for point in points if point.floor in shares), as_it_is, half, method.solver
+    )
 
 
 def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
@@ -278,26 +316,44 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
     True
     """
     if whole(row, "row", 0) >= table.rows:
-        raise ParameterError(f"`row` {row:,} is not in the table, which has {table.rows:,} rows, the first being 0")
+        raise ParameterError(
+            f"`row` {row:,} is not in the table, which has {table.rows:,} rows, the first being 0"
+        )
     people = _Records.of(table, method).people
-    crowds, utility, shape = people.crowds, people.utility, [height + 1 for height in people.crowds.heights]
+    crowds, utility, shape = (
+        people.crowds,
+        people.utility,
+        [height + 1 for height in people.crowds.heights],
+    )
     nodes = prod(shape)
     if nodes > LARGEST:
         raise TooLargeError(
             f"the lattice has {nodes:,} nodes and {LARGEST:,} can be searched for one person; take levels out of the "
             "hierarchies, or use fewer quasi-identifying columns"
         )
-    memory.require(nodes * 64, f"weighing {nodes:,} ways to show a record", "use fewer quasi-identifying columns")
+    memory.require(
+        nodes * 64,
+        f"weighing {nodes:,} ways to show a record",
+        "use fewer quasi-identifying columns",
+    )
     sensitivity, share = method.sums(people.hierarchies)[1][_chosen(method, table, row)]
     want = comparable(Wanted.of(sensitivity, utility, share, np.zeros(0, dtype=np.intp)), crowds)
     leaves = [int(table.leaves(name)[row]) for name in people.hierarchies]
-    joins, worth, shown = np.zeros(crowds.everyone.distinct, dtype=np.intp), *np.zeros((2, *shape), dtype=np.int64)
+    joins, worth, shown = (
+        np.zeros(crowds.everyone.distinct, dtype=np.intp),
+        *np.zeros((2, *shape), dtype=np.int64),
+    )
     for column, (hierarchy, leaf) in enumerate(zip(crowds.hierarchies, leaves, strict=True)):
         apart = np.sum([codes != codes[leaf] for codes in hierarchy.maps], axis=0)
         joins = joins * shape[column] + apart[crowds.everyone.codes[column]]
         for total, of in ((worth, utility), (shown, want.sensitivity)):
-            levels = [part[codes[leaf]] for part, codes in zip(of.parts[column], hierarchy.maps, strict=True)]
-            total += np.reshape(levels, [-1 if other == column else 1 for other in range(len(shape))])
+            levels = [
+                part[codes[leaf]]
+                for part, codes in zip(of.parts[column], hierarchy.maps, strict=True)
+            ]
+            total += np.reshape(
+                levels, [-1 if other == column else 1 for other in range(len(shape))]
+            )
     sizes = np.bincount(joins, crowds.everyone.count, nodes).astype(np.int64).reshape(shape)
     for column in range(len(shape)):
         np.cumsum(sizes, axis=column, out=sizes)
@@ -305,7 +361,10 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
 
     def step(place: int) -> Step:
         node = [int(level) for level in np.unravel_index(place, shape)]
-        texts = [tree.labels[at][tree.maps[at][leaf]] for tree, at, leaf in zip(crowds.hierarchies, node, leaves, strict=True)]
+        texts = [
+            tree.labels[at][tree.maps[at][leaf]]
+            for tree, at, leaf in zip(crowds.hierarchies, node, leaves, strict=True)
+        ]
         return Step(
             Fraction(int(worth.flat[place]), utility.most) if utility.most else Fraction(1),
             float(risk[place]) / float(want.sensitivity.unit),
@@ -314,7 +373,9 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
             dict(zip(people.hierarchies, texts, strict=True)),
         )
 
-    order = np.lexsort((risk, -worth.ravel()))  # worth most first, and of equal ones the lowest risk
+    order = np.lexsort(
+        (risk, -worth.ravel())
+    )  # worth most first, and of equal ones the lowest risk
     before = np.minimum.accumulate(np.append(np.inf, risk[order][:-1]))
     return Staircase(tuple(map(step, order[risk[order] < before][::-1].tolist())), step(0), share)
 
@@ -337,7 +398,9 @@ def compared(
     if not asked:
         raise ParameterError("`ks` are sizes of groups, at least one, such as 5")
     if asked[-1] > table.rows:
-        raise ParameterError(f"no table of {table.rows:,} records is {asked[-1]:,}-anonymous; ask for smaller `ks`")
+        raise ParameterError(
+            f"no table of {table.rows:,} records is {asked[-1]:,}-anonymous; ask for smaller `ks`"
+        )
     whole(tables, "tables")
     records, chance, report = _Records.of(table, method), chance or Chance(), progress or silent
     lattice = Lattice(records.people.rows.over(tuple(table.quasi)), records.people.hierarchies)
@@ -354,9 +417,14 @@ def compared(
             kept = sum(map(records.kept, shown), Fraction(0)) / len(nodes)
             if kept not in solved:  # larger k often have the same optimum
                 parts = [_part(part, 2 * number + second, 4) for second in range(2)]
-                found = [records.solve(kept, solver, chance, told) for solver, told in zip(COMPARED, parts, strict=True)]
+                found = [
+                    records.solve(kept, solver, chance, told)
+                    for solver, told in zip(COMPARED, parts, strict=True)
+                ]
                 solved[kept] = [records.mean([one.risk for one in chosen]) for chosen in found]
-            risk = sum(records.mean([one.risk for one in everyone]) for everyone in shown) / len(nodes)
+            risk = sum(records.mean([one.risk for one in everyone]) for everyone in shown) / len(
+                nodes
+            )
             rows.append(Against(k, nodes is best, len(nodes), kept, risk, *solved[kept]))
     return Comparison(tuple(rows))
 
@@ -374,10 +442,16 @@ class _Records:
         people, counts = People.of(method, table), []
         for number, want in enumerate(people.wanted):
             mine = np.flatnonzero(people.want == number)
-            counts.append(np.bincount(people.place[mine], people.rows.count[mine], len(want.rows)).astype(np.int64))
+            counts.append(
+                np.bincount(people.place[mine], people.rows.count[mine], len(want.rows)).astype(
+                    np.int64
+                )
+            )
         return cls(people, counts)
 
-    def solve(self, share: Fraction, solver: Solver, chance: Chance, progress: Progress) -> list[Chosen]:
+    def solve(
+        self, share: Fraction, solver: Solver, chance: Chance, progress: Progress
+    ) -> list[Chosen]:
         """What a solver chooses where everybody keeps a share of utility."""
 
         def told(done: int, total: int, what: str) -> None:
@@ -393,25 +467,35 @@ class _Records:
         sizes, worth = crowds.sizes(node), crowds.sum_at(self.people.utility, node)
         for want in (comparable(want, crowds) for want in self.people.wanted):
             shown, worths = (
-                np.broadcast_to(total, sizes.shape)[want.rows] for total in (crowds.sum_at(want.sensitivity, node), worth)
+                np.broadcast_to(total, sizes.shape)[want.rows]
+                for total in (crowds.sum_at(want.sensitivity, node), worth)
             )
             levels = np.tile(np.array(node, dtype=np.uint8), (len(want.rows), 1))
-            found.append(Chosen(levels, shown / sizes[want.rows] / float(want.sensitivity.unit), worths))
+            found.append(
+                Chosen(levels, shown / sizes[want.rows] / float(want.sensitivity.unit), worths)
+            )
         return found
 
     def mean(self, risks: Sequence[Floats]) -> float:
         """The mean risk of the records."""
-        return float(sum(often @ risk for often, risk in zip(self.counts, risks, strict=True))) / max(self.people.rows.total, 1)
+        return float(
+            sum(often @ risk for often, risk in zip(self.counts, risks, strict=True))
+        ) / max(self.people.rows.total, 1)
 
     def kept(self, found: Sequence[Chosen]) -> Fraction:
         """The mean share of utility that the records keep; it becomes a floor, so it is exact."""
-        worth = sum(sum(map(mul, often.tolist(), one.worth.tolist())) for often, one in zip(self.counts, found, strict=True))
+        worth = sum(
+            sum(map(mul, often.tolist(), one.worth.tolist()))
+            for often, one in zip(self.counts, found, strict=True)
+        )
         return Fraction(worth, max(self.people.utility.most * self.people.rows.total, 1))
 
     def point(self, share: Fraction, found: Sequence[Chosen]) -> Point:
         """The table as it is shown."""
         highest = max(float(one.risk.max(initial=0)) for one in found)
-        return Point(share, self.mean([one.risk for one in found]), highest, float(self.kept(found)))
+        return Point(
+            share, self.mean([one.risk for one in found]), highest, float(self.kept(found))
+        )
 
     def last_within(
         self,
@@ -430,8 +514,13 @@ class _Records:
         while high - low > 1:
             progress(0, 1, "halving the risk")
             middle, risks = (low + high) // 2, [risk.copy() for risk in within]
-            unlike = [np.flatnonzero(one != other) for one, other in zip(within, beyond, strict=True)]
-            wanted = [replace(want, floor=middle, rows=want.rows[some]) for want, some in zip(people.wanted, unlike, strict=True)]
+            unlike = [
+                np.flatnonzero(one != other) for one, other in zip(within, beyond, strict=True)
+            ]
+            wanted = [
+                replace(want, floor=middle, rows=want.rows[some])
+                for want, some in zip(people.wanted, unlike, strict=True)
+            ]
             found = lowest(people.crowds, people.utility, wanted)
             for risk, some, one in zip(risks, unlike, found, strict=True):
                 risk[some] = one.risk
@@ -504,16 +593,23 @@ def _utility(alt: Any, name: str, title: str, *, whole: bool = True) -> Any:
 def _risk(alt: Any, rows: Sequence[dict[str, Any]]) -> Any:
     """An axis for risks, which are of all sizes: by their logarithm down to the smallest, and linear from there to 0."""
     risks = [row["risk"] for row in rows if row["risk"] > 0] or [1.0]
-    tens = [0, *(10.0**power for power in range(ceil(log10(min(risks))), floor(log10(max(risks))) + 1))]
+    tens = [
+        0,
+        *(10.0**power for power in range(ceil(log10(min(risks))), floor(log10(max(risks))) + 1)),
+    ]
     scale = alt.Scale(type="symlog", constant=min(risks))
     return alt.Y("risk:Q", title="risk", scale=scale, axis=alt.Axis(format="~g", values=tens))
 
 
 def _rule(alt: Any, label: str, at: Fraction, line: int = 0) -> list[Any]:
     """A vertical line with a label at its foot, on a line of its own."""
-    base = alt.Chart(alt.Data(values=[{"at": float(at), "label": f"{label}: {float(at):.1%}"}])).encode(alt.X("at:Q"))
+    base = alt.Chart(
+        alt.Data(values=[{"at": float(at), "label": f"{label}: {float(at):.1%}"}])
+    ).encode(alt.X("at:Q"))
     side = {"align": "right", "dx": -4} if at > Fraction(1, 2) else {"align": "left", "dx": 4}
-    text = base.mark_text(baseline="bottom", **side).encode(text="label:N", y=alt.value(_HEIGHT - 4 - 14 * line))
+    text = base.mark_text(baseline="bottom", **side).encode(
+        text="label:N", y=alt.value(_HEIGHT - 4 - 14 * line)
+    )
     return [base.mark_rule(strokeDash=[4, 3], color="gray"), text]
 
 

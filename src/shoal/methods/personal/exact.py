@@ -26,7 +26,10 @@ LARGEST = 5_000_000
 
 
 def lowest(
-    crowds: Crowds, utility: Sum, wanted: Sequence[Wanted], progress: Callable[[int, int], None] | None = None
+    crowds: Crowds,
+    utility: Sum,
+    wanted: Sequence[Wanted],
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Chosen]:
     """For every row of each `Wanted` the node with the lowest risk that keeps the utility.
 
@@ -39,7 +42,11 @@ def lowest(
             "of the hierarchies, or use fewer quasi-identifying columns"
         )
     kind, kinds = _kinds(crowds, utility)
-    memory.require(nodes * kinds * len(wanted), f"searching {nodes:,} nodes for {kinds:,} kinds of records", "use 'genetic'")
+    memory.require(
+        nodes * kinds * len(wanted),
+        f"searching {nodes:,} nodes for {kinds:,} kinds of records",
+        "use 'genetic'",
+    )
     shape = [height + 1 for height in crowds.heights]
     last = [_last(crowds, utility, want, kind, kinds).reshape(kinds, nodes) for want in wanted]
     kinds_of = [kind[want.rows] for want in wanted]
@@ -49,7 +56,12 @@ def lowest(
         node = tuple(int(level) for level in np.unravel_index(place, shape))
         here = [mask[:, place] for mask in last]
         whole = all(mask.all() for mask in here)
-        best.offer(node, None if whole else [np.flatnonzero(mask[own]) for mask, own in zip(here, kinds_of, strict=True)])
+        best.offer(
+            node,
+            None
+            if whole
+            else [np.flatnonzero(mask[own]) for mask, own in zip(here, kinds_of, strict=True)],
+        )
         if progress is not None and done % 64 == 0:
             progress(done, len(places))
     return refined(best)
@@ -58,15 +70,21 @@ def lowest(
 def _kinds(crowds: Crowds, utility: Sum) -> tuple[Index, int]:
     """Every row's kind: rows of one kind are worth the same at every node."""
     kind, kinds = np.zeros(crowds.everyone.distinct, dtype=np.intp), 1
-    for hierarchy, parts, codes in zip(crowds.hierarchies, utility.parts, crowds.everyone.codes, strict=True):
-        levels = np.stack([part[codes_of] for part, codes_of in zip(parts, hierarchy.maps, strict=True)], axis=1)
+    for hierarchy, parts, codes in zip(
+        crowds.hierarchies, utility.parts, crowds.everyone.codes, strict=True
+    ):
+        levels = np.stack(
+            [part[codes_of] for part, codes_of in zip(parts, hierarchy.maps, strict=True)], axis=1
+        )
         alike, own = np.unique(levels, axis=0, return_inverse=True)
         found, kind = np.unique(kind * len(alike) + own.ravel()[codes], return_inverse=True)
         kinds = len(found)
     return kind, kinds
 
 
-def _last(crowds: Crowds, utility: Sum, want: Wanted, kind: Index, kinds: int) -> npt.NDArray[np.bool_]:
+def _last(
+    crowds: Crowds, utility: Sum, want: Wanted, kind: Index, kinds: int
+) -> npt.NDArray[np.bool_]:
     """For every kind of row and every node whether it keeps the utility wanted and no coarser neighbour does."""
     shape = [height + 1 for height in crowds.heights]
     found = np.zeros((kinds, *shape), dtype=np.bool_)
@@ -74,15 +92,25 @@ def _last(crowds: Crowds, utility: Sum, want: Wanted, kind: Index, kinds: int) -
     one[kind] = np.arange(len(kind))
     for number in np.unique(kind[want.rows]).tolist():
         worth = np.zeros(shape, dtype=np.int64)
-        for column, (hierarchy, parts) in enumerate(zip(crowds.hierarchies, utility.parts, strict=True)):
+        for column, (hierarchy, parts) in enumerate(
+            zip(crowds.hierarchies, utility.parts, strict=True)
+        ):
             leaf = crowds.everyone.codes[column][one[number]]
-            levels = [int(part[codes[leaf]]) for part, codes in zip(parts, hierarchy.maps, strict=True)]
-            worth += np.reshape(levels, [-1 if other == column else 1 for other in range(len(shape))])
+            levels = [
+                int(part[codes[leaf]]) for part, codes in zip(parts, hierarchy.maps, strict=True)
+            ]
+            worth += np.reshape(
+                levels, [-1 if other == column else 1 for other in range(len(shape))]
+            )
         kept = worth >= want.floor
         last = kept.copy()
         for column in range(len(shape)):
-            finer = tuple(slice(-1) if other == column else slice(None) for other in range(len(shape)))
-            coarser = tuple(slice(1, None) if other == column else slice(None) for other in range(len(shape)))
+            finer = tuple(
+                slice(-1) if other == column else slice(None) for other in range(len(shape))
+            )
+            coarser = tuple(
+                slice(1, None) if other == column else slice(None) for other in range(len(shape))
+            )
             last[finer] &= ~kept[coarser]
         found[number] = last
     return found
@@ -113,11 +141,17 @@ def _finer(crowds: Crowds, node: Node, want: Wanted, rows: Index) -> npt.NDArray
     nothing = crowds.sum_of(want.sensitivity, rows, levels) == 0  # of which any crowd will do
     for column, (hierarchy, level) in enumerate(zip(crowds.hierarchies, node, strict=True)):
         leaves, parts = crowds.everyone.codes[column], want.sensitivity.parts[column]
-        lowest, highest = (extreme.reduceat(leaves[people], starts)[mine] for extreme in (np.minimum, np.maximum))
+        lowest, highest = (
+            extreme.reduceat(leaves[people], starts)[mine] for extreme in (np.minimum, np.maximum)
+        )
         own, same = leaves[rows], np.ones(len(rows), dtype=np.bool_)
         shown = parts[level][hierarchy.maps[level][own]]
         for finer in reversed(range(level)):
-            codes = hierarchy.maps[finer]  # leaves are in tree order: what the outermost share, all share
-            same &= ((codes[lowest] == codes[highest]) | nothing) & (parts[finer][codes[own]] == shown)
+            codes = hierarchy.maps[
+                finer
+            ]  # leaves are in tree order: what the outermost share, all share
+            same &= ((codes[lowest] == codes[highest]) | nothing) & (
+                parts[finer][codes[own]] == shown
+            )
             levels[same, column] = finer
     return levels

@@ -60,7 +60,9 @@ def litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]
     return [[tuple(node) for node in np.unique(litter, axis=0).tolist()] for litter in ends]
 
 
-def _paths(alone: Alone, parents: list[int], steps: npt.NDArray[np.intp], chance: Chance) -> npt.NDArray[np.intp]:
+def _paths(
+    alone: Alone, parents: list[int], steps: npt.NDArray[np.intp], chance: Chance
+) -> npt.NDArray[np.intp]:
     """A litter for each of some rows: all steps there are, by number, in the order in which they are taken.
 
     Steps of the path of the row's best node come first. A mutant has lost one of them; one that is crossed has half of them,
@@ -68,20 +70,34 @@ def _paths(alone: Alone, parents: list[int], steps: npt.NDArray[np.intp], chance
     """
     size = len(parents) * LITTER
     drawn = chance.words(size * len(steps)).reshape(size, -1) >> np.uint64(2)
-    nth = np.concatenate([np.arange(height) for height in alone.heights])  # which step of its column each is
+    nth = np.concatenate(
+        [np.arange(height) for height in alone.heights]
+    )  # which step of its column each is
     mates = alone.draw(chance, LITTER)
-    own = np.repeat([alone.heights - alone.node(row) for row in parents], LITTER, axis=0)[:, steps] > nth
-    other = np.resize([alone.heights - alone.node(row) for row in mates], (size, len(alone.heights)))[:, steps] > nth
+    own = (
+        np.repeat([alone.heights - alone.node(row) for row in parents], LITTER, axis=0)[:, steps]
+        > nth
+    )
+    other = (
+        np.resize([alone.heights - alone.node(row) for row in mates], (size, len(alone.heights)))[
+            :, steps
+        ]
+        > nth
+    )
     within = np.tile(np.arange(LITTER), len(parents))[:, None]
     lost = np.argmax(np.where(own, drawn, np.uint64(0)), axis=1)
     later = ~own
     later[np.arange(size), lost] = True
-    rank = np.where(within < MUTANTS, later, np.where(own & (drawn & np.uint64(1) == 0), 0, 2 - other))
+    rank = np.where(
+        within < MUTANTS, later, np.where(own & (drawn & np.uint64(1) == 0), 0, 2 - other)
+    )
     rank[within[:, 0] >= MUTANTS + CROSSED] = 0
     return np.argsort(rank.astype(np.uint64) << np.uint64(62) | drawn, axis=1)
 
 
-def _frontier(order: npt.NDArray[np.intp], heights: npt.NDArray[np.intp], worths: Ints, floors: Ints) -> npt.NDArray[np.intp]:
+def _frontier(
+    order: npt.NDArray[np.intp], heights: npt.NDArray[np.intp], worths: Ints, floors: Ints
+) -> npt.NDArray[np.intp]:
     """The nodes in which paths end: down until a record's utility is kept, then back where it still is."""
     path, columns = np.arange(len(order)), np.arange(len(heights))
     levels = np.tile(heights, (len(order), 1))

@@ -23,7 +23,17 @@ from shoal.methods.personal.crowds import Best, Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import refined
 from shoal.methods.personal.models import Ints, Sum
 
-__all__ = ["SMALL", "Chains", "Found", "Largest", "Record", "climbing", "largest", "least_norm", "search"]
+__all__ = [
+    "SMALL",
+    "Chains",
+    "Found",
+    "Largest",
+    "Record",
+    "climbing",
+    "largest",
+    "least_norm",
+    "search",
+]
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -35,7 +45,9 @@ ROUND = 20  # vertices for one α of one record in a large lattice: other record
 UNTIL = 100_000  # vertices; it ends long before
 PACK = 256  # levels of several columns together that fit one byte
 CLOSE = 1e-10  # of the squared norm: what two products may differ by and count as equal
-LARGEST = 400  # binary digits of either part of a value, so that squares of their products stay finite
+LARGEST = (
+    400  # binary digits of either part of a value, so that squares of their products stay finite
+)
 NONE = 1e-12  # a share of a vertex that counts as none
 
 
@@ -61,7 +73,10 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
         record, known = best.record(int(owner[drawn]), int(place[drawn]))
         left -= 1
         if record.shown(known):
-            for top in (crowds.heights, record.last(chance.permutation(len(crowds.heights)).tolist())):
+            for top in (
+                crowds.heights,
+                record.last(chance.permutation(len(crowds.heights)).tolist()),
+            ):
                 for found in climbing(record, known, top, ROUND):
                     best.offer(found.node)
                     left -= found.passes + 1
@@ -75,15 +90,23 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
 class Largest(Best):
     """For every row the node of the largest value among those offered; nodes that show nothing sensitive have none."""
 
-    def __init__(self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted], pull: Fraction, power: int) -> None:
+    def __init__(
+        self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted], pull: Fraction, power: int
+    ) -> None:
         self.pull, self.power = pull, power
         if power * log2(max(float(utility.most / utility.unit), 1.0)) > LARGEST:
-            raise ParameterError(f"power={power} is too large: no number holds the utility of a record to that power")
+            raise ParameterError(
+                f"power={power} is too large: no number holds the utility of a record to that power"
+            )
         if pull * crowds.people * max(want.sensitivity.unit for want in wanted) > 1 << LARGEST:
-            raise ParameterError("`pull` is too large: no number holds its product with the people of the table")
+            raise ParameterError(
+                "`pull` is too large: no number holds its product with the people of the table"
+            )
         super().__init__(crowds, utility, wanted)
 
-    def better(self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints) -> Bools:
+    def better(
+        self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints
+    ) -> Bools:
         new, old = self.value(number, risk, worth), self.value(number, best, kept)
         found: Bools = (new > old) | ((new == old) & (worth > kept))
         return found
@@ -99,15 +122,27 @@ class Largest(Best):
         """A row of a `Wanted` with all its generalisations, and the node it has now."""
         want = self.wanted[number]
         reach, sensitivity, worth = [], [], []
-        parts = zip(self.crowds.hierarchies, self.crowds.everyone.codes, want.sensitivity.parts, self.utility.parts, strict=True)
+        parts = zip(
+            self.crowds.hierarchies,
+            self.crowds.everyone.codes,
+            want.sensitivity.parts,
+            self.utility.parts,
+            strict=True,
+        )
         for hierarchy, codes, shown, kept in parts:
             leaf = codes[want.rows[place]]
             differ = np.array([of_leaf != of_leaf[leaf] for of_leaf in hierarchy.maps])
             reach.append(differ.sum(axis=0).astype(np.uint8)[codes])
-            sensitivity.append([int(by[of_leaf[leaf]]) for by, of_leaf in zip(shown, hierarchy.maps, strict=True)])
-            worth.append([int(by[of_leaf[leaf]]) for by, of_leaf in zip(kept, hierarchy.maps, strict=True)])
+            sensitivity.append(
+                [int(by[of_leaf[leaf]]) for by, of_leaf in zip(shown, hierarchy.maps, strict=True)]
+            )
+            worth.append(
+                [int(by[of_leaf[leaf]]) for by, of_leaf in zip(kept, hierarchy.maps, strict=True)]
+            )
         pull, count = self.pull * want.sensitivity.unit, self.crowds.everyone.count
-        record = Record(reach, count, sensitivity, worth, pull, self.utility.unit, self.power, want.floor)
+        record = Record(
+            reach, count, sensitivity, worth, pull, self.utility.unit, self.power, want.floor
+        )
         return record, self.nodes[self.place[number][place]]
 
 
@@ -133,7 +168,11 @@ class Record:
 
     def __post_init__(self) -> None:
         for option, parts in (("sensitivity", self.sensitivity), ("worth", self.worth)):
-            if any(low < high for levels in parts for low, high in zip(levels, [*levels[1:], 0], strict=True)):
+            if any(
+                low < high
+                for levels in parts
+                for low, high in zip(levels, [*levels[1:], 0], strict=True)
+            ):
                 raise ParameterError(
                     f"{option}: a level has less than 0, or more than the one below; the search relies on neither"
                 )
@@ -159,26 +198,37 @@ class Record:
 
     def value(self, node: Node) -> Fraction:
         """The value of a node that shows something."""
-        return self.pull * self.people(node) / self.shown(node) + (self.kept(node) / self.unit) ** self.power
+        return (
+            self.pull * self.people(node) / self.shown(node)
+            + (self.kept(node) / self.unit) ** self.power
+        )
 
     def last(self, order: Sequence[int]) -> Node:
         """Columns as high as the floor allows, one after the other: below this node all keep the floor."""
         node, spare = [0] * len(self.worth), self.kept((0,) * len(self.worth)) - self.floor
         for column in order:
             levels = self.worth[column]
-            node[column] = max((at for at, worth in enumerate(levels) if levels[0] - worth <= spare), default=0)
+            node[column] = max(
+                (at for at, worth in enumerate(levels) if levels[0] - worth <= spare), default=0
+            )
             spare -= levels[0] - levels[node[column]]
         return tuple(node)
 
     def boxes(self) -> Iterator[Node]:
         """Nodes such that what is below any of them are the nodes that show something."""
-        least = [next((at for at, part in enumerate(levels) if part == 0), None) for levels in self.sensitivity]
+        least = [
+            next((at for at, part in enumerate(levels) if part == 0), None)
+            for levels in self.sensitivity
+        ]
         if None in least:
             yield self.heights
             return
         for column, level in enumerate(least):
             if level:
-                yield tuple(level - 1 if other == column else height for other, height in enumerate(self.heights))
+                yield tuple(
+                    level - 1 if other == column else height
+                    for other, height in enumerate(self.heights)
+                )
 
 
 @dataclass(frozen=True)
@@ -214,7 +264,10 @@ def climbing(record: Record, known: Node, top: Node, most: int) -> Iterator[Foun
     while chains and better:
         value = record.value(best)
         chains.start(float(value))
-        gap = max(chains.bound(least_norm(chains.vertex, chains.length, chains.enough, most)), 0.0) / chains.least
+        gap = (
+            max(chains.bound(least_norm(chains.vertex, chains.length, chains.enough, most)), 0.0)
+            / chains.least
+        )
         better = chains.best is not None and record.value(chains.best) > value
         best = chains.best if better and chains.best is not None else best
         yield Found(best, record.value(best), gap, chains.passes)
@@ -235,21 +288,36 @@ class Chains:
         self.level = np.arange(self.length) - self.starts[self.column] + 1
         width = max(record.heights) + 1
         self.sensitivity, self.worth = (
-            np.array([[*levels, *[0] * (width - len(levels))] for levels in parts], dtype=np.float64)
+            np.array(
+                [[*levels, *[0] * (width - len(levels))] for levels in parts], dtype=np.float64
+            )
             for parts in (record.sensitivity, record.worth)
         )
-        lowest = [part for levels, height in zip(record.sensitivity, top, strict=True) for part in levels[: height + 1] if part]
+        lowest = [
+            part
+            for levels, height in zip(record.sensitivity, top, strict=True)
+            for part in levels[: height + 1]
+            if part
+        ]
         self.all_keep = record.kept(top) >= record.floor
         self.least = record.shown(top) or min(lowest)
         """What the nodes that show something show at least."""
-        fits = np.logical_and.reduce([reach <= height for reach, height in zip(record.reach, top, strict=True)])
+        fits = np.logical_and.reduce(
+            [reach <= height for reach, height in zip(record.reach, top, strict=True)]
+        )
         self.count = record.count[fits].astype(np.float64)
         reach = [levels[fits] for levels in record.reach]
-        joining = [np.bincount(levels, self.count, height + 1)[1:] for levels, height in zip(reach, top, strict=True)]
+        joining = [
+            np.bincount(levels, self.count, height + 1)[1:]
+            for levels, height in zip(reach, top, strict=True)
+        ]
         self.joining = np.concatenate(joining).astype(np.float64)
         """How many people a level adds where all other columns are at the top."""
         self.alone = float(record.people((0,) * len(top)))
-        self.packs = [(axes, _packed([reach[axis] for axis in axes], [top[axis] for axis in axes])) for axes in _axes(top)]
+        self.packs = [
+            (axes, _packed([reach[axis] for axis in axes], [top[axis] for axis in axes]))
+            for axes in _axes(top)
+        ]
 
     def start(self, alpha: float) -> None:
         """From now on g is by this α, and nothing has been seen."""
@@ -259,23 +327,36 @@ class Chains:
         above[np.arange(self.length), self.column] = self.level
         below = above.copy()
         below[np.arange(self.length), self.column] -= 1
-        self.price = np.maximum(self.g(self.joining, above)[0] - self.g(np.zeros(self.length), below)[0], 0)
-        self.ground = float(self.g(np.array([self.alone], dtype=np.float64), np.zeros_like(self.top)[None])[0][0])
+        self.price = np.maximum(
+            self.g(self.joining, above)[0] - self.g(np.zeros(self.length), below)[0], 0
+        )
+        self.ground = float(
+            self.g(np.array([self.alone], dtype=np.float64), np.zeros_like(self.top)[None])[0][0]
+        )
         if not self.all_keep:  # then the lowest numbers in the point are a best node for any price on levels, not for 0 only
             self.price += self.price.max()
 
     def g(self, people: Floats, levels: npt.NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
         """g of nodes that fit so many people, what they show, and what they are worth."""
         columns = np.arange(len(self.top))
-        shown, worth = self.sensitivity[columns, levels].sum(axis=1), self.worth[columns, levels].sum(axis=1)
-        return self.pull * people + shown * ((worth / self.unit) ** self.record.power - self.alpha), shown, worth
+        shown, worth = (
+            self.sensitivity[columns, levels].sum(axis=1),
+            self.worth[columns, levels].sum(axis=1),
+        )
+        return (
+            self.pull * people + shown * ((worth / self.unit) ** self.record.power - self.alpha),
+            shown,
+            worth,
+        )
 
     def vertex(self, point: Floats) -> Floats:
         """The vertex of the base polytope of −g with the least product with a point; on the way, the best node is kept."""
         order = np.argsort(point, kind="stable")
         g, joined = self.walk(order)
         vertex = np.empty(self.length)
-        vertex[order] = np.bincount(joined, self.price, self.length + 1)[1:] - np.diff(g) - self.price[order]
+        vertex[order] = (
+            np.bincount(joined, self.price, self.length + 1)[1:] - np.diff(g) - self.price[order]
+        )
         return vertex
 
     def walk(self, order: Index) -> tuple[Floats, npt.NDArray[np.uint16]]:
@@ -283,14 +364,20 @@ class Chains:
         self.passes += 1
         joined = np.empty(self.length, dtype=np.uint16)
         joined[order] = np.arange(1, self.length + 1)
-        for start, height in zip(self.starts, self.top, strict=True):  # with a level, all below it are in the node
-            joined[start : start + height] = np.minimum.accumulate(joined[start : start + height][::-1])[::-1]
+        for start, height in zip(
+            self.starts, self.top, strict=True
+        ):  # with a level, all below it are in the node
+            joined[start : start + height] = np.minimum.accumulate(
+                joined[start : start + height][::-1]
+            )[::-1]
         fitted = np.zeros(len(self.count), dtype=np.uint16)
         for axes, codes in self.packs:
             last = np.zeros(1, dtype=np.uint16)
             for axis in axes:
                 own = joined[self.starts[axis] : self.starts[axis] + self.top[axis]]
-                last = np.maximum(last[:, None], np.concatenate([np.zeros(1, dtype=np.uint16), own])).ravel()
+                last = np.maximum(
+                    last[:, None], np.concatenate([np.zeros(1, dtype=np.uint16), own])
+                ).ravel()
             np.maximum(fitted, last.take(codes), out=fitted)
         people = np.bincount(fitted, self.count, self.length + 1).cumsum()
         levels = np.zeros((self.length + 1, len(self.top)), dtype=np.intp)
@@ -311,10 +398,14 @@ class Chains:
 
     def enough(self, point: Floats) -> bool:
         """Whether the largest g is known, if that is all that is wanted."""
-        return self.all_keep and self.bound(point) - self.most <= CLOSE * (abs(self.ground) + self.price.sum())
+        return self.all_keep and self.bound(point) - self.most <= CLOSE * (
+            abs(self.ground) + self.price.sum()
+        )
 
 
-def least_norm(vertex: Callable[[Floats], Floats], length: int, enough: Callable[[Floats], bool], most: int) -> Floats:
+def least_norm(
+    vertex: Callable[[Floats], Floats], length: int, enough: Callable[[Floats], bool], most: int
+) -> Floats:
     """Wolfe's algorithm: the point of least norm in a polytope, given its vertex of the least product with any point.
 
     It ends where the polytope has no closer point up to rounding, or early: when it is enough, or after so many vertices.
@@ -328,7 +419,9 @@ def least_norm(vertex: Callable[[Floats], Floats], length: int, enough: Callable
             break
         hull, share = np.vstack([hull, new]), np.append(share, 0.0)
         while (nearest := _nearest(hull)) is not None and (out := nearest < NONE).any():
-            step = np.min(share[out] / (share[out] - nearest[out]))  # as far as all shares stay at least 0
+            step = np.min(
+                share[out] / (share[out] - nearest[out])
+            )  # as far as all shares stay at least 0
             share += step * (nearest - share)
             share[np.flatnonzero(out)[np.argmin(share[out])]] = 0
             hull, share = hull[share > NONE], share[share > NONE]
@@ -371,7 +464,9 @@ def _axes(top: Node) -> list[list[int]]:
     return packs
 
 
-def _packed(reach: Sequence[npt.NDArray[np.uint8]], heights: Sequence[int]) -> npt.NDArray[np.uint8]:
+def _packed(
+    reach: Sequence[npt.NDArray[np.uint8]], heights: Sequence[int]
+) -> npt.NDArray[np.uint8]:
     codes = reach[0].astype(np.uint8)
     for levels, height in zip(reach[1:], heights[1:], strict=True):
         codes *= np.uint8(height + 1)

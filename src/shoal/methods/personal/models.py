@@ -18,7 +18,17 @@ from shoal.errors import ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.privacy.exact import Exact, fraction
 
-__all__ = ["SENSITIVITIES", "UTILITIES", "Risk", "Sensitivity", "Sum", "Utility", "Weights", "Worth", "by_column"]
+__all__ = [
+    "SENSITIVITIES",
+    "UTILITIES",
+    "Risk",
+    "Sensitivity",
+    "Sum",
+    "Utility",
+    "Weights",
+    "Worth",
+    "by_column",
+]
 
 Ints = npt.NDArray[np.int64]
 Utility = Literal["leaves", "log", "depth"]
@@ -44,7 +54,12 @@ class Sum:
 
     def of(self, codes: Sequence[int], node: Sequence[int]) -> Fraction:
         """The sum for what is shown of one record: its codes at the levels of a node."""
-        return Fraction(sum(int(by[at][code]) for by, at, code in zip(self.parts, node, codes, strict=True))) / self.unit
+        return (
+            Fraction(
+                sum(int(by[at][code]) for by, at, code in zip(self.parts, node, codes, strict=True))
+            )
+            / self.unit
+        )
 
     @property
     def most(self) -> int:
@@ -54,7 +69,11 @@ class Sum:
     def within(self, most: int) -> "Sum":
         """The same with no sum above so many units, rounded up if need be."""
         by = -(-self.most // most)
-        return self if by <= 1 else Sum([[-(-part // by) for part in levels] for levels in self.parts], self.unit / by)
+        return (
+            self
+            if by <= 1
+            else Sum([[-(-part // by) for part in levels] for levels in self.parts], self.unit / by)
+        )
 
 
 @dataclass(frozen=True)
@@ -76,9 +95,14 @@ class Worth:
 
     def __post_init__(self) -> None:
         if self.measure not in UTILITIES:
-            raise ParameterError(f"measure={self.measure!r} is unknown; known are {listed(UTILITIES)}")
+            raise ParameterError(
+                f"measure={self.measure!r} is unknown; known are {listed(UTILITIES)}"
+            )
         by_column(self.importance, "importance")
-        given = {name: fraction(value, f"importance of {name!r}", 0) for name, value in self.importance.items()}
+        given = {
+            name: fraction(value, f"importance of {name!r}", 0)
+            for name, value in self.importance.items()
+        }
         object.__setattr__(self, "importance", given)
 
     def sum(self, hierarchies: Mapping[str, Hierarchy]) -> Sum:
@@ -88,14 +112,23 @@ class Worth:
         for name, hierarchy in hierarchies.items():
             covers = [hierarchy.cover(level).tolist() for level in range(hierarchy.height + 1)]
             whole, times = max(covers[-1]), Fraction(self.importance.get(name, 1))
-            parts.append([[times * self._of(n, whole, hierarchy.height - at) for n in cover] for at, cover in enumerate(covers)])
+            parts.append(
+                [
+                    [times * self._of(n, whole, hierarchy.height - at) for n in cover]
+                    for at, cover in enumerate(covers)
+                ]
+            )
         return _whole(parts)
 
     def _of(self, leaves: int, whole: int, depth: int) -> Fraction:
         """What a value is worth that stands for some of a column's leaves."""
         if self.measure == "depth":
             return Fraction(depth)
-        return Fraction(1, leaves) if self.measure == "leaves" else Fraction(round(log(whole / leaves) * FINEST), FINEST)
+        return (
+            Fraction(1, leaves)
+            if self.measure == "leaves"
+            else Fraction(round(log(whole / leaves) * FINEST), FINEST)
+        )
 
 
 @dataclass(frozen=True)
@@ -118,9 +151,13 @@ class Risk:
 
     def __post_init__(self) -> None:
         if self.model not in SENSITIVITIES:
-            raise ParameterError(f"model={self.model!r} is unknown; known are {listed(SENSITIVITIES)}")
+            raise ParameterError(
+                f"model={self.model!r} is unknown; known are {listed(SENSITIVITIES)}"
+            )
         if self.model == "uniform" and self.weights:
-            raise ParameterError("the uniform model has no weights: every column counts for the same; use 'fixed' or 'harmonic'")
+            raise ParameterError(
+                "the uniform model has no weights: every column counts for the same; use 'fixed' or 'harmonic'"
+            )
         by_column(self.weights, "weights")
         checked: dict[str, Fraction | dict[str, Fraction]] = {}
         for name, given in self.weights.items():
@@ -129,7 +166,10 @@ class Risk:
                     raise ParameterError(
                         f"weights of column {name!r} are by value, which only the 'harmonic' model has; use that"
                     )
-                checked[name] = {str(value): self._weight(weight, f"{name}.{value}") for value, weight in given.items()}
+                checked[name] = {
+                    str(value): self._weight(weight, f"{name}.{value}")
+                    for value, weight in given.items()
+                }
             else:
                 checked[name] = self._weight(given, name)
         object.__setattr__(self, "weights", checked)
@@ -142,13 +182,18 @@ class Risk:
         known(self.weights, hierarchies, "weights")
         parts = []
         for name, hierarchy in hierarchies.items():
-            height, cards = hierarchy.height, [hierarchy.cardinality(level) for level in range(hierarchy.height + 1)]
+            height, cards = (
+                hierarchy.height,
+                [hierarchy.cardinality(level) for level in range(hierarchy.height + 1)],
+            )
             if self.model == "uniform":
                 parts.append([[Fraction(1, len(hierarchies))] * card for card in cards])
                 continue
             leaves = self._leaves(name, hierarchy)
             shown = [
-                _harmonic(leaves, hierarchy, level) if self.model == "harmonic" else leaves[:1] * card
+                _harmonic(leaves, hierarchy, level)
+                if self.model == "harmonic"
+                else leaves[:1] * card
                 for level, card in enumerate(cards)
             ]
             parts.append([*shown[:height], [Fraction(0)]])
@@ -163,7 +208,9 @@ class Risk:
         places = {value: _leaf(hierarchy, value) for value in given}
         absent = sum(place < 0 for place in places.values())
         if absent:
-            raise ParameterError(f"weights of column {name!r} name {absent} values that are not in its hierarchy")
+            raise ParameterError(
+                f"weights of column {name!r} name {absent} values that are not in its hierarchy"
+            )
         weights = [Fraction(1)] * len(texts)
         for value, place in places.items():
             weights[place] = Fraction(given[value])
@@ -173,7 +220,9 @@ class Risk:
 def by_column(given: object, option: str) -> None:
     """ParameterError unless an option says something for each of some columns."""
     if not isinstance(given, Mapping):
-        raise ParameterError(f"`{option}` are given by column, such as {{'age': 2}}, not as {type(given).__name__}")
+        raise ParameterError(
+            f"`{option}` are given by column, such as {{'age': 2}}, not as {type(given).__name__}"
+        )
 
 
 def _leaf(hierarchy: Hierarchy, value: str) -> int:
@@ -202,10 +251,16 @@ def _harmonic(leaves: Sequence[Fraction], hierarchy: Hierarchy, level: int) -> l
 
 def _whole(parts: Sequence[Sequence[Sequence[Fraction]]], *, up: bool = False) -> Sum:
     """In whole units of a common denominator, or rounded."""
-    unit = min(lcm(*{number.denominator for levels in parts for level in levels for number in level}), FINEST)
+    unit = min(
+        lcm(*{number.denominator for levels in parts for level in levels for number in level}),
+        FINEST,
+    )
 
     def units(number: Fraction) -> int:
         return ceil(number * unit) if up else int(number * unit)
 
-    whole = [[np.array([units(number) for number in level], dtype=np.int64) for level in levels] for levels in parts]
+    whole = [
+        [np.array([units(number) for number in level], dtype=np.int64) for level in levels]
+        for levels in parts
+    ]
     return Sum(whole, Fraction(unit))

@@ -77,24 +77,37 @@ class Relaxation:
         def sizes(nodes: Sequence[Node]) -> Ints:
             return alone.sizes(row, nodes)
 
-        return cls(alone.crowds.heights, alone.worths(row), alone.sensitivities(row), alone.floor(row), sizes)
+        return cls(
+            alone.crowds.heights,
+            alone.worths(row),
+            alone.sensitivities(row),
+            alone.floor(row),
+            sizes,
+        )
 
     def __post_init__(self) -> None:
         self._column = np.repeat(np.arange(len(self.heights)), self.heights)
         self._level = np.concatenate([np.arange(1, height + 1) for height in self.heights])
-        self._finest, self._everyone = (int(size) for size in self.sizes([(0,) * len(self.heights), self.heights]))
+        self._finest, self._everyone = (
+            int(size) for size in self.sizes([(0,) * len(self.heights), self.heights])
+        )
         self._lost, self._hidden = (
-            (parts[self._column, self._level - 1] - parts[self._column, self._level]) / max(int(parts[:, 0].sum()), 1)
+            (parts[self._column, self._level - 1] - parts[self._column, self._level])
+            / max(int(parts[:, 0].sum()), 1)
             for parts in (self.worths, self.shown)
         )
-        self._spare = (int(self.worths[:, 0].sum()) - self.floor) / max(int(self.worths[:, 0].sum()), 1)
+        self._spare = (int(self.worths[:, 0].sum()) - self.floor) / max(
+            int(self.worths[:, 0].sum()), 1
+        )
         self._cuts: list[Floats] = []
         self._rounded: set[Node] = set()
 
     def bounds(self) -> list[float]:
         """Bounds on the sensitivity, as shares of the record's own: from the least that keeps the utility up to all of it."""
         found = self._program(np.append(self._hidden, 0), 1)
-        least = self.shown[self.shown > 0].min(initial=self.shown.max(initial=1)) / max(int(self.shown[:, 0].sum()), 1)
+        least = self.shown[self.shown > 0].min(initial=self.shown.max(initial=1)) / max(
+            int(self.shown[:, 0].sum()), 1
+        )
         lowest = max(1 - self._hidden @ found[:-1] if found is not None else 0.0, least)
         steps = int(np.ceil(np.log(1 / lowest) / np.log(RATIO))) if lowest < 1 else 0
         return [*(lowest * RATIO**step for step in range(steps)), 1.0]
@@ -112,7 +125,9 @@ class Relaxation:
             if found is None:
                 return None
             value, x = found[-1], found[:-1]
-            for column in range(len(self.heights)):  # no rounding error may put a level before the one below it
+            for column in range(
+                len(self.heights)
+            ):  # no rounding error may put a level before the one below it
                 x[self._column == column] = np.minimum.accumulate(x[self._column == column])
             cut, reached = self._cut(x)
             self._cuts.append(cut)
@@ -125,7 +140,9 @@ class Relaxation:
         try:
             from scipy.optimize import linprog
         except ImportError:
-            raise ShoalError("solver='relaxed' needs SciPy; install it with: pip install 'shoal[personal]'") from None
+            raise ShoalError(
+                "solver='relaxed' needs SciPy; install it with: pip install 'shoal[personal]'"
+            ) from None
         above = np.flatnonzero(self._level > 1)
         falling = np.zeros((len(above), len(gain)))
         falling[np.arange(len(above)), above], falling[np.arange(len(above)), above - 1] = 1, -1
@@ -173,28 +190,42 @@ class Relaxation:
 
     def _risks(self, nodes: Sequence[Node]) -> Floats:
         shown = self.shown[np.arange(len(self.heights)), np.array(nodes)].sum(axis=1)
-        return np.asarray(np.maximum(shown, 1) / self.sizes(nodes))  # a step from nothing shown has a price too
+        return np.asarray(
+            np.maximum(shown, 1) / self.sizes(nodes)
+        )  # a step from nothing shown has a price too
 
     def _finer(self, node: Node) -> Node:
         """A node, finer by steps that cost little risk for the utility they bring, until it keeps the utility."""
         while (missing := self.floor - self._worth(node)) > 0:
             options = [
-                _with(node, j, level) for j, level in enumerate(map(self._next, range(len(node)), node)) if level is not None
+                _with(node, j, level)
+                for j, level in enumerate(map(self._next, range(len(node)), node))
+                if level is not None
             ]
             gains = [min(self._worth(option) - self.floor, 0) + missing for option in options]
-            node = options[int(np.argmin(np.log(self._risks(options) / self._risks([node])) / gains))]
+            node = options[
+                int(np.argmin(np.log(self._risks(options) / self._risks([node])) / gains))
+            ]
         return node
 
     def _next(self, column: int, level: int) -> int | None:
         """The next level of a column below one that is worth more."""
-        return next((finer for finer in reversed(range(level)) if self.worths[column, finer] > self.worths[column, level]), None)
+        return next(
+            (
+                finer
+                for finer in reversed(range(level))
+                if self.worths[column, finer] > self.worths[column, level]
+            ),
+            None,
+        )
 
     def _coarser(self, node: Node) -> Node:
         """A node, coarser by the steps that leave the least risk, while they keep the utility."""
         while options := [
             option
             for column, level in enumerate(node)
-            if level < self.heights[column] and self._worth(option := _with(node, column, level + 1)) >= self.floor
+            if level < self.heights[column]
+            and self._worth(option := _with(node, column, level + 1)) >= self.floor
         ]:
             node = options[int(np.argmin(self._risks(options)))]
         return node

@@ -90,7 +90,10 @@ class SafePub:
             "delta": delta_of(self.delta),
             "definition": definition_of(self.definition),
             "split": fraction(self.split, "split", 0, 1, above=True),
-            "importance": {name: fraction(weight, f"importance of {name!r}", 0) for name, weight in self.importance.items()},
+            "importance": {
+                name: fraction(weight, f"importance of {name!r}", 0)
+                for name, weight in self.importance.items()
+            },
             "classes": (self.classes,) if isinstance(self.classes, str) else tuple(self.classes),
             "steps": whole(self.steps, "steps"),
             "rows": whole(self.rows, "rows"),
@@ -104,12 +107,16 @@ class SafePub:
         if self.score not in SCORES:
             raise ParameterError(f"`score` is {self.score!r}; known are {listed(SCORES)}")
         if (self.score == "classification") != bool(self.classes):
-            raise ParameterError("`classes` names the columns to be predicted, and goes with the score 'classification' only")
+            raise ParameterError(
+                "`classes` names the columns to be predicted, and goes with the score 'classification' only"
+            )
         if self.search not in ("select", "walk"):
             raise ParameterError(f"`search` is {self.search!r}; it takes 'select' or 'walk'")
         require_bound(self.unit, self.rows, self.definition)
         if self.levels is None and self.split == 1:
-            raise ParameterError("a `split` of 1 leaves nothing for a search; give the `levels` to release, or a smaller `split`")
+            raise ParameterError(
+                "a `split` of 1 leaves nothing for a search; give the `levels` to release, or a smaller `split`"
+            )
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) under the definition, for one row or one person."""
@@ -118,7 +125,9 @@ class SafePub:
         schema.require_declared()
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
 
-    def release(self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None) -> Release:
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
         """Groups of at least k records of a fresh sample, generalised to the levels chosen on another."""
         schema = Schema.of(table)
         self.promise(schema)  # before anything is counted
@@ -126,7 +135,9 @@ class SafePub:
         said(0, 3, "counting rows")
         return self.release_counts(table, self.count(table, chance), chance, said)
 
-    def release_counts(self, table: Table, counts: Counts, chance: Chance, said: Progress) -> Release:
+    def release_counts(
+        self, table: Table, counts: Counts, chance: Chance, said: Progress
+    ) -> Release:
         """The release of a table whose rows were counted by `count`."""
         schema = Schema.of(table)
         promise, space = self.promise(schema), self._space(schema)
@@ -149,12 +160,20 @@ class SafePub:
             self,
             promise,
             chance,
-            levels={name: level for name, level in zip(space.names, node, strict=True) if name in space.hierarchies},
+            levels={
+                name: level
+                for name, level in zip(space.names, node, strict=True)
+                if name in space.hierarchies
+            },
             derived=self._derived(parameters, searching),
         )
         result = lay_out(table, labels, rows=rows)
         said(3, 3, "drawing records")
-        facts: dict[str, Any] = {"records": table.rows, "kept": rows.total, "groups": len(rows.count)}
+        facts: dict[str, Any] = {
+            "records": table.rows,
+            "kept": rows.total,
+            "groups": len(rows.count),
+        }
         if table.rows and (concern := delta_concern(self.delta, table.rows)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
         return Release(result, certificate, table.rows - rows.total, facts)
@@ -167,15 +186,21 @@ class SafePub:
             if name not in schema.hierarchies:
                 if schema.roles[name] is not Role.QUASI:
                     continue
-                raise HierarchyError(f"column {name!r} has no hierarchy; give it one, or another role if it may leave as it is")
+                raise HierarchyError(
+                    f"column {name!r} has no hierarchy; give it one, or another role if it may leave as it is"
+                )
             hierarchies[name] = schema.public(name)
         if not hierarchies:
-            raise ParameterError("the table has no column with a hierarchy to generalise along; give one a hierarchy")
+            raise ParameterError(
+                "the table has no column with a hierarchy to generalise along; give one a hierarchy"
+            )
         floor, ceiling = dict(self.floor), dict(self.ceiling)
         if self.levels is not None:
             missing = [name for name in hierarchies if name not in self.levels]
             if missing:
-                raise ParameterError(f"`levels` is to name every column that has a hierarchy; missing are {listed(missing)}")
+                raise ParameterError(
+                    f"`levels` is to name every column that has a hierarchy; missing are {listed(missing)}"
+                )
             if floor or ceiling:
                 raise ParameterError("`levels` fixes every level; leave out `floor` and `ceiling`")
             floor = ceiling = dict(self.levels)
@@ -190,7 +215,9 @@ class SafePub:
         split = Fraction(self.split)
         searching = epsilon * (1 - split)
         if searching.bounds()[0] < SMALLEST**2:
-            raise ParameterError(f"a `split` of {printed(split)} leaves nothing for a search; give a smaller one, or `levels`")
+            raise ParameterError(
+                f"a `split` of {printed(split)} leaves nothing for a search; give a smaller one, or `levels`"
+            )
         return safepub_parameters(epsilon * split, delta, self.definition), searching
 
     def _derived(self, parameters: SafePubParameters, searching: Epsilon | None) -> dict[str, Any]:
@@ -221,7 +248,13 @@ class SafePub:
         return group(space.names, codes, cards)
 
     def _search(
-        self, counts: Counts, space: Space, parameters: SafePubParameters, epsilon: Epsilon, chance: Chance, progress: Progress
+        self,
+        counts: Counts,
+        space: Space,
+        parameters: SafePubParameters,
+        epsilon: Epsilon,
+        chance: Chance,
+        progress: Progress,
     ) -> Node:
         """The node to release. The budget pays for a noisy number of records, which sizes the sample, and for the choice."""
         scale = 1 / (epsilon * COUNTING).bounds()[0]
@@ -252,9 +285,19 @@ def released_groups(sample: Counts, space: Space, node: Node, k: int) -> Counts:
     Where every column is at its root a row tells nothing, and none leaves.
     """
     trees = [space.hierarchies.get(name) for name in space.names]
-    codes = [tree.maps[level][codes] if tree else codes for tree, level, codes in zip(trees, node, sample.codes, strict=True)]
-    cards = [tree.cardinality(level) if tree else card for tree, level, card in zip(trees, node, sample.cards, strict=True)]
+    codes = [
+        tree.maps[level][codes] if tree else codes
+        for tree, level, codes in zip(trees, node, sample.codes, strict=True)
+    ]
+    cards = [
+        tree.cardinality(level) if tree else card
+        for tree, level, card in zip(trees, node, sample.cards, strict=True)
+    ]
     groups = group(sample.names, codes, cards, sample.count)
-    suppressed = all(tree is not None and level == tree.height for tree, level in zip(trees, node, strict=True))
+    suppressed = all(
+        tree is not None and level == tree.height for tree, level in zip(trees, node, strict=True)
+    )
     kept = np.flatnonzero((groups.count >= k) & (not suppressed))
-    return replace(groups, codes=tuple(codes[kept] for codes in groups.codes), count=groups.count[kept])
+    return replace(
+        groups, codes=tuple(codes[kept] for codes in groups.codes), count=groups.count[kept]
+    )

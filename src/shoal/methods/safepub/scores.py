@@ -25,7 +25,9 @@ from shoal.hierarchy.tree import Hierarchy
 
 __all__ = ["SCORES", "Score", "Scores", "Space", "ramp", "space_of"]
 
-GRID = 1 << 16  # a share of a domain is rounded down to a multiple of 1/GRID: the score is that of the rounded shares
+GRID = (
+    1 << 16
+)  # a share of a domain is rounded down to a multiple of 1/GRID: the score is that of the rounded shares
 FINENESS = 1 << 8  # the importance of a column is one of so many steps
 EXACT = 1 << 53  # integers up to this are exact as floats
 
@@ -62,17 +64,25 @@ class Space:
 
     def finer(self, node: Node) -> list[Node]:
         """The nodes one level lower in one column."""
-        return [(*node[:j], level - 1, *node[j + 1 :]) for j, level in enumerate(node) if level > self.low[j]]
+        return [
+            (*node[:j], level - 1, *node[j + 1 :])
+            for j, level in enumerate(node)
+            if level > self.low[j]
+        ]
 
     def rollup(self, sample: Counts, *, last: Sequence[str] = ()) -> Rollup:
         """Group tables over a sample's rows; some columns, which are released as they are, stand last."""
         maps = [
-            self.hierarchies[name].maps if name in self.hierarchies else (np.arange(max(card, 1), dtype=np.uint32),)
+            self.hierarchies[name].maps
+            if name in self.hierarchies
+            else (np.arange(max(card, 1), dtype=np.uint32),)
             for name, card in zip(self.names, sample.cards, strict=True)
         ]
         first = [j for j, name in enumerate(self.names) if name not in last]
         carried = [sample.codes[self.names.index(name)] for name in last]
-        return Rollup([sample.codes[j] for j in first], sample.count, [maps[j] for j in first], carried)
+        return Rollup(
+            [sample.codes[j] for j in first], sample.count, [maps[j] for j in first], carried
+        )
 
 
 def space_of(
@@ -92,7 +102,9 @@ def space_of(
     ):
         for name in given:
             if name not in known:
-                raise ParameterError(f"`{what}` names {name!r}, which is none of {', '.join(known)}")
+                raise ParameterError(
+                    f"`{what}` names {name!r}, which is none of {', '.join(known)}"
+                )
     low, high = [], []
     for name in names:
         height = hierarchies[name].height if name in hierarchies and name not in classes else 0
@@ -103,10 +115,19 @@ def space_of(
             )
         low.append(least)
         high.append(most)
-    return Space(tuple(names), hierarchies, tuple(low), tuple(high), _steps(hierarchies, importance), tuple(classes))
+    return Space(
+        tuple(names),
+        hierarchies,
+        tuple(low),
+        tuple(high),
+        _steps(hierarchies, importance),
+        tuple(classes),
+    )
 
 
-def _steps(hierarchies: Mapping[str, Hierarchy], importance: Mapping[str, Fraction]) -> dict[str, int]:
+def _steps(
+    hierarchies: Mapping[str, Hierarchy], importance: Mapping[str, Fraction]
+) -> dict[str, int]:
     """The importance of columns as small integers in about the same proportion."""
     given = {name: importance.get(name, Fraction(1)) for name in hierarchies}
     most = max(given.values(), default=Fraction(1))
@@ -127,7 +148,9 @@ class Scores(Protocol):
         """One node's score."""
         ...
 
-    def permute_and_flip(self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None) -> Node:
+    def permute_and_flip(
+        self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None
+    ) -> Node:
         """The node that permute-and-flip selects of all nodes, where the rate is for scores of 1; `progress` may stop it."""
         ...
 
@@ -155,7 +178,9 @@ def ramp(sizes: Sizes, k: int) -> Floats:
 def _require_exact(largest: float) -> None:
     """Refuse scores of which the largest could not be told from its neighbours as a float."""
     if largest >= EXACT:
-        raise TooLargeError("the sample has so many records that scores would not be exact; use another score")
+        raise TooLargeError(
+            "the sample has so many records that scores would not be exact; use another score"
+        )
 
 
 # Sums over records and columns: a node is bounded without grouping anything, so few need to be scored
@@ -174,28 +199,48 @@ class _Columnwise:
     """What every code that occurs is worth, for every axis and level."""
 
     @classmethod
-    def on(cls, space: Space, rollup: Rollup, k: int, unit: Fraction, gains: Callable[[int, int], Floats]) -> "_Columnwise":
+    def on(
+        cls,
+        space: Space,
+        rollup: Rollup,
+        k: int,
+        unit: Fraction,
+        gains: Callable[[int, int], Floats],
+    ) -> "_Columnwise":
         """`gains` gives for a column and a level what every code that occurs is worth."""
-        gained = [[gains(j, level) for level in range(len(rollup.real[axis]))] for axis, j in enumerate(rollup.axes)]
-        made = cls(unit, rollup, rollup.levels_of(space.low), rollup.levels_of(space.high), k, gained)
+        gained = [
+            [gains(j, level) for level in range(len(rollup.real[axis]))]
+            for axis, j in enumerate(rollup.axes)
+        ]
+        made = cls(
+            unit, rollup, rollup.levels_of(space.low), rollup.levels_of(space.high), k, gained
+        )
         _require_exact(sum(made.most) * rollup.total)
         return made
 
     @property
     def most(self) -> list[float]:
         """What a value is worth at most, for every axis."""
-        return [max(float(levels[low].max(initial=0)), 0.0) for levels, low in zip(self.gains, self.low, strict=True)]
+        return [
+            max(float(levels[low].max(initial=0)), 0.0)
+            for levels, low in zip(self.gains, self.low, strict=True)
+        ]
 
     def of(self, node: Node) -> int:
         cells = self.rollup.cells(self.rollup.levels_of(node))
         weights = [levels[level] for levels, level in zip(self.gains, cells.levels, strict=True)]
         return int(cells.weigh(weights, ramp(cells.sizes, self.k)))
 
-    def permute_and_flip(self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None) -> Node:
+    def permute_and_flip(
+        self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None
+    ) -> Node:
         k, most = self.k, self.most
         optimum = Optimum(  # of what is lost: all scores are less by the same number
             self.rollup,
-            [[worth - gain for gain in levels] for levels, worth in zip(self.gains, most, strict=True)],
+            [
+                [worth - gain for gain in levels]
+                for levels, worth in zip(self.gains, most, strict=True)
+            ],
             most,
             k,
             low=self.low,
@@ -222,17 +267,30 @@ class Granularity:
     name: ClassVar[str] = "granularity"
 
     def spread(self, space: Space, k: int) -> Fraction:
-        most = sum(int(max(map(max, weights), default=0)) for weights in self._gains(space).values())
-        return Fraction(max(2 * most, 1))  # where no value is worth anything, no record moves a score: any spread will do
+        most = sum(
+            int(max(map(max, weights), default=0)) for weights in self._gains(space).values()
+        )
+        return Fraction(
+            max(2 * most, 1)
+        )  # where no value is worth anything, no record moves a score: any spread will do
 
     def on(self, space: Space, sample: Counts, k: int) -> Scores:
         gains, rollup = self._gains(space), space.rollup(sample)
-        return _Columnwise.on(space, rollup, k, Fraction(1), lambda j, level: _seen(rollup, j, level, gains.get(space.names[j])))
+        return _Columnwise.on(
+            space,
+            rollup,
+            k,
+            Fraction(1),
+            lambda j, level: _seen(rollup, j, level, gains.get(space.names[j])),
+        )
 
     def _gains(self, space: Space) -> dict[str, list[npt.NDArray[np.int64]]]:
         return {
             name: [
-                (tree.leaves - np.asarray(tree.cover(level), dtype=np.int64)) * GRID // tree.leaves * space.importance[name]
+                (tree.leaves - np.asarray(tree.cover(level), dtype=np.int64))
+                * GRID
+                // tree.leaves
+                * space.importance[name]
                 for level in range(tree.height + 1)
             ]
             for name, tree in space.hierarchies.items()
@@ -248,14 +306,19 @@ class Intensity(Granularity):
     def _gains(self, space: Space) -> dict[str, list[npt.NDArray[np.int64]]]:
         return {
             name: [
-                np.full(tree.cardinality(level), (tree.height - level) * GRID // max(tree.height, 1) * space.importance[name])
+                np.full(
+                    tree.cardinality(level),
+                    (tree.height - level) * GRID // max(tree.height, 1) * space.importance[name],
+                )
                 for level in range(tree.height + 1)
             ]
             for name, tree in space.hierarchies.items()
         }
 
 
-def _seen(rollup: Rollup, j: int, level: int, gains: Sequence[npt.NDArray[np.int64]] | None) -> Floats:
+def _seen(
+    rollup: Rollup, j: int, level: int, gains: Sequence[npt.NDArray[np.int64]] | None
+) -> Floats:
     """The gains of those codes that occur."""
     codes = rollup.real[rollup.axes.index(j)][level]
     return np.zeros(len(codes)) if gains is None else gains[level][codes].astype(np.float64)
@@ -274,7 +337,9 @@ class _NodeByNode:
     def of(self, node: Node) -> int:
         return int(self.score(self.rollup.cells(self._levels(node))))
 
-    def permute_and_flip(self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None) -> Node:
+    def permute_and_flip(
+        self, chance: Chance, rate: Fraction, progress: Callable[[int, int], None] | None = None
+    ) -> Node:
         nodes: list[Levels] = []
         scores: list[int] = []
         for cells in self.rollup.walk(self._levels(self.space.low), self._levels(self.space.high)):
@@ -335,7 +400,8 @@ class Entropy:
         def score(cells: Cells) -> float:
             kept = cells.marginals(ramp(cells.sizes, k))
             return sum(
-                weight * float((values * (rollup.total - values)).sum()) for weight, values in zip(importance, kept, strict=True)
+                weight * float((values * (rollup.total - values)).sum())
+                for weight, values in zip(importance, kept, strict=True)
             )
 
         return _NodeByNode(space, Fraction(1, max(int(rollup.total), 1)), rollup, score)
@@ -377,10 +443,16 @@ class Classification:
             if cells.keys is not None or cells.wide is not None:
                 group, sizes = cells.group_of(features), ramp(cells.sizes, k)
                 kept = np.zeros((int(group[-1]) + 1 if len(group) else 0, *cards, 1))
-                place: Any = (group, *(cells.codes(features + each) for each in range(len(cards))), 0)
+                place: Any = (
+                    group,
+                    *(cells.codes(features + each) for each in range(len(cards))),
+                    0,
+                )
                 kept[place] = sizes
             else:  # an array of all cells, with the classes behind the features, and perhaps groups of other features behind all
-                kept = ramp(cells.sizes, k).reshape(-1, *cards, 1 if cells.outer is None else len(cells.outer.keys))
+                kept = ramp(cells.sizes, k).reshape(
+                    -1, *cards, 1 if cells.outer is None else len(cells.outer.keys)
+                )
             found = 0.0
             for its in range(1, len(cards) + 1):
                 others = tuple(other for other in range(1, len(cards) + 1) if other != its)
@@ -391,6 +463,14 @@ class Classification:
 
 
 SCORES: dict[str, Score] = {
-    score.name: score for score in (Granularity(), Intensity(), Discernibility(), Entropy(), GroupCount(), Classification())
+    score.name: score
+    for score in (
+        Granularity(),
+        Intensity(),
+        Discernibility(),
+        Entropy(),
+        GroupCount(),
+        Classification(),
+    )
 }
 """Every score by its name."""

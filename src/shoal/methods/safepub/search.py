@@ -16,7 +16,9 @@ from shoal.methods.safepub.scores import Score, Space
 __all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "ramped", "sampled_k", "select", "walk"]
 
 COUNTING = Fraction(1, 20)  # of the search's ε goes into knowing about how many records there are
-WANTED = 1 << 13  # records that a search looks at: more cost time and choose hardly better (measured, docs/benchmarks.md)
+WANTED = (
+    1 << 13
+)  # records that a search looks at: more cost time and choose hardly better (measured, docs/benchmarks.md)
 LEAST = 3  # the smallest k of a search: below, a sample's groups say little about those of the release (measured)
 
 RAMP = Fraction(4, 3)
@@ -46,7 +48,13 @@ def ramped(k: int) -> int:
 
 
 def select(
-    space: Space, score: Score, sample: Counts, k: int, epsilon: Fraction, chance: Chance, progress: Callable[[int, int], None]
+    space: Space,
+    score: Score,
+    sample: Counts,
+    k: int,
+    epsilon: Fraction,
+    chance: Chance,
+    progress: Callable[[int, int], None],
 ) -> Node:
     """The node that permute-and-flip selects, of all or of a random part of a large lattice; costs ε on the sample."""
     rate = epsilon / score.spread(space, k)
@@ -88,6 +96,12 @@ def walk(
                 open_.append(node)
         if not open_:
             break
-        pivot = open_.pop(chance.exponential(np.array([known[node] for node in open_], dtype=np.int64), rate / steps))
+        pivot = open_.pop(
+            chance.exponential(
+                np.array([known[node] for node in open_], dtype=np.int64), rate / steps
+            )
+        )
         pivots.append(pivot)
-    return pivots[chance.permute_and_flip(np.array([known[node] for node in pivots], dtype=np.int64), rate)]
+    return pivots[
+        chance.permute_and_flip(np.array([known[node] for node in pivots], dtype=np.int64), rate)
+    ]
