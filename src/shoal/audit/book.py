@@ -9,7 +9,7 @@ import json
 import os
 import threading
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from shoal import __version__
 from shoal.audit import expressions
 from shoal.audit.expressions import Public, Query
-from shoal.audit.model import STRATEGIES, Auditor, Entry, Number, Strategy
+from shoal.audit.model import STRATEGIES, Costed, Entry, Number, Strategy
 from shoal.audit.store import Key, Link, Store
 from shoal.chance import Chance
 from shoal.errors import (
@@ -27,6 +27,7 @@ from shoal.errors import (
     FileError,
     ParameterError,
     QueryError,
+    Stopped,
     TooLargeError,
     listed,
     plural,
@@ -100,7 +101,7 @@ class Secret:
                 f"the lower bound {self.low} is above the upper one, {self.high}; give the lower one first"
             )
 
-    def auditor(self, family: Family, people: int) -> Auditor[Any]:
+    def auditor(self, family: Family, people: int) -> Costed[Any]:
         """Who decides about one aggregate of this column; ParameterError if what is public does not allow for any."""
         from shoal.audit.maxima import Maxima, Minima
 
@@ -213,7 +214,7 @@ class Audit:
         self._everyone = (1 << self.people) - 1
         self._last = first
         self._standing = {name: Standing(secret, None) for name, secret in self._secrets.items()}
-        self._auditors: dict[str, Auditor[Any]] = {}
+        self._auditors: dict[str, Costed[Any]] = {}
         self._replies: dict[tuple[str, int], Entry] = {}
         self._lines: list[Line] = []
         self._follow(rest)
@@ -356,13 +357,26 @@ class Audit:
 
     # Asking
 
-    def ask(self, query: str | Query, *, analyst: str = "owner") -> Reply:
+    def ask(
+        self,
+        query: str | Query,
+        *,
+        analyst: str = "owner",
+        most: int | None = None,
+        gone: Callable[[], bool] = lambda: False,
+    ) -> Reply:
         """The answer, exact but for dithered sums, or a denial; QueryError if it cannot be understood, or may not be asked.
 
         A query about the same people as an earlier one gets the same reply, and makes no new entry: everyone knew it already.
+
+        most: the steps that it may cost, of roughly ten nanoseconds; above them it is a QueryError. What it costs follows from
+            this query and the log, not from anybody's value
+        gone: whether nobody waits for the reply any more. Then it is Stopped, and nothing is in the log
         """
         if isinstance(query, str):
             query = expressions.parse(query, self.public, self._secrets)
+        _afford(expressions.cost(query.where, self.people), most)
+        _stay(gone)
         try:
             people = expressions.people(query.where, self._public, self._everyone)
         except (KeyError, ValueError, TypeError, ArithmeticError):  # one that no text makes
@@ -379,6 +393,7 @@ class Audit:
             raise QueryError("the query is about nobody, who has no such value")
         place = query.column, people
         with self._lock:
+            _stay(gone)
             if place not in self._replies:
                 with self._store.writing() as turn:
                     self._follow(turn.links(self._last))  # what others have asked
@@ -386,9 +401,12 @@ class Audit:
                     if place in self._replies:
                         return self._reply(query.aggregate, query.column, self._replies[place])
                     try:
+                        _afford(self._cost(query, people), most)
+                        _stay(gone)
                         entry = self._decided(query, people)
                     except TooLargeError as error:
                         raise QueryError(str(error)) from None
+                    _stay(gone)  # the last moment at which there is nothing to take back
                     link = turn.append(self._last, self._content(query, entry, analyst))
                 self._follow([link])  # from here on it is on the disk
             self._may(query)
@@ -410,13 +428,18 @@ class Audit:
             except (ParameterError, TooLargeError) as error:
                 raise QueryError(f"column {query.column!r}: {error}") from None
 
+    def _cost(self, query: Query, people: int) -> int:
+        assert query.column is not None
+        auditor, known = self._auditor(query.column, _FAMILY[query.aggregate])
+        return auditor.cost(known, people)
+
     def _decided(self, query: Query, people: int) -> Entry:
         assert query.column is not None
         family = _FAMILY[query.aggregate]
         auditor, known = self._auditor(query.column, family)
         return auditor.decide(known, people, self._values[query.column].aggregate(family, people))
 
-    def _auditor(self, column: str, family: Family) -> tuple[Auditor[Any], Any]:
+    def _auditor(self, column: str, family: Family) -> tuple[Costed[Any], Any]:
         if column in self._auditors:
             return self._auditors[column], self._standing[column].known
         auditor = self._secrets[column].auditor(family, self.people)
@@ -536,6 +559,19 @@ class Audit:
     def remove_key(self, name: str) -> None:
         """From now on, this key is refused."""
         self._store.remove_key(name)
+
+
+def _afford(cost: int, most: int | None) -> None:
+    if most is not None and cost > most:
+        raise QueryError(
+            f"the query is too costly: it takes {cost:,} steps, and {most:,} are allowed here; ask about fewer people, "
+            "with a shorter condition, or about people whom fewer earlier queries link with others"
+        )
+
+
+def _stay(gone: Callable[[], bool]) -> None:
+    if gone():
+        raise Stopped("whoever asked has left; nothing was recorded")
 
 
 def digest(key: str) -> str:

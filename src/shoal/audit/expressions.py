@@ -27,6 +27,7 @@ __all__ = [
     "Query",
     "Some",
     "condition",
+    "cost",
     "naming",
     "parse",
     "people",
@@ -40,6 +41,9 @@ DEEPEST = 32
 
 MOST = 500
 """Values that a query compares with."""
+
+COMPARED = 5  # steps to compare one person
+READ = 100  # steps to read one value
 
 Aggregate = Literal["max", "min", "sum", "mean", "count"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
@@ -447,6 +451,18 @@ class Public:
                 return lambda key: key is not None and values[0] <= key <= values[1]  # type: ignore[operator]
         compare = _ORDER[atom.sign]
         return lambda key: key is not None and compare(key, values[0])
+
+
+def cost(where: Condition | None, people: int) -> int:
+    """Steps, as auditors count them, to find whom a condition holds for among so many people."""
+    match where:
+        case None:
+            return 0
+        case Atom():
+            return COMPARED * people + READ * len(where.values)
+        case Not():
+            return cost(where.inner, people)
+    return sum(cost(part, people) for part in where.parts)
 
 
 def people(where: Condition | None, columns: Mapping[str, Public], everyone: int) -> int:

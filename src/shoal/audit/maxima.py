@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
-from shoal.audit.model import STRATEGIES, Entry, Number, Strategy, members
+from shoal.audit.model import STRATEGIES, Entry, Number, Strategy, crowd, members
 from shoal.errors import ParameterError, listed
 
 __all__ = ["Known", "Maxima", "MaximaState", "Minima"]
 
 Bound = Number | float  # of floats only the infinite ones, for what is not bounded
+
+PASSES = 100  # steps for one person: bounds are compared and lowered a few times
+WORD = 64  # people in one word of a set
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,12 @@ class Known:
     def at_most(self, people: int, value: Bound) -> "Known":
         """Also that none of these people has more."""
         bounds = list(self.bounds)
-        lowered = 0
-        for person in members(people):
-            if bounds[person] > value:
-                bounds[person] = value
-                lowered |= 1 << person
-        if not lowered:
+        above = [person for person in members(people) if bounds[person] > value]
+        if not above:
             return self
+        lowered = crowd(above)
+        for person in above:
+            bounds[person] = value
         return Known(
             tuple(bounds),
             tuple((who & ~lowered if most > value else who, most) for who, most in self.witnesses),
@@ -42,7 +44,7 @@ class Known:
     def exactly(self, people: int, value: Bound, distinct: bool) -> "Known":
         """Also that one of these people has just this value, and none has more; only one of all, if values are distinct."""
         known = self.at_most(people, value)
-        who = sum(1 << person for person in members(people) if known.bounds[person] == value)
+        who = crowd(person for person in members(people) if known.bounds[person] == value)
         if distinct:
             for other, most in known.witnesses:
                 who &= other if most == value else -1
@@ -142,6 +144,10 @@ class Maxima:
         if not entry.answered:
             return replace(state, audit=audit)
         return MaximaState(audit, state.true.exactly(entry.people, entry.value, self.distinct))
+
+    def cost(self, state: MaximaState, people: int) -> int:
+        """Steps: a few for everyone, and one for every set of witnesses and word of people."""
+        return self.people * (PASSES + len(state.audit.witnesses) // WORD)
 
     def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
         """Answer or deny; what a denial is bound to does not depend on the answer."""

@@ -123,6 +123,15 @@ class Sums:
             denied |= {entry.people}
         return SumState(rows, denied)
 
+    def cost(self, state: SumState, people: int) -> int:
+        """Steps: those linked with the question, squared, for each row; or all tables for each answer."""
+        if not self.integers:
+            rows, everyone = linked(state.rows, people)
+            return int(everyone.bit_count()) ** 2 * (len(rows) + 1)
+        span = sum(self.highs[person] - self.lows[person] for person in members(people))
+        answers = min(int(span) + 1, len(self._tables))
+        return len(self._tables) * (answers + len(state.rows) + self.people)
+
     def decide(self, state: SumState, people: int, answer: Number) -> Entry:
         """Answer or deny. What could be worked out before is answered again, with nothing to record."""
         if not people or people >> self.people:
