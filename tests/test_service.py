@@ -4,16 +4,17 @@ import asyncio
 import json
 import random
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
 import schemathesis
-import uvicorn
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode, checks
 from starlette.testclient import TestClient
@@ -29,16 +30,17 @@ from shoal.errors import (
 )
 from shoal.service import Limits, application
 from shoal.service.app import _Door
+from shoal.service.run import server
 from tests.test_audit_store import NAMES, PEOPLE, VALUES, _about, contradictions, made
 
-EAGER = Limits(rate=1e6, burst=1_000_000, quantum=0)
+EAGER = Limits(rate=1e6, burst=1_000_000, quantum=0, waiting=1_000)
 
 
 class Service:
     """A service in this process, and what it logged."""
 
     def __init__(self, audit: Audit, limits: Limits = EAGER) -> None:
-        self.audit = audit
+        self.audit, self.limits = audit, limits
         self.logged: list[Any] = []
         self.keys = {
             name: audit.add_key(name, role) for name, role in (("Ann", "analyst"), ("Bea", "owner"))
@@ -223,12 +225,15 @@ def test_replies_leave_on_a_grid_of_time(tmp_path: Path) -> None:
         made(str(tmp_path / "a")), Limits(quantum=0.25), clock=lambda: next(moments), pause=sleep
     )
 
-    def fails() -> dict[str, Any]:
+    async def works() -> int:
+        return 7
+
+    async def fails() -> int:
         raise FileError("gone")
 
     async def main() -> None:
         for _ in range(3):
-            assert await door.on_the_grid(lambda: {}) == {}
+            assert await door.on_the_grid(works) == 7
         with pytest.raises(FileError):
             await door.on_the_grid(fails)
 
@@ -361,6 +366,12 @@ def test_limits_have_a_range() -> None:
         {"quantum": -1},
         {"quantum": float("nan")},
         {"rate": float("inf")},
+        {"waiting": 0},
+        {"cost": 0},
+        {"connections": 0},
+        {"per_address": -1},
+        {"timeout": 0},
+        {"timeout": float("nan")},
     ):
         with pytest.raises(ParameterError):
             Limits(**wrong)
@@ -407,24 +418,23 @@ def test_the_description_has_all_routes_and_needs_no_key(service: Service) -> No
 
 
 @contextmanager
-def running(service: Service) -> Iterator[str]:
-    """The address of a service on a port of its own."""
+def served(service: Service, tls: ssl.SSLContext | None = None) -> Iterator[int]:
+    """The port of a service in this process."""
     place = socket.create_server(("127.0.0.1", 0), backlog=2048)
-    server = uvicorn.Server(
-        uvicorn.Config(service.app, log_config=None, access_log=False, lifespan="off", backlog=2048)
-    )
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+    running = server(service.app, service.limits, tls)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [place]})
     thread.start()
     try:
-        yield f"http://127.0.0.1:{place.getsockname()[1]}"
+        yield place.getsockname()[1]
     finally:
-        server.should_exit = True
+        running.should_exit = True
         thread.join()
         place.close()
 
 
 def crowded(place: str, clients: int) -> None:
-    service = Service(made(place))
+    limits = replace(EAGER, waiting=clients, connections=clients, per_address=clients)
+    service = Service(made(place), limits)
     told: dict[str, str] = {}
     draws = random.Random(8)
     lists = [draws.sample(NAMES, draws.randint(2, PEOPLE - 2)) for _ in range(clients)]
@@ -446,8 +456,8 @@ def crowded(place: str, clients: int) -> None:
 
             await asyncio.gather(*map(ask, lists))
 
-    with running(service) as address:
-        asyncio.run(main(address))
+    with served(service) as port:
+        asyncio.run(main(f"http://127.0.0.1:{port}"))
     print(f"{len(told)} queries of {clients} clients")
     assert len(told) == len(service.audit.transcript())
     assert not contradictions(place, told)

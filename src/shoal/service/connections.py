@@ -1,0 +1,178 @@
+"""Connections: how many there may be, from whom, and how long they may stay without a request. `run` uses it.
+
+A connection rests while no request of it is being answered: before the first one, between two, and until the last reply has been
+read. It rests for a limited time. Where there is no room for a newcomer, the connection that has rested longest makes room, of
+whoever has most of them, so that nobody can keep others out by holding connections open.
+"""
+
+import asyncio
+import ipaddress
+import ssl
+from collections import defaultdict
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from shoal.service.limits import Limits
+
+__all__ = ["Connection", "Connections"]
+
+_READ = 65_536  # bytes taken from a connection at once; asyncio takes 256 KiB, of every connection
+_INVALID = b'{"error":"this is not a valid HTTP request"}'
+_NETWORK = 64  # bits of an IPv6 address that one customer of a provider has in common
+
+
+class Connections:
+    """All connections that are open, by the address they come from; those that rest, in the order in which they began to."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.open: defaultdict[str, set[Connection]] = defaultdict(set)
+        self.resting: dict[Connection, None] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self.open.values()))
+
+    def enter(self, newcomer: "Connection") -> bool:
+        """Let a connection in, if there is room or if one that rests can make room."""
+        own = self.open.get(newcomer.address, set())
+        if len(own) >= self.limits.per_address and not self._drop(own):
+            return False
+        if len(self) >= self.limits.connections:
+            most = max(self.open.values(), key=len)
+            if not (self._drop(most) or self._drop(self.resting.keys())):
+                return False
+        self.open[newcomer.address].add(newcomer)
+        return True
+
+    def rest(self, one: "Connection") -> None:
+        """A connection begins to rest."""
+        self.resting.pop(one, None)
+        self.resting[one] = None
+
+    def leave(self, one: "Connection") -> None:
+        """A connection is gone."""
+        self.resting.pop(one, None)
+        there = self.open.get(one.address, set())
+        there.discard(one)
+        if not there:
+            self.open.pop(one.address, None)
+
+    def _drop(self, some: Any) -> bool:
+        """Close the one of some connections that has rested longest; False if none rests."""
+        oldest = next((one for one in self.resting if one in some), None)
+        if oldest is None:
+            return False
+        self.leave(oldest)
+        oldest.drop()
+        return True
+
+
+class Connection(H11Protocol):
+    """One connection. TLS begins here rather than in the listening socket, so that handshakes are counted and timed too."""
+
+    all: Connections
+    tls: ssl.SSLContext | None
+
+    raw: asyncio.Transport | None = None
+    timer: asyncio.TimerHandle | None = None
+    handshake: "asyncio.Task[None] | None" = None
+    address: str = ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self.raw = transport
+        self.address = _origin(transport.get_extra_info("peername"))
+        if not self.all.enter(self):
+            self.drop()
+            return
+        if hasattr(transport, "max_size"):
+            transport.max_size = _READ
+        self._rest()
+        if self.tls is None:
+            super().connection_made(transport)
+        else:
+            transport.pause_reading()
+            self.handshake = self.loop.create_task(self._shake_hands(transport, self.tls))
+
+    async def _shake_hands(self, raw: asyncio.Transport, tls: ssl.SSLContext) -> None:
+        timeout = self.all.limits.timeout
+        try:
+            transport = await self.loop.start_tls(
+                raw, self, tls, server_side=True, ssl_handshake_timeout=timeout
+            )
+        except (OSError, asyncio.CancelledError):  # an SSLError is an OSError
+            raw.abort()
+            return
+        if transport is None or raw.is_closing():
+            raw.abort()
+        else:
+            super().connection_made(transport)  # type: ignore[arg-type]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.all.leave(self)
+        self._wake()
+        if self.transport is not None:  # type: ignore[redundant-expr]  # none before a handshake has ended
+            super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]
+        if answering:
+            self._wake()
+            self.all.resting.pop(self, None)
+
+    def on_response_complete(self) -> None:
+        self._rest()
+        super().on_response_complete()  # which begins with the next request, if there is one already
+
+    def send_400_response(self, msg: str) -> None:
+        headers = [
+            ("content-type", "application/json"),
+            ("content-length", str(len(_INVALID))),
+            ("cache-control", "no-store"),
+            ("x-content-type-options", "nosniff"),
+            ("connection", "close"),
+        ]
+        try:
+            head = self.conn.send(
+                h11.Response(status_code=400, headers=headers, reason="Bad Request")
+            )
+            body = self.conn.send(h11.Data(data=_INVALID))
+            self.conn.send(h11.EndOfMessage())
+        except h11.LocalProtocolError:  # a reply is under way already
+            self.drop()
+            return
+        self.transport.write((head or b"") + (body or b""))
+        self.transport.close()
+
+    def drop(self) -> None:
+        """Close at once, whatever is still to be sent."""
+        self._wake()
+        if self.raw is not None:
+            self.raw.abort()
+
+    def _rest(self) -> None:
+        self._wake()
+        self.all.rest(self)
+        self.timer = self.loop.call_later(self.all.limits.timeout, self.drop)
+
+    def _wake(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+def _origin(peer: Any) -> str:
+    """Whom an address belongs to; of IPv6 the network, as one customer has all addresses in it."""
+    if not isinstance(peer, tuple):
+        return ""
+    try:
+        address = ipaddress.ip_address(str(peer[0]).partition("%")[0])
+    except ValueError:
+        return str(peer[0])
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address, _NETWORK), strict=False))

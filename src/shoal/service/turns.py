@@ -1,0 +1,66 @@
+"""Turns: who comes next where many want the same. `app` uses it."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+__all__ = ["Turns"]
+
+
+class Turns:
+    """Some places for work, given to one key after the other.
+
+    Whoever asks a lot waits for their own questions: another key's question waits for those that run, and for one of each key.
+    """
+
+    def __init__(self, places: int) -> None:
+        self.free = places
+        self.queues: dict[
+            str, deque[asyncio.Future[None]]
+        ] = {}  # in the order in which keys come next
+        self.last: str | None = None
+
+    @asynccontextmanager
+    async def turn(self, key: str) -> AsyncIterator[None]:
+        """Wait for a place, and have it for the length of the block."""
+        await self._take(key)
+        try:
+            yield
+        finally:
+            self._give()
+
+    async def _take(self, key: str) -> None:
+        if self.free:
+            self.free -= 1
+            self.last = key
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.queues.setdefault(key, deque()).append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():  # it came just now
+                self._give()
+            else:
+                self._forget(key, place)
+            raise
+
+    def _forget(self, key: str, place: "asyncio.Future[None]") -> None:
+        queue = self.queues[key]
+        queue.remove(place)
+        if not queue:
+            del self.queues[key]
+
+    def _give(self) -> None:
+        """Pass a place on to the next key: any other one before the last, and in a round."""
+        if not self.queues:
+            self.free += 1
+            return
+        first = next(iter(self.queues))
+        key = next((one for one in self.queues if one != self.last), first)
+        queue = self.queues.pop(key)
+        queue.popleft().set_result(None)
+        if queue:
+            self.queues[key] = queue  # behind the others
+        self.last = key
