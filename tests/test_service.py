@@ -42,6 +42,7 @@ class Service:
     def __init__(self, audit: Audit, limits: Limits = EAGER) -> None:
         self.audit, self.limits = audit, limits
         self.logged: list[Any] = []
+        self.connections: Any = None
         self.keys = {
             name: audit.add_key(name, role) for name, role in (("Ann", "analyst"), ("Bea", "owner"))
         }
@@ -422,6 +423,7 @@ def served(service: Service, tls: ssl.SSLContext | None = None) -> Iterator[int]
     """The port of a service in this process."""
     place = socket.create_server(("127.0.0.1", 0), backlog=2048)
     running = server(service.app, service.limits, tls)
+    service.connections = running.config.http.all  # type: ignore[union-attr]
     thread = threading.Thread(target=running.run, kwargs={"sockets": [place]})
     thread.start()
     try:

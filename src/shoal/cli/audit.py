@@ -349,6 +349,24 @@ def serve(
     body: Annotated[
         int, typer.Option(metavar="BYTES", help="The largest request.", min=100)
     ] = 1_000_000,
+    waiting: Annotated[
+        int, typer.Option(metavar="N", help="Requests of a key in progress.", min=1)
+    ] = 16,
+    cost: Annotated[
+        int, typer.Option(metavar="STEPS", help="What a query may cost, in steps of 10 ns.", min=1)
+    ] = 200_000_000,
+    connections: Annotated[
+        int, typer.Option(metavar="N", help="Connections at once.", min=1)
+    ] = 512,
+    per_address: Annotated[
+        int, typer.Option(metavar="N", help="Connections at once from one address.", min=1)
+    ] = 64,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="For a head, for a body, and to read a reply.", min=0.1
+        ),
+    ] = 15,
     tls_certificate: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="For TLS: a certificate.", show_default=False),
@@ -376,7 +394,7 @@ def serve(
         complain(
             "warning: without TLS, keys and answers can be read on the way; give --tls-certificate, or use a proxy with TLS"
         )
-    limits = Limits(body=body, rate=rate, burst=burst, quantum=quantum)
+    limits = Limits(body, rate, burst, quantum, waiting, cost, connections, per_address, timeout)
     run(
         audit,
         host=host,

@@ -234,7 +234,8 @@ def application(audit: Audit, limits: Limits | None = None, log: Log | None = No
             raise HTTPException(403, "this is for the owner; give a key with the role owner")
         return key
 
-    by_analyst, by_owner = Annotated[Key, Depends(analyst)], Annotated[Key, Depends(owner)]
+    by_analyst = Annotated[Key, Depends(analyst)]
+    by_owner = Annotated[Key, Depends(owner)]
     app = FastAPI(
         title="Shoal audit",
         summary="Exact answers to queries about people, or a denial, so that nobody's value is found out.",

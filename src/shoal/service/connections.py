@@ -79,6 +79,7 @@ class Connection(H11Protocol):
     timer: asyncio.TimerHandle | None = None
     handshake: "asyncio.Task[None] | None" = None
     address: str = ""
+    early: bytes = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.raw = transport
@@ -101,13 +102,22 @@ class Connection(H11Protocol):
             transport = await self.loop.start_tls(
                 raw, self, tls, server_side=True, ssl_handshake_timeout=timeout
             )
-        except (OSError, asyncio.CancelledError):  # an SSLError is an OSError
-            raw.abort()
+        except OSError:  # SSLError and TimeoutError are too
+            self.drop()
             return
         if transport is None or raw.is_closing():
-            raw.abort()
+            self.drop()
         else:
             super().connection_made(transport)  # type: ignore[arg-type]
+            early, self.early = self.early, b""
+            if early:
+                self.data_received(early)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport is None:  # it came with the end of the handshake
+            self.early += data
+        else:
+            super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.all.leave(self)
@@ -149,6 +159,7 @@ class Connection(H11Protocol):
     def drop(self) -> None:
         """Close at once, whatever is still to be sent."""
         self._wake()
+        self.all.leave(self)
         if self.raw is not None:
             self.raw.abort()
 

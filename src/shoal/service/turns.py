@@ -16,10 +16,9 @@ class Turns:
 
     def __init__(self, places: int) -> None:
         self.free = places
-        self.queues: dict[
-            str, deque[asyncio.Future[None]]
-        ] = {}  # in the order in which keys come next
-        self.last: str | None = None
+        self.queues: dict[str, deque[asyncio.Future[None]]] = {}
+        self.served: dict[str, int] = {}  # the number of the last turn that a key had
+        self.turns = 0
 
     @asynccontextmanager
     async def turn(self, key: str) -> AsyncIterator[None]:
@@ -33,7 +32,7 @@ class Turns:
     async def _take(self, key: str) -> None:
         if self.free:
             self.free -= 1
-            self.last = key
+            self._serve(key)
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.queues.setdefault(key, deque()).append(place)
@@ -53,14 +52,16 @@ class Turns:
             del self.queues[key]
 
     def _give(self) -> None:
-        """Pass a place on to the next key: any other one before the last, and in a round."""
+        """Pass a place on to the key that waits and was served longest ago."""
         if not self.queues:
             self.free += 1
             return
-        first = next(iter(self.queues))
-        key = next((one for one in self.queues if one != self.last), first)
-        queue = self.queues.pop(key)
-        queue.popleft().set_result(None)
-        if queue:
-            self.queues[key] = queue  # behind the others
-        self.last = key
+        key = min(self.queues, key=lambda one: self.served.get(one, 0))
+        place = self.queues[key][0]
+        self._forget(key, place)
+        self._serve(key)
+        place.set_result(None)
+
+    def _serve(self, key: str) -> None:
+        self.turns += 1
+        self.served[key] = self.turns
