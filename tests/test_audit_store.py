@@ -280,8 +280,8 @@ def test_a_query_has_a_condition_or_a_list(tmp_path: Path) -> None:
         (Secret("salary"), {"salary": ["", *map(str, VALUES[1:])]}, "missing"),
         (Secret("salary"), {"salary": ["4711x", *map(str, VALUES[1:])]}, "no numbers"),
         (Secret("salary"), {"salary": [float("inf"), *map(float, VALUES[1:])]}, "no numbers"),
-        (Secret("salary", high=100), {}, "outside the public bounds"),
-        (Secret("salary", low=11), {}, "outside the public bounds"),
+        (Secret("salary", high=100, width=1), {}, "outside the public bounds"),
+        (Secret("salary", low=11, width=1), {}, "outside the public bounds"),
         (
             Secret("salary", distinct=True, integers=False),
             {"salary": [20, 20, *VALUES[2:]]},

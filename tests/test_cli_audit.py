@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -47,16 +48,15 @@ def said(*arguments: str) -> str:
 
 
 def new(*options: str) -> Any:
-    return run(
-        "audit", "new", "people.csv", "--column", "salary", "--bounds", "0", "200000", *options
-    )
+    bounds = ("--bounds", "0", "200000", "--width", "1")
+    return run("audit", "new", "people.csv", "--column", "salary", *bounds, *options)
 
 
 def test_the_quick_start_works(folder: Path) -> None:
     result = new()
     assert result.exit_code == 0
     assert "made people.audit for 6 people" in result.stderr
-    assert 'Next: shoal audit ask "max(salary)"\n' in result.stderr
+    assert "Next: shoal audit ask 'max(salary)'\n" in result.stderr
     assert said("audit", "ask", "max(salary) where dept = 'X'") == "61000"
     assert said("audit", "ask", "max(salary) where name = 'Ann'") == "denied"
     assert (
@@ -154,7 +154,7 @@ def test_several_columns_without_bounds_are_audited_together(folder: Path) -> No
 
 
 def test_the_state_shows_what_the_first_query_decided(folder: Path) -> None:
-    assert "max, min or sum by the first query" in new().stdout
+    assert "max or min by the first query (sums within bounds need --dither)" in new().stdout
     said("audit", "ask", "min(salary)")
     shown = said("audit", "state")
     assert "secret salary  min, from 0 to 200000," in shown
@@ -169,7 +169,7 @@ def test_the_state_shows_every_bound_there_is(
     folder: Path, ends: dict[str, Any], shown: str
 ) -> None:
     shoal.Audit.new(
-        "people.audit", shoal.read("people.csv"), Secret("salary", **ends), public=["dept"]
+        "people.audit", shoal.read("people.csv"), Secret("salary", width=1, **ends), public=["dept"]
     )
     assert shown in said("audit", "state")
 
@@ -282,4 +282,69 @@ def test_serving_refuses_half_of_tls_and_what_is_none(folder: Path) -> None:
     (folder / "key.pem").write_text("no key")
     result = run("serve", "--port", "0", "--tls-certificate", "cert.pem", "--tls-key", "key.pem")
     assert result.exit_code == 2
-    assert "are no certificate and its key" in result.stderr
+    assert "are not a certificate and its key" in result.stderr
+
+
+# What is said
+
+
+def test_the_suggested_query_is_answered_as_it_is_typed(folder: Path) -> None:
+    table = Path("people.csv").read_text().replace("salary", "net-pay")
+    Path("people.csv").write_text(table)
+    kinds: list[list[str]] = [
+        [],
+        ["--aggregate", "min"],
+        ["--aggregate", "sum", "--dither"],
+        ["--strategy", "simulatable"],
+    ]
+    for kind in kinds:
+        limits = ["--bounds", "0", "200000", "--width", "1000"]
+        made = run("audit", "new", "people.csv", "-c", "net-pay", *limits, *kind)
+        assert made.exit_code == 0, made.stderr
+        [line] = [line for line in made.stderr.splitlines() if line.startswith("Next: shoal ")]
+        reply = said(*shlex.split(line.removeprefix("Next: shoal ")))
+        assert reply != "denied"
+        Path("people.audit").unlink()
+
+
+def test_sums_are_announced_only_where_they_are_answered(folder: Path) -> None:
+    for options, sums in (
+        (("--bounds", "0", "200000", "--width", "1000"), False),
+        (("--bounds", "0", "200000", "--width", "1000", "--dither"), True),
+        ((), True),
+    ):
+        shown = " ".join(run("audit", "new", "people.csv", "-c", "salary", *options).stdout.split())
+        announced = "sum" in shown.replace("(sums within bounds need --dither)", "")
+        assert announced == sums
+        assert (run("audit", "ask", "sum(salary)").exit_code == 0) == sums
+        Path("people.audit").unlink()
+
+
+def test_a_width_that_promises_little_is_not_taken_by_itself(folder: Path) -> None:
+    bounds = ("--bounds", "0", "200000")
+    asked = run("audit", "new", "people.csv", "-c", "salary", *bounds)
+    assert asked.exit_code == 2
+    assert "--width is not given" in asked.stderr
+    assert "between 0 and 200000" in asked.stderr
+    assert "for yearly salaries, thousands" in asked.stderr
+    assert not Path("people.audit").exists()
+    assert new("--width", "5000").exit_code == 0
+    assert "stays uncertain by 5000" in " ".join(said("audit", "state").split())
+    close = ("--bounds", "0", "120", "--store", "ages.audit")
+    assert run("audit", "new", "people.csv", "-c", "age", *close).exit_code == 0
+
+
+def test_a_column_that_needs_quotes_is_shown_with_them(folder: Path) -> None:
+    table = Path("people.csv").read_text().replace("dept", "home-town").replace("age", "post code")
+    Path("people.csv").write_text(table)
+    assert new().exit_code == 0
+    for query, hint in (
+        ("count(*) where home-town = 'X'", '"home-town"'),
+        ("max(salary) where post code = '31'", '"post code"'),
+        ("max(home-town)", '"home-town"'),
+    ):
+        refused = run("audit", "ask", query)
+        assert refused.exit_code == 2
+        assert f"write the column in double quotes: {hint}" in refused.stderr
+    assert "double quotes" not in run("audit", "ask", 'count(*) where "home-town" = X').stderr
+    assert said("audit", "ask", "count(*) where \"home-town\" = 'X'") == "3"

@@ -691,8 +691,8 @@ def test_the_lattice_of_safepub_has_every_released_column_with_a_hierarchy(
             "method.classes[0]: 'diagnoses' is no released column; did you mean 'diagnosis'?",
         ),
         ('classes = ["name"]', "method.classes[0]: 'name' is no released column"),
-        ('unit = "age"', "method.unit: 'age' is no identifying column; give it that role"),
-        ('unit = "nam"', "method.unit: 'nam' is no identifying column; did you mean 'name'?"),
+        ('unit = "age"', "method.unit: 'age' is not an identifying column; give it that role"),
+        ('unit = "nam"', "method.unit: 'nam' is not an identifying column; did you mean 'name'?"),
         ("models = []", "method.models: unknown key"),
         # What SafePub itself refuses, by its key
         ('score = "granular"', "method.score is 'granular'; known are 'granularity', 'intensity'"),

@@ -156,12 +156,12 @@ def judge(
     if certificate is not None and certificate.method == "columns":
         raise ParameterError(
             "a release of groups of columns has parts of records, which cannot be compared with the input row by row; train what "
-            "you need on it, and test that on records of your own; for ratings `rmse` of shoal.measure does so"
+            "you need on it, and test that on records of your own"
         )
     if certificate is not None and certificate.method == "buckets":
         raise ParameterError(
             "a release of buckets has everybody's other columns as they were, and sensitive values apart; how large its buckets "
-            "are is in its facts, and `count` of shoal.measure.buckets answers from both tables what the input can be asked, too"
+            "are is in its facts, and both tables together answer what the input can be asked: see shoal count"
         )
     chosen = levels if levels is not None else certificate.levels if certificate else {}
     noisy = (

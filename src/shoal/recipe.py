@@ -731,8 +731,13 @@ def _contradictions(content: Content) -> Iterator[str]:
             yield f"method.classes[{i}]: {name!r} is no released column; {_hint(name, released)}"
     unit = getattr(method, "unit", None)
     if unit is not None and unit not in by_role["identifying"]:
-        fix = "give it that role" if unit in released else _hint(unit, by_role["identifying"])
-        yield f"method.unit: {unit!r} is no identifying column; {fix}"
+        if unit in released:
+            fix = "give it that role"
+        elif by_role["identifying"]:
+            fix = _hint(unit, by_role["identifying"])
+        else:
+            fix = "no column has that role: give it to the one that tells people apart"
+        yield f"method.unit: {unit!r} is not an identifying column; {fix}"
     if method.name in ("optimal", "personal", "coincident", "disclosure") and not by_role["quasi"]:
         yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
     if (

@@ -118,8 +118,8 @@ class Table:
             unit not in self.types and self.frame.get_column(unit).dtype.is_decimal()
         ):
             raise ColumnError(
-                f"column {unit!r} is to tell people apart, and by a type of its own two might be one; declare it, as in "
-                f"types={{{unit!r}: 'text'}}, or 'integer'"
+                f"column {unit!r} is to tell people apart, and by a type of its own two might be one; declare its "
+                "type as text or integer"
             )
         if None in self.column(unit).keys:
             raise ColumnError(
@@ -254,7 +254,7 @@ class Table:
         """The hierarchy of a column by the column's type, with a leaf for missing values where the policy asks for one."""
         if name not in self.hierarchies:
             raise HierarchyError(
-                f"column {name!r} has no hierarchy; give it one (shoal.hierarchy.suppress makes the simplest)"
+                f"column {name!r} has no hierarchy; give it one (the simplest has one level, where all values are *)"
             )
         kind = self.kind(name)
         if name not in self._trees:
@@ -282,8 +282,8 @@ class Table:
             if absent:
                 raise HierarchyError(
                     f"column {name!r}: {absent:,} distinct value{'s' if absent > 1 else ''} of the table "
-                    f"{'are' if absent > 1 else 'is'} not in its hierarchy; add them (shoal hierarchy check lists them on "
-                    "request), clean the table, or declare the column's type if numbers are written in two ways"
+                    f"{'are' if absent > 1 else 'is'} not in its hierarchy; add them to it, clean the table, "
+                    "or declare the column's type if numbers are written in two ways"
                 )
             self._leaves[name] = found.astype(smallest(hierarchy.cardinality(0)))
         return self._leaves[name]

@@ -10,6 +10,7 @@ import os
 import threading
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -46,6 +47,9 @@ ROLES = ("owner", "analyst")
 FINE = 10**1300
 """Into how many parts dither divides a unit: enough for about a thousand sums over the same people."""
 
+CLOSE = 1000
+"""Bounds this far apart, or less, are close together: of these, 1 is a thousandth at least."""
+
 ROW = "row"  # the public column with the number of a row, where the owner publishes that
 
 _FAMILY: Mapping[str, Family] = {"max": "max", "min": "min", "sum": "sum", "mean": "sum"}
@@ -60,7 +64,8 @@ class Secret:
 
     family: "max", "min" or "sum" (means too); if None, the first query decides. One column has one: together they would tell more
     low, high: bounds of all values
-    width: how far apart the values that are possible for a person stay at least
+    width: how far apart the values that are possible for a person stay at least. It may be left out, for 1, where there are no
+        bounds or these are close together, as for ages
     integers: all values are whole numbers; None for as it is, which is then public
     distinct: no two people have the same value
     strategy: "binding", "simulatable", or "simple", which is unsafe
@@ -73,7 +78,7 @@ class Secret:
     family: Family | None = None
     low: Exact | None = None
     high: Exact | None = None
-    width: Exact = 1
+    width: Exact | None = None
     integers: bool | None = None
     distinct: bool = False
     strategy: Strategy = "binding"
@@ -94,12 +99,38 @@ class Secret:
         for name in ("low", "high", "width", "unit"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, fraction(given, name))
+        if self.width is None:
+            object.__setattr__(self, "width", self._default_width())
         if self.unit is not None and self.unit <= 0:  # type: ignore[operator]
             raise ParameterError("unit is above 0")
         if self.low is not None and self.high is not None and self.low > self.high:  # type: ignore[operator]
             raise ParameterError(
                 f"the lower bound {self.low} is above the upper one, {self.high}; give the lower one first"
             )
+
+    def _default_width(self) -> Fraction:
+        """1 where that promises something; else ParameterError."""
+        if self.low is None and self.high is None:
+            return Fraction(1)
+        if self.low is None or self.high is None:
+            between = "of values that have one bound"
+        elif Fraction(self.high) - Fraction(self.low) > CLOSE:
+            between = f"between {printed(Fraction(self.low))} and {printed(Fraction(self.high))}"
+        else:
+            return Fraction(1)
+        raise ParameterError(
+            f"`width` is not given, and the usual 1 promises little {between}; give how far apart a person's possible "
+            "values stay at least, so wide that to know a value that closely does no harm: for yearly salaries, thousands"
+        )
+
+    def families(self, people: int) -> tuple[Family, ...]:
+        """What can be asked of so many people: each of these by itself, if `family` does not say which."""
+        found = []
+        for family in FAMILIES if self.family is None else (self.family,):
+            with suppress(ParameterError, TooLargeError):
+                self.auditor(family, people)
+                found.append(family)
+        return tuple(found)
 
     def auditor(self, family: Family, people: int) -> Costed[Any]:
         """Who decides about one aggregate of this column; ParameterError if what is public does not allow for any."""
@@ -111,7 +142,7 @@ class Secret:
             _multiple(self.high, unit),
             _multiple(self.width, unit, up=True),
         )
-        assert width is not None
+        assert width is not None  # __post_init__ has set it
         if self.distinct and unit is not None and width < 2 * people * unit:
             raise ParameterError(
                 f"{people:,} different values that are multiples of {printed(unit)} could give each other away; leave `distinct` "

@@ -203,7 +203,7 @@ class _Token(NamedTuple):
     place: int
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str, names: Collection[str] = ()) -> Iterator[_Token]:
     if len(text) > LONGEST:
         raise QueryError(
             f"the query has {len(text):,} characters; it may have {LONGEST:,}: ask for a list of people instead"
@@ -214,7 +214,9 @@ def _tokens(text: str) -> Iterator[_Token]:
     while place < len(text):
         found = _TOKEN.match(text, place)
         if found is None:
-            hint = "; is a quote missing?" if text[place] in "'\"" else ""
+            hint = (
+                "; is a quote missing?" if text[place] in "'\"" else _unquoted(text, place, names)
+            )
             raise QueryError(f"character {place + 1}: {text[place]!r} does not belong there{hint}")
         kind = str(found.lastgroup)
         inner = found[kind]
@@ -223,6 +225,15 @@ def _tokens(text: str) -> Iterator[_Token]:
         )
         place = _end(_SPACE.match(text, found.end()))
     yield _Token("end", "", len(text))
+
+
+def _unquoted(text: str, place: int, names: Collection[str]) -> str:
+    """A hint, if at some place of a text there is the name of a column that needs quotes."""
+    for name in sorted(names, key=len, reverse=True):
+        start = text.find(name, max(0, place - len(name)))
+        if _named(name) != name and 0 <= start <= place:
+            return f"; write the column in double quotes: {_named(name)}"
+    return ""
 
 
 def _end(found: "re.Match[str] | None") -> int:
@@ -234,7 +245,8 @@ class _Reader:
     """Recursive descent over the tokens of a text."""
 
     def __init__(self, text: str, public: Mapping[str, Kind], secret: Collection[str]) -> None:
-        self.tokens = list(_tokens(text))
+        self.text, self.names = text, (*public, *secret)
+        self.tokens = list(_tokens(text, self.names))
         self.next = 0
         self.public, self.secret = public, secret
         self.values = 0
@@ -297,8 +309,9 @@ class _Reader:
                 if column in self.secret
                 else f"there is no public column {column!r}"
             )
+            hint = _unquoted(self.text, place.place, self.names)
             raise QueryError(
-                f"character {place.place + 1}: {why}; public are {listed(self.public)}"
+                f"character {place.place + 1}: {why}; public are {listed(self.public)}{hint}"
             )
         if self.word("is"):
             negated = self.word("not")
@@ -404,14 +417,14 @@ class _Reader:
     def negated(negated: bool, atom: Atom) -> Condition:
         return Not(atom) if negated else atom
 
-    @staticmethod
-    def wrong(token: _Token, why: str) -> QueryError:
+    def wrong(self, token: _Token, why: str) -> QueryError:
         seen = (
             "the end"
             if token.kind == "end"
             else repr(token.text if len(token.text) < 40 else token.text[:40] + "…")
         )
-        return QueryError(f"character {token.place + 1}, at {seen}: {why}")
+        hint = _unquoted(self.text, token.place, self.names)
+        return QueryError(f"character {token.place + 1}, at {seen}: {why}{hint}")
 
 
 # Whom it is about

@@ -236,7 +236,7 @@ class Sums:
         if prod(map(len, values)) > LARGEST:
             raise ParameterError(
                 f"sums of whole numbers are audited by trying all tables, up to {LARGEST:,}, and the bounds allow more; "
-                "an `Audit` with `dither` adds secret digits to the values, so that they are as good as real numbers"
+                "an audit with dither adds secret digits to the values, so that they are as good as real numbers"
             )
         return np.array(list(product(*values)), np.int64)
 

@@ -40,6 +40,13 @@ __all__ = ["app"]
 class _Shoal(options.Group):
     """Runs a command; whatever goes wrong becomes one line on stderr and an exit code, never a traceback."""
 
+    def parse_args(self, ctx: Any, args: Any) -> Any:
+        try:
+            return super().parse_args(ctx, args)
+        except ShoalError as error:
+            complain(f"error: {error}")
+            raise typer.Exit(2) from None
+
     def invoke(self, ctx: Any) -> Any:
         try:
             done = super().invoke(ctx)

@@ -97,8 +97,13 @@ def new(
         ),
     ] = None,
     width: Annotated[
-        str, typer.Option(metavar="NUMBER", help="How uncertain every value stays at least.")
-    ] = "1",
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="How uncertain every value stays at least; 1 only where bounds are close.",
+            show_default=False,
+        ),
+    ] = None,
     distinct: Annotated[
         bool, typer.Option("--distinct", help="It is public that no value occurs twice.")
     ] = False,
@@ -165,7 +170,7 @@ def new(
     where = (
         "" if store is None and Path.cwd() == file.resolve().parent else f" --store {made.place}"
     )
-    complain(f'Next: shoal audit ask "{made.secrets[0].family or "max"}({secret[0]})"{where}')
+    complain(f"Next: shoal audit ask {_first_query(made)}{where}")
 
 
 @app.command(cls=options.Command)
@@ -460,7 +465,7 @@ def _about(audit: "Audit", standings: "tuple[Standing, ...]") -> Any:
     for standing in standings:
         one, told = standing.secret, standing.secret.to_dict()
         facts = [
-            one.family or standing.family or "max, min or sum by the first query",
+            one.family or standing.family or _choice(one.families(audit.people)),
             _span(told["low"], told["high"]),
             "whole numbers" if one.integers else "any numbers",
             *(["all different"] if one.distinct else []),
@@ -478,6 +483,26 @@ def _about(audit: "Audit", standings: "tuple[Standing, ...]") -> Any:
     if audit.named:
         pairs.append(("people by", audit.named))
     return figures(*pairs)
+
+
+def _first_query(audit: "Audit") -> str:
+    """A query that is not refused, whatever the values are, as it is typed into a shell."""
+    from shlex import quote
+
+    from shoal.audit import Query
+
+    secret = audit.secrets[0]
+    bounded = secret.low is not None or secret.high is not None
+    if secret.strategy == "simulatable" and bounded:  # which may deny every query but this one
+        return quote(str(Query("count", None)))
+    return quote(str(Query(secret.families(audit.people)[0], secret.column)))
+
+
+def _choice(families: tuple[str, ...]) -> str:
+    """Which aggregates there are to choose from."""
+    *others, last = families
+    told = f"{', '.join(others)} or {last} by the first query" if others else last
+    return told if "sum" in families else f"{told} (sums within bounds need --dither)"
 
 
 def _counts(standings: "tuple[Standing, ...]") -> Any:

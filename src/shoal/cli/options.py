@@ -154,10 +154,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 
 
 class Group(TyperGroup):
-    """Commands; help shows no type beside a flag."""
+    """Commands; help shows no type beside a flag, and what cannot be parsed is told in our words."""
 
     def get_params(self, ctx: Any) -> Any:
         return _untyped(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: Any) -> Any:
+        with _in_our_words(ctx, args):
+            return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: Any) -> Any:
+        with _in_our_words(ctx, args):
+            return super().resolve_command(ctx, args)
 
 
 class Command(TyperCommand):
@@ -173,6 +181,10 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> Any:
         return _untyped(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: Any) -> Any:
+        with _in_our_words(ctx, args):
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -187,6 +199,76 @@ class Command(TyperCommand):
             raise type(error)(spelled(str(error), typed)) from None
 
 
+_SENTENCES = (
+    (r"Input should be a valid integer.*", "it takes a whole number"),
+    (r"Input should be a valid number.*", "it takes a number"),
+    (r"Input should be a finite number.*", "it takes a finite number"),
+    (r"Input should be greater than or equal to (\S+)", r"it takes \1 or more"),
+    (r"Input should be less than or equal to (\S+)", r"it takes \1 or less"),
+    (r"(?:Value error, )?.* is not one of (.*?)\.*", r"it takes one of \1"),
+    (r"(?:Value error, )?(.*?)\.*", r"\1"),
+)
+"""What the libraries that parse options say, and what we say instead."""
+
+
+@contextmanager
+def _in_our_words(ctx: Any, args: Iterable[str]) -> Iterator[None]:
+    """What cannot be parsed is a ParameterError like any other: the option, what was given, what it takes."""
+    given = list(args)
+    try:
+        yield
+    except Exception as error:
+        told = _usage(type(error).__name__, error, given)
+        if told is None:
+            raise
+        raise ParameterError(f"{told}; {ctx.command_path} --help shows more") from None
+
+
+def _usage(name: str, error: Any, given: list[str]) -> str | None:
+    """What is wrong with a command as it was typed; None if the error is about something else."""
+    message = str(getattr(error, "message", ""))
+    if name == "NoSuchOption":
+        close = " or ".join(sorted(error.possibilities or ()))
+        meant = f" (did you mean {close}?)" if close else ""
+        return f"{error.option_name}: there is no such option{meant}"
+    if name == "BadOptionUsage" and "not take" in message:
+        return f"{error.option_name}: it takes no value"
+    if name == "BadOptionUsage":
+        several = re.search(r"requires (\d+)", message)
+        return f"{error.option_name}: it takes {several[1] + ' values' if several else 'a value'}"
+    param = getattr(error, "param", None)
+    if name == "MissingParameter" and param is not None:
+        return f"{_typed(param)} is missing"
+    if name == "BadParameter" and param is not None:
+        for theirs, ours in _SENTENCES:
+            if found := re.fullmatch(theirs, message, re.DOTALL):
+                message = found.expand(ours)
+                break
+        return f"{_typed(param)}{_value(param, given)}: {message}"
+    if name == "UsageError" and message.startswith("No such command"):
+        return f"{given[0]!r}: there is no such command" if given else None
+    if name == "UsageError" and message.startswith("Got unexpected extra argument"):
+        return f"there is an argument too many{message.partition('argument')[2].lstrip('s')}"
+    return None
+
+
+def _typed(param: Any) -> str:
+    """A parameter as people type it, or as the help calls it."""
+    return str(
+        max(param.opts, key=len) if param.opts[0].startswith("-") else param.metavar or param.name
+    )
+
+
+def _value(param: Any, given: list[str]) -> str:
+    """The value that was typed after an option, where it can be told."""
+    for place, text in enumerate(given):
+        option, sign, value = text.partition("=")
+        if option in param.opts:
+            following = given[place + 1] if place + 1 < len(given) else ""
+            return f" {value if sign else following}".rstrip()
+    return ""
+
+
 class _AsWritten(ShoalError):
     """An error about a file: what it names are keys, not options."""
 
@@ -197,7 +279,7 @@ def keys_of(file: Path) -> Iterator[None]:
     try:
         yield
     except ShoalError as error:
-        told = str(error)
+        told = re.sub(r"(?<![-\w])([a-z]\w*)=(?=['\"\[])", r"\1 = ", str(error))  # as TOML has it
         raise _AsWritten(told if file.name in told else f"{file.name}: {told}") from None
 
 
@@ -215,10 +297,25 @@ def spelled(message: str, options: Mapping[str, str]) -> str:
     "read the file with --add-root '*'"
     >>> spelled("`low` is not an integer", {"low": "--low", "high": "--high"})
     '--low is not an integer'
+    >>> spelled("name them, for example quasi=['age', 'sex']", {"quasi": "--quasi"})
+    'name them, for example --quasi age,sex'
     """
-    known = "|".join(map(re.escape, options))
-    typed = re.sub(rf"`({known})`", lambda found: options[found[1]], message)
-    return re.sub(rf"(?<![-\w])({known})=(?=['\"])", lambda found: f"{options[found[1]]} ", typed)
+
+    def option(found: "re.Match[str]") -> str:
+        return options.get(found[1], found[1])
+
+    known = "|".join(map(re.escape, options)) or "(?!)"
+    typed = re.sub(rf"`({known})`", option, message)
+    listed = re.sub(
+        r"(?<![-\w.])(\w+)=\[(['\"][^]]*)\]",
+        lambda found: f"{option(found)} {','.join(re.findall(_QUOTED, found[2]))}",
+        typed,
+    )
+    bare = re.sub(rf"(?<![-\w])({known})=(?=[-\d])", lambda found: f"{option(found)} ", listed)
+    return re.sub(r"(?<![-\w])([a-z]\w*)=(?=['\"])", lambda found: f"{option(found)} ", bare)
+
+
+_QUOTED = r"['\"]([^'\"]+)['\"]"
 
 
 def names(given: Iterable[str]) -> list[str]:

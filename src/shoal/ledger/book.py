@@ -17,8 +17,9 @@ from shoal.ledger import store
 from shoal.ledger.account import Account, Budget, Entry, Gamma
 from shoal.ledger.fingerprint import fingerprint
 from shoal.methods import Method, Progress, Schema
+from shoal.privacy.calculus import delta_of
 from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, fraction, short
+from shoal.privacy.exact import Exact, short
 from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.release import Certificate, Release, plain, released
 from shoal.tables import Table
@@ -510,7 +511,5 @@ def _limits(epsilon: Epsilon | Exact | None, delta: Exact | None) -> dict[str, A
     """A budget as an entry has it."""
     if epsilon is None or delta is None:
         return {"epsilon": None, "delta": None}
-    exact = fraction(delta, "delta", 0, 1)
-    if exact == 1:
-        raise ParameterError("delta=1 is no bound at all; give a number below 1, such as 1e-5")
+    exact = delta_of(delta, zero=True)
     return {"epsilon": str(Epsilon.of(epsilon)), "delta": short(exact)}

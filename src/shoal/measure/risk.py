@@ -136,7 +136,7 @@ def assess(
     columns = _columns(table, quasi, table.quasi)
     if not columns:
         raise ColumnError(
-            "no quasi-identifying columns to assess; name them, for example quasi=['age', 'sex']"
+            "no quasi-identifying columns to assess; name those that others may know, for example quasi=['age', 'sex']"
         )
     others = _columns(table, sensitive, table.sensitive)
     both = [name for name in columns if name in others]

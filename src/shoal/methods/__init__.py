@@ -80,8 +80,8 @@ class Schema:
         for name in self.leaving:
             if name in self.guessed:
                 raise ColumnError(
-                    f"the type of column {name!r} would be read off its values, which tells about them; declare it, as in "
-                    f"types={{{name!r}: 'date'}}, or 'text', 'integer', 'float'"
+                    f"the type of column {name!r} would be read off its values, which tells about them; declare it as "
+                    "text, integer, float or date"
                 )
 
     def require_unit(self, unit: str | None) -> None:

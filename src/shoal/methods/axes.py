@@ -124,7 +124,7 @@ def axis_of(
     if name not in table.hierarchies:
         if ranges == "boundary":
             raise HierarchyError(
-                f"column {name!r} has no hierarchy, so its declared domain is not known; give it one, or use ranges='observed'"
+                f"column {name!r} has no hierarchy, so its declared domain is not known; give it one, or ask for observed ranges"
             )
         missing = len(column.keys) - 1 if None in column.keys else -1
         place = np.arange(len(column.keys), dtype=smallest(len(column.keys)))

@@ -20,7 +20,7 @@ from shoal.hierarchy.tree import Hierarchy
 from shoal.methods import Progress, Schema, first_rows, require_bound, silent
 from shoal.privacy.calculus import Definition, definition_of, delta_concern, delta_of, per_row
 from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, fraction, whole
+from shoal.privacy.exact import Exact, whole
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
 from shoal.release import COUNT, Release, certify, lay_out
@@ -68,14 +68,14 @@ class NoisyCounts:
     name: ClassVar[str] = "noisy-counts"
 
     def __post_init__(self) -> None:
-        delta = fraction(self.delta, "delta", 0, 1)
+        delta = delta_of(self.delta, zero=True)
         if not delta and self.k is not None:
             raise ParameterError(
                 "with a `delta` of 0 every row of the domain gets a count, so there is no k; leave out `k`"
             )
         given: dict[str, Any] = {
             "epsilon": Epsilon.of(self.epsilon),
-            "delta": delta_of(self.delta) if delta else delta,
+            "delta": delta,
             "definition": definition_of(self.definition),
             "k": whole(K if self.k is None else self.k, "k") if delta else None,
             "rows": whole(self.rows, "rows"),

@@ -183,18 +183,16 @@ def definition_of(definition: str) -> Definition:
     return definition  # type: ignore[return-value]
 
 
-def delta_of(delta: Exact) -> Fraction:
-    """A δ above 0 and below 1; else ParameterError.
+def delta_of(delta: Exact, *, zero: bool = False) -> Fraction:
+    """A δ above 0, or `zero` where there can be one, and below 1; else ParameterError.
 
     >>> delta_of("1e-6")
     Fraction(1, 1000000)
     """
-    exact = fraction(delta, "delta", 0, 1, above=True)
-    if exact == 1:
-        raise ParameterError(
-            f"delta={delta!r} promises nothing; give a number far below 1 / (number of people), such as 1e-6"
-        )
-    return exact
+    try:
+        return fraction(delta, "delta", 0, 1, above=not zero, below=True)
+    except ParameterError as error:
+        raise ParameterError(f"{error}, far below 1 / (number of people), such as 1e-6") from None
 
 
 def delta_concern(delta: Exact, people: int) -> str | None:

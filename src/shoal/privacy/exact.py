@@ -23,13 +23,16 @@ def fraction(
     highest: int | None = None,
     *,
     above: bool = False,
+    below: bool = False,
 ) -> Fraction:
-    """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest`; else ParameterError.
+    """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest` (or only `below` it).
+
+    Else it is a ParameterError.
 
     >>> fraction(0.2, "t"), fraction("1/3", "t"), fraction(2, "t")
     (Fraction(1, 5), Fraction(1, 3), Fraction(2, 1))
     """
-    takes = f"it takes {_range(lowest, highest, above)}"
+    takes = f"it takes {_range(lowest, highest, above, below)}"
     try:
         if isinstance(value, bool):
             raise ValueError("true and false are no numbers")
@@ -40,6 +43,7 @@ def fraction(
         (lowest is not None and exact < lowest)
         or (above and lowest is not None and exact == lowest)
         or (highest is not None and exact > highest)
+        or (below and highest is not None and exact == highest)
     ):
         raise ParameterError(f"{option}={_shown(value)} is out of range; {takes}")
     return exact
@@ -96,7 +100,7 @@ def _read(text: str) -> Fraction:
     return Fraction(number)
 
 
-def _range(lowest: int | None, highest: int | None, above: bool) -> str:
+def _range(lowest: int | None, highest: int | None, above: bool, below: bool) -> str:
     start = (
         "any number"
         if lowest is None
@@ -104,7 +108,9 @@ def _range(lowest: int | None, highest: int | None, above: bool) -> str:
         if above
         else f"a number from {lowest}"
     )
-    return start + ("" if highest is None else f" to {highest}")
+    if highest is None:
+        return start
+    return f"{start} and below {highest}" if below else f"{start} to {highest}"
 
 
 def _shown(value: object) -> str:
