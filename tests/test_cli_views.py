@@ -171,7 +171,7 @@ def test_keys_of_a_file_are_not_told_as_options(command: tuple[str, ...]) -> Non
     name, *rest = command
     Path("views.toml").write_text(VIEWS.replace('"1/2"', '"a half"'))
     told = refused("views", name, "views.toml", *rest)
-    assert "views.toml: gamma='a half'" in told
+    assert "views.toml: gamma = 'a half'" in told
     assert "--gamma" not in told
     Path("views.toml").write_text(
         VIEWS.replace('[sensitive]\ncolumn = "ill"', "") + '[[views]]\ntable = "table.csv"\n'

@@ -42,6 +42,7 @@ def _of(audit: Audit, standing: Standing) -> Iterator[Told]:
     auditor = secret.auditor(family, audit.people)
     entries = audit.entries(secret.column)
     transcript = [Heard(entry.people, _answer(entry)) for entry in entries]
+    assert secret.width is not None  # a Secret sets it if nobody gives it
     promised = Fraction(secret.width)
     if isinstance(auditor, Sums):
         for person, each in enumerate(ranges(auditor, transcript)):

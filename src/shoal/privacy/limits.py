@@ -248,8 +248,8 @@ class Eligibility:
         """InfeasibleError unless the limits can be kept; it does not say which value prevents it."""
         if self.preventing:
             raise InfeasibleError(
-                "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise the "
-                "limit, or merge rare values into broader ones before the release"
+                "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise "
+                "the limits of frequent values"
             )
 
     @property

@@ -108,7 +108,7 @@ class Connection(H11Protocol):
         if transport is None or raw.is_closing():
             self.drop()
         else:
-            super().connection_made(transport)  # type: ignore[arg-type]
+            super().connection_made(transport)
             early, self.early = self.early, b""
             if early:
                 self.data_received(early)
@@ -122,12 +122,12 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.all.leave(self)
         self._wake()
-        if self.transport is not None:  # type: ignore[redundant-expr]  # none before a handshake has ended
+        if self.transport is not None:  # none before a handshake has ended
             super().connection_lost(exc)
 
     def handle_events(self) -> None:
         super().handle_events()
-        answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]
+        answering = self.cycle is not None and not self.cycle.response_complete
         if answering:
             self._wake()
             self.all.resting.pop(self, None)

@@ -320,8 +320,8 @@ def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
         count > limit * records for count, limit in zip(occurring.tolist(), limits, strict=True)
     ):
         raise InfeasibleError(
-            "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise the "
-            "limit, or merge rare values into broader ones before the release"
+            "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise "
+            "the limits of frequent values"
         )
     return occurring
 
