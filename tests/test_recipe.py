@@ -663,6 +663,14 @@ def test_the_lattice_of_safepub_has_every_released_column_with_a_hierarchy(
     )
 
 
+def test_a_unit_where_no_column_is_identifying_is_told_what_to_do(
+    safe: Callable[..., Path],
+) -> None:
+    wrong = safe('unit = "person"', edit=('name = "identifying"', 'name = "insensitive"'))
+    with pytest.raises(RecipeError, match=r"'person' is not an identifying column; no column has"):
+        Recipe.load(wrong).method()
+
+
 @pytest.mark.parametrize(
     ("option", "said"),
     [
