@@ -283,11 +283,12 @@ class Reading:
                 found[name] = values
         return found
 
-    def bag(self, bucket: int) -> dict[int, int]:
-        """The values that a bucket, counted from 0, shows, and how often, by the values' places among `keys`."""
-        first, last = np.searchsorted(self._place, [bucket, bucket + 1])
-        codes = self.values.column(self.column).codes[first:last]
-        return dict(zip(codes.tolist(), self._often[first:last].tolist(), strict=True))
+    def singles(self) -> list[tuple[Fraction, ...]]:
+        """Of every bucket the odds to be fake of the values that it shows once, in ascending order."""
+        found: list[list[Fraction]] = [[] for _ in self.buckets]
+        for row in np.flatnonzero(self._often == 1).tolist():
+            found[self._place[row]].append(self.odds[row])
+        return [tuple(sorted(own)) for own in found]
 
     def matrix(self) -> Floats:
         """A row a bucket: how many people with each value it can be expected to have."""
