@@ -456,9 +456,7 @@ def test_sets_of_fakes_are_drawn_in_proportion_to_the_products_of_their_weights(
 def test_avoided_values_become_fakes_only_when_no_others_are_left() -> None:
     avoided = np.array([[False, True, False, True]])
     found = law(
-        lambda chance: tuple(
-            fakes(np.array([[0]]), [5, 1, 2, 3], 2, chance, avoided)[0].tolist()
-        )
+        lambda chance: tuple(fakes(np.array([[0]]), [5, 1, 2, 3], 2, chance, avoided)[0].tolist())
     )
     assert {fake[0] for fake in found} == {2}
     assert {fake[1]: weight.exact for fake, weight in found.items()} == {
@@ -482,9 +480,7 @@ def test_buckets_that_hold_values_twice_leave_more_to_be_fakes() -> None:
         with_room(setting, np.array([[1], [2], [2]]), 2)
 
 
-@pytest.mark.parametrize(
-    "counts", [(90, 60, 50), (60, 50, 45, 45), (5, 5, 4, 4, 3, 3, 2, 2, 1, 1)]
-)
+@pytest.mark.parametrize("counts", [(90, 60, 50), (60, 50, 45, 45), (5, 5, 4, 4, 3, 3, 2, 2, 1, 1)])
 def test_expected_numbers_are_those_that_there_are_and_odds_those_of_the_law(
     counts: tuple[int, ...],
 ) -> None:

@@ -115,9 +115,7 @@ def corruption(release: Release, known: int | None = None) -> Exposure:
         for size, often, number in zip(*alike.tolist(), times.tolist(), strict=True):
             found.append((_without_fakes(size, often, others(size)), number))
     else:
-        kinds = Counter(
-            zip(read.sizes.tolist(), read.most.tolist(), read.singles(), strict=True)
-        )
+        kinds = Counter(zip(read.sizes.tolist(), read.most.tolist(), read.singles(), strict=True))
         for (size, often, singles), number in kinds.items():
             found.append((_surest(size, often, singles, read.fakes, others(size)), number))
     attacked = sum(number for _, number in found)

@@ -208,9 +208,7 @@ class Reading:
         where all odds are equal, and always with the right sum of variances.
         """
         own = self._fake * (1 - self._fake)
-        total, squares = (
-            np.bincount(self._place, one, len(self.buckets)) for one in (own, own**2)
-        )
+        total, squares = (np.bincount(self._place, one, len(self.buckets)) for one in (own, own**2))
         return own, total, total**2 / np.maximum(total**2 - squares, 1e-300)
 
     def _variance(self, asked: Bools) -> Floats:

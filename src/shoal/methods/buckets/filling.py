@@ -123,9 +123,7 @@ def mixed(
         flat = np.where(changed[bucket], offered, flat)
         able = np.where(changed, new, able)
     ends = np.cumsum([bag.size for bag in bags])[:-1]
-    return [
-        part.reshape(bag.shape) for part, bag in zip(np.split(flat, ends), bags, strict=True)
-    ]
+    return [part.reshape(bag.shape) for part, bag in zip(np.split(flat, ends), bags, strict=True)]
 
 
 class _Trade:

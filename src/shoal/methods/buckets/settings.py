@@ -51,6 +51,9 @@ _CELLS = 1 << 25
 _SECONDS = 3.0
 """For HiGHS to find out whether any setting is possible; an unanswered question counts as no."""
 
+_SMALL = 1000
+"""Cells of values times sizes up to which HiGHS is given all sizes that could lose less; else those that seem useful."""
+
 _SOME = 1e-6
 """What HiGHS may take for none of a size."""
 
@@ -198,7 +201,8 @@ def _unbounded(
     if solver == "multi":
         return min(several, key=lambda one: one.loss)
     relaxed = _relaxed(far, seconds)
-    some = far.only((far.sizes <= bound) | relaxed.used)
+    small = len(counts) * len(far.sizes) <= _SMALL
+    some = far.only((far.sizes <= bound) | relaxed.used | small)
     others = relaxed.bound if len(some.sizes) < len(far.sizes) else inf
     beyond = float(least.with_a_bucket_of(searched + 1))
     return _optimal(some, gap, seconds, several, min(others, beyond))
@@ -292,9 +296,7 @@ class _Problem:
     fakes: int = 0
 
     @classmethod
-    def of(
-        cls, counts: Ints, limits: Sequence[Fraction], bound: int, fakes: int = 0
-    ) -> "_Problem":
+    def of(cls, counts: Ints, limits: Sequence[Fraction], bound: int, fakes: int = 0) -> "_Problem":
         bound = min(bound, int(counts.sum()))
         if len(counts) * bound > _CELLS or int(counts.sum()) * bound >= _LARGEST:
             raise TooLargeError(
@@ -709,9 +711,7 @@ class _Program:
         if not np.all(fit.any(axis=1) | (counts == 0)):
             return None
         row, column = fit.nonzero()
-        return cls(
-            problem.sizes, problem.most, counts, times, kind.reshape(-1), fit, row, column
-        )
+        return cls(problem.sizes, problem.most, counts, times, kind.reshape(-1), fit, row, column)
 
     @property
     def kinds(self) -> int:
