@@ -416,7 +416,7 @@ def stays(bags: Any, most: Any, weights: tuple[int, ...], number: int) -> bool:
     into: Counter[Bags] = Counter()
     for state, after in seen.items():
         for other, weight in after.items():
-            into[other] += weight_of(state, hiding) * weight.exact  # type: ignore[assignment]
+            into[other] += weight_of(state, hiding) * weight.exact
     return all(
         abs(into[state] / weight_of(state, hiding) - 1) < Fraction(1, 10**12) for state in seen
     )

@@ -18,7 +18,9 @@ from bench.buckets import shares as made_shares
 from shoal.attack import association, corruption, posterior
 from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
-from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.errors import ColumnError, FileError, InfeasibleError, ParameterError
+from shoal.hierarchy import Hierarchy
+from shoal.kinds import Kind
 from shoal.measure.buckets import Estimate, Reading, count, excluded
 from shoal.methods.buckets import Buckets
 from shoal.privacy.limits import Limits
@@ -251,8 +253,13 @@ def brute_force(
 def test_the_posterior_is_that_of_all_ways_to_make_the_bucket(
     shown: dict[str, int], size: int, known: list[str]
 ) -> None:
-    able = {value: Fraction(number) for value, number in zip("abcde", (50, 25, 10, 5, 3))}
-    odds = {value: Fraction(number, 10) for value, number in zip("abcde", (2, 10, 7, 10, 4))}
+    able = {
+        value: Fraction(number) for value, number in zip("abcde", (50, 25, 10, 5, 3), strict=True)
+    }
+    odds = {
+        value: Fraction(number, 10)
+        for value, number in zip("abcde", (2, 10, 7, 10, 4), strict=True)
+    }
     fake = {value: able[value] * odds[value] for value in able}
     total, found = Fraction(0), Counter[str]()
     for real, weight in brute_force(shown, size, able, fake).items():
@@ -406,6 +413,38 @@ def test_twins_with_other_odds_or_half_the_error_are_caught() -> None:
     assert not covered(far_off(2, Fraction(1, 2)))
     assert not covered(far_off(2, Fraction(2)))
     assert not covered([(error, stated / 2) for error, stated in far_off(2)])
+
+
+def test_blocks_with_fakes_are_read_block_by_block(tmp_path: Path) -> None:
+    sexes = Hierarchy.from_lines([["female", "*"], ["male", "*"]], Kind.TEXT)
+    table = shoal.table(
+        hospital(1200).frame.to_native(),
+        quasi=["sex", "age"],
+        sensitive=["ill"],
+        hierarchies={"sex": sexes},
+    )
+    made = release(table, fakes=1, within={"sex": 0})
+    assert len(made.certificate.derived["fake_odds"]) == 2
+    assert shoal.verify(tmp_path / "certificate.json", made.write(tmp_path)) == []
+    everything = count(made, {"ill": [f"ill{i:02}" for i in range(20)]})
+    assert everything.count == pytest.approx(1200)
+    assert everything.error == pytest.approx(0, abs=1e-5)
+    where: dict[str, Any] = {"sex": ["male"], "ill": ["ill00"]}
+    found = count(made, where)
+    assert abs(found.count - truth(table, where)) < 5 * found.error
+
+
+@pytest.mark.parametrize("solver", ["two", "multi", "anatomy"])
+def test_the_advice_of_a_refusal_is_not_the_solver_in_use(solver: Any) -> None:
+    with pytest.raises(InfeasibleError) as refused:
+        Buckets("ill", Limits.each({}, others="1/3"), solver, fakes=2).release(three_of_each())
+    assert "solver" not in str(refused.value)
+    assert "fewer fakes" in str(refused.value)
+
+
+def three_of_each() -> Table:
+    frame = pl.DataFrame({"who": range(9), "ill": ["a", "b", "c"] * 3})
+    return shoal.table(frame, quasi=["who"], sensitive=["ill"])
 
 
 def test_fakes_take_certainty_from_who_knows_all_others_of_a_bucket() -> None:

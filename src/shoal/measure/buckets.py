@@ -208,8 +208,11 @@ class Reading:
         where all odds are equal, and always with the right sum of variances.
         """
         own = self._fake * (1 - self._fake)
-        total, squares = (np.bincount(self._place, one, len(self.buckets)) for one in (own, own**2))
-        return own, total, total**2 / np.maximum(total**2 - squares, 1e-300)
+        total, squares = (
+            np.asarray(np.bincount(self._place, one, len(self.buckets)), dtype=np.float64)
+            for one in (own, own**2)
+        )
+        return own, total, np.asarray(total**2 / np.maximum(total**2 - squares, 1e-300))
 
     def _variance(self, asked: Bools) -> Floats:
         """Of how many values that are asked for are real in each bucket: none where nothing is fake."""
@@ -218,11 +221,11 @@ class Reading:
         return np.asarray(factor * asked_for * (1 - asked_for / np.maximum(total, 1e-300)))
 
     def _known(self, asked: Bools, part: Floats) -> float:
-        """By how much less a sum over buckets, each with its part, varies because the table has each value a fixed number of times.
+        """By how much less a sum over buckets, each with its part, varies because each value occurs a fixed number of times.
 
         Given what is shown, the numbers of real values vary by V in each bucket, and so their sum over a block. But that sum
-        is fixed, and would vary by Y, more than that, were it not: by V and by how buckets differ. So a sum that varies with it by
-        w is known better by wᵀY⁻¹w.
+        is fixed, and would vary by Y, more than that, were it not: by V and by how buckets differ. So a sum that varies with
+        it by w is known better by wᵀY⁻¹w.
         """
         if not self.fakes or not len(self.buckets):
             return 0.0

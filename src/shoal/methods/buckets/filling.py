@@ -98,7 +98,7 @@ def mixed(
     size = np.repeat([bag.shape[1] for bag in bags], [len(bag) for bag in bags]).astype(np.int64)
     number, bucket = len(kind), np.repeat(np.arange(len(kind)), size)
     flat = np.concatenate([np.zeros(0, dtype=np.int64), *(bag.ravel() for bag in bags)])
-    room = _Room.of(hiding, most)
+    room = _Room(hiding, most)
     able = room.left(flat, kind, size)
     usual = number.bit_length() + _MIXING if number > 1 else 0
     for _ in range(usual if rounds is None else rounds):
@@ -106,7 +106,7 @@ def mixed(
         pair = np.full(number, -1)
         pair[pairs] = np.arange(len(pairs))[:, None]
         involved = np.flatnonzero(pair[bucket] >= 0)
-        trade = _Trade.of(flat, bucket, pair, pairs, kind, most, involved)
+        trade = _Trade(flat, bucket, pair, pairs, kind, most, involved)
         first = trade.drawn(size[pairs[:, 0]], chance)
         offered = flat.copy()
         into = np.where(first, pairs[trade.pair, 0], pairs[trade.pair, 1])
@@ -129,14 +129,8 @@ def mixed(
 class _Trade:
     """The records of all pairs of buckets, by pair and value, and what each bucket must keep of them."""
 
-    value: Ints
-    pair: Ints
-    before: Bools
-    """Which records are in the first bucket of their pair."""
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         flat: Ints,
         bucket: Ints,
         pair: Ints,
@@ -144,11 +138,10 @@ class _Trade:
         kind: Ints,
         most: Ints,
         involved: Ints,
-    ) -> "_Trade":
-        self = cls()
-        self.order = involved[np.lexsort((flat[involved], pair[bucket[involved]]))]
-        self.value, self.pair = flat[self.order], pair[bucket[self.order]]
-        self.before = bucket[self.order] == pairs[self.pair, 0]
+    ) -> None:
+        order = involved[np.lexsort((flat[involved], pair[bucket[involved]]))]
+        self.value, self.pair = flat[order], pair[bucket[order]]
+        self.before: Bools = bucket[order] == pairs[self.pair, 0]  # those in the first bucket
         new = np.ones(len(self.value), dtype=np.bool_)
         new[1:] = (self.value[1:] != self.value[:-1]) | (self.pair[1:] != self.pair[:-1])
         self.run = np.cumsum(new) - 1
@@ -161,14 +154,13 @@ class _Trade:
         alike = (limits[0] == limits[1]) & (limits[0] <= 2)  # then all splits weigh the same
         self.weighed = np.flatnonzero((self.kept[0] + self.kept[1] > 0) & (free > 0) & ~alike)
         self.pairs = len(pairs)
-        return self
 
     def drawn(self, sizes: Ints, chance: Chance) -> Bools:
         """Which records go to the first bucket of their pair, of that size."""
         place = np.arange(len(self.value)) - self.start[self.run]
         one, other = (kept[self.run] for kept in self.kept)
         key = np.where(place < one, -1, np.where(place < one + other, len(self.value), 0))
-        free = (place >= one) & (place >= 0) & (place >= one + other)
+        free = place >= one + other
         key[free] = chance.permutation(int(free.sum()))
         order = np.lexsort((key, self.pair))
         starts = np.searchsorted(self.pair, np.arange(self.pairs))
@@ -190,17 +182,14 @@ class _Trade:
 class _Room:
     """How much weight the sets of values have that may be the fakes of a bucket: see `Hiding`."""
 
-    @classmethod
-    def of(cls, hiding: Hiding, most: Ints) -> "_Room":
-        self = cls()
+    def __init__(self, hiding: Hiding, most: Ints) -> None:
         self.number = hiding.number
-        self.sums = []
+        self.sums: list[list[int]] = []
         for own in most.T:
             able = [w if there else 0 for w, there in zip(hiding.weights, own, strict=True)]
             self.sums.append(elementary(able, hiding.number))
         self.type = exactly(sum(hiding.weights) ** max(hiding.number, 1))
-        self.weights = np.array(hiding.weights, dtype=self.type)
-        return self
+        self.weights: npt.NDArray[Any] = np.array(list(hiding.weights), dtype=self.type)
 
     def left(self, flat: Ints, kind: Ints, size: Ints) -> npt.NDArray[Any]:
         """Of every bucket: the elementary symmetric polynomial of the weights of all values that it does not hold."""

@@ -66,12 +66,12 @@ class Hiding:
         able, odds = _fitted(
             counts[free].astype(np.float64), buckets, sizes.tolist(), most[free], number
         )
-        exact = [Fraction(f"{one:.3g}") for one in odds]
+        exact = [Fraction(f"{own:.3g}") for own in odds]
         largest = max(exact, default=Fraction(1))
-        weights = _rounded([float(one) * own for one, own in zip(exact, able, strict=True)])
+        weights = _rounded([float(own) * real for own, real in zip(exact, able, strict=True)])
         every: list[tuple[int, Fraction]] = [(0, Fraction(0))] * len(counts)
-        for place, *own in zip(np.flatnonzero(free).tolist(), weights, exact, strict=True):
-            every[place] = (own[0], own[1] / largest)
+        for place, weight, one in zip(np.flatnonzero(free).tolist(), weights, exact, strict=True):
+            every[place] = (weight, one / largest)
         return cls(number, tuple(one for one, _ in every), tuple(one for _, one in every))
 
 
