@@ -382,18 +382,26 @@ def test_fakes_leave_who_knows_all_others_no_surer_than_there_are_values_left() 
         assert corruption(made).largest == pytest.approx(1 / (1 + fakes))
 
 
-def far_off(fakes: int, odds: Fraction | None = None) -> list[tuple[float, float]]:
-    """Errors of the number of the most frequent value, over releases of one table with fixed seeds, and what they should be."""
-    table = hospital(900)
-    true = truth(table, {"ill": ["ill00"]})
+def far_off(fakes: int, factor: Fraction = Fraction(1)) -> list[tuple[float, float]]:
+    """Errors of the number of the most frequent value, over releases of one table with fixed seeds, and what they should be.
+
+    `factor` is what its odds are multiplied by.
+    """
+    often = [500, 450, 400, 350, 300, 250, 150, 100]
+    values = [f"v{i}" for i, number in enumerate(often) for _ in range(number)]
+    table = shoal.table(
+        pl.DataFrame({"who": range(2500), "ill": values}), quasi=["who"], sensitive=["ill"]
+    )
+    method = Buckets("ill", Limits.each({}, others="1/4"), "two", fakes=fakes)
     found = []
     for seed in range(25):
-        read = Reading(release(table, seed, fakes=fakes))
-        if odds is not None:
+        read = Reading(method.release(table, Seeded(seed)))
+        if factor != 1:
             first = read.values.column("ill").codes == 0
-            read.odds = [odds if own else one for own, one in zip(first, read.odds, strict=True)]
-        one = read.count({"ill": ["ill00"]})
-        found.append((one.count - true, one.error))
+            odds = zip(first, read.odds, strict=True)
+            read.odds = [one * factor if own else one for own, one in odds]
+        one = read.count({"ill": ["v0"]})
+        found.append((one.count - 500, one.error))
     return found
 
 
