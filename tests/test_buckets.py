@@ -766,4 +766,4 @@ def test_owners_are_told_of_values_that_fakes_cannot_hide() -> None:
     tight = pl.DataFrame({"who": range(12), "ill": ["a", "b"] * 4 + ["c", "d"] * 2})
     given = shoal.table(tight, quasi=["who"], sensitive=["ill"])
     release = Buckets("ill", Limits.each({}, others="1/3"), solver="two", fakes=1).release(given)
-    assert "fakes do not hide it" in release.facts["concern"]
+    assert "fakes do not hide them" in release.facts["concern"]

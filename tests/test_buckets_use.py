@@ -1,9 +1,10 @@
 """What can be read off both tables: counts with their errors, associations; and what helped attackers make of it."""
 
+import json
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, permutations
-from math import inf, sqrt
+from itertools import combinations
+from math import comb, factorial, inf, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from bench.buckets import shares as made_shares
 from shoal.attack import association, corruption, posterior
 from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
-from shoal.errors import ColumnError, FileError, ParameterError, TooLargeError
+from shoal.errors import ColumnError, FileError, InfeasibleError, ParameterError
+from shoal.hierarchy import Hierarchy
+from shoal.kinds import Kind
 from shoal.measure.buckets import Estimate, Reading, count, excluded
 from shoal.methods.buckets import Buckets
 from shoal.privacy.limits import Limits
@@ -217,33 +220,22 @@ def test_excluded_values_are_those_of_somebody_in_the_bucket() -> None:
 
 
 def brute_force(
-    shown: dict[str, int], size: int, shares: dict[str, int], known: list[str]
-) -> dict[str, Fraction]:
-    """The same from the ground up: all real values in every order, then all draws of fakes."""
-    total, found = Fraction(0), Counter[str]()
-    sums = sum(shares.values())
-    values = [value for value, often in shown.items() for _ in range(often)]
-    for fake in {tuple(sorted(some)) for some in combinations(values, len(values) - size)}:
-        real = Counter(shown) - Counter(fake)
-        if set(real) & set(fake) or len(set(fake)) < len(fake) or Counter(known) - real:
+    shown: dict[str, int], size: int, able: dict[str, Fraction], fake: dict[str, Fraction]
+) -> dict[tuple[str, ...], Fraction]:
+    """All real bags of a bucket that shows this, by the law that buckets are made by: ∏ λ^c/c! of real, ∏ μ of fakes."""
+    found: dict[tuple[str, ...], Fraction] = {}
+    values = sorted(Counter(shown).elements())
+    for some in {tuple(sorted(some)) for some in combinations(values, len(values) - size)}:
+        real = Counter(shown) - Counter(some)
+        if set(real) & set(some) or len(set(some)) < len(some):
             continue
-        orders = set(permutations(sorted(real.elements())))
-        weight = Fraction(len(orders))
-        for value in real.elements():
-            weight *= Fraction(shares[value], sums)
-        drawn = Fraction(0)
-        for order in permutations(fake):
-            one, rest = Fraction(1), sums - sum(shares[value] for value in real)
-            for value in order:
-                one *= Fraction(shares[value], rest)
-                rest -= shares[value]
-            drawn += one
-        weight *= drawn
-        total += weight
-        left = real - Counter(known)
-        for value, often in left.items():
-            found[value] += weight * Fraction(often, left.total())  # type: ignore[assignment]
-    return {value: Fraction(weight) / total for value, weight in found.items()}
+        weight = Fraction(1)
+        for value, often in real.items():
+            weight *= able[value] ** often / factorial(often)
+        for value in some:
+            weight *= fake[value]
+        found[tuple(sorted(real.elements()))] = weight
+    return {real: weight / sum(found.values()) for real, weight in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -261,39 +253,33 @@ def brute_force(
 def test_the_posterior_is_that_of_all_ways_to_make_the_bucket(
     shown: dict[str, int], size: int, known: list[str]
 ) -> None:
-    shares = {"a": 50, "b": 25, "c": 10, "d": 5, "e": 3, "f": 2}
-    assert posterior(shown, size, shares, known) == brute_force(shown, size, shares, known)
+    able = {
+        value: Fraction(number) for value, number in zip("abcde", (50, 25, 10, 5, 3), strict=True)
+    }
+    odds = {
+        value: Fraction(number, 10)
+        for value, number in zip("abcde", (2, 10, 7, 10, 4), strict=True)
+    }
+    fake = {value: able[value] * odds[value] for value in able}
+    total, found = Fraction(0), Counter[str]()
+    for real, weight in brute_force(shown, size, able, fake).items():
+        left = Counter(real)
+        left.subtract(known)
+        if min(left.values()) < 0:
+            continue
+        # The known people are some of the bucket's: as many ways as there are to pick them.
+        for value in set(known):
+            weight *= comb(Counter(real)[value], known.count(value))
+        total += weight
+        for value, often in left.items():
+            found[value] += weight * Fraction(often, left.total())  # type: ignore[assignment]
+    assert posterior(shown, size, odds, known) == {
+        value: weight / total for value, weight in found.items() if weight
+    }
 
 
 def test_without_fakes_who_knows_all_others_is_certain() -> None:
-    assert posterior({"a": 1, "b": 1, "c": 1}, 3, {"a": 1, "b": 2, "c": 3}, ["a", "b"]) == {"c": 1}
-
-
-def test_fakes_in_proportion_hide_the_last_value_and_uniform_ones_do_not() -> None:
-    """Shares from 7.5 % down to 0.18 %, buckets of 8: 7 common values are known, the commonest and the rarest are left.
-
-    The study behind these figures has .534, .374 and .300 for one, two and three fakes, against .975, .947 and .919 for
-    uniform ones, of shares that it does not give; those of the benchmark come within .01 of them.
-    """
-    shares = dict(enumerate(made_shares()))
-    for fakes, hidden, seen in ((1, 0.532, 0.977), (2, 0.377, 0.952), (3, 0.300, 0.928)):
-        rare = list(range(50 - fakes, 50))
-        shown = dict.fromkeys([*range(8), *rare], 1)
-        known = list(range(1, 8))
-        for drawn, expected in (("proportional", hidden), ("uniform", seen)):
-            found = max(posterior(shown, 8, shares, known, drawn).values())  # type: ignore[arg-type]
-            assert float(found) == pytest.approx(expected, abs=6e-4)
-
-
-def test_no_other_rest_of_such_a_bucket_tells_more() -> None:
-    """One fake, buckets of 8, the same 7 known: over all pairs that may be left."""
-    shares = dict(enumerate(made_shares()))
-    known = list(range(1, 8))
-    worst = max(
-        max(posterior(dict.fromkeys([*known, *pair], 1), 8, shares, known).values())
-        for pair in combinations([value for value in shares if value not in known], 2)
-    )
-    assert float(worst) == pytest.approx(0.532, abs=6e-4)
+    assert posterior({"a": 1, "b": 1, "c": 1}, 3, {"a": 1, "b": 1, "c": 1}, ["a", "b"]) == {"c": 1}
 
 
 @pytest.mark.parametrize(
@@ -304,17 +290,169 @@ def test_no_other_rest_of_such_a_bucket_tells_more() -> None:
         {"shown": {"a": 1, "b": 1}, "size": 2, "known": ["c"]},
         {"shown": {"a": 1, "z": 1}, "size": 1},
         {"shown": {"a": 2, "b": 2}, "size": 3},
-        {"shown": {"a": 1}, "size": 1, "drawn": "first"},
+        {"shown": {"a": 1, "b": 1}, "size": 1, "odds": {"a": 0.5, "b": 1}},
+        {"shown": {"a": 1, "b": 1}, "size": 1, "odds": {"a": 0, "b": 0}},
     ],
 )
 def test_buckets_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
-        posterior(**{"shares": {"a": 2, "b": 1, "c": 1}, **wrong})
+        posterior(**{"odds": {"a": 1, "b": 1, "c": 1}, **wrong})
 
 
-def test_too_many_ways_are_refused() -> None:
-    with pytest.raises(TooLargeError):
-        posterior(dict.fromkeys(range(60), 1), 50, dict.fromkeys(range(80), 1))
+def three() -> Table:
+    """The smallest case in which odds matter: buckets of two different values out of three, and the third as a fake."""
+    values = ["a"] * 90 + ["b"] * 60 + ["c"] * 50
+    return shoal.table(
+        pl.DataFrame({"who": range(200), "ill": values}), quasi=["who"], sensitive=["ill"]
+    )
+
+
+def test_who_knows_the_other_person_of_a_bucket_is_as_sure_as_the_filler_makes_it(
+    tmp_path: Path,
+) -> None:
+    """90 a, 60 b, 50 c: half of all buckets hold a and b, a tenth b and c. So of the other person of one b, a is 5/6."""
+    made = Buckets("ill", Limits.each({}, others="1/2"), fakes=1).release(three(), Seeded(1))
+    (number, odds), *others = made.certificate.derived["fake_odds"]
+    assert (number, others) == (100, [])
+    exact = dict(zip("abc", map(Fraction, odds), strict=True))
+    assert posterior({"a": 1, "b": 1, "c": 1}, 2, exact, ["b"])["a"] == Fraction(5, 6)
+    assert corruption(made).largest == corruption(made, 1).largest == pytest.approx(5 / 6)
+    made.write(tmp_path / "made")
+    done = CliRunner().invoke(app, ["attack", str(tmp_path / "made"), "--json"])
+    assert json.loads(done.output)["releases"][0]["knows_all_others"] == pytest.approx(5 / 6)
+    assert "83.3 %" in CliRunner().invoke(app, ["attack", str(tmp_path / "made")]).output
+    again = Buckets("ill", Limits.each({}, others="1/2"), fakes=1).release(three())
+    assert shoal.verify(tmp_path / "certificate.json", again.write(tmp_path)) == []
+
+
+def beliefs(made: Release, table: Table) -> list[tuple[str, float, bool]]:
+    """Of every value that is shown: which it is, how probable it is to be real, and whether it is."""
+    ill = dict(
+        zip(*(table.frame[name].to_list() for name in table.frame.columns[::2]), strict=True)
+    )
+    real = set(zip(made.table["bucket"], map(ill.get, made.table[:, 0]), strict=True))
+    shown = made.further["buckets"]
+    rows = zip(shown["bucket"], shown["ill"], Reading(made).real, strict=True)
+    return [(value, float(sure), (bucket, value) in real) for bucket, value, sure in rows]
+
+
+@pytest.mark.parametrize(
+    ("limits", "fakes", "solver"),
+    [
+        (Limits.each({}, others="1/4"), 1, "two"),
+        (Limits.each({}, others="1/4"), 2, "optimal"),
+        (Limits.formula(2, "1/20"), 1, "two"),
+        (Limits.each({"v0": "3/5", "v1": "3/5"}, others="1/6"), 2, "multi"),
+    ],
+)
+def test_of_what_is_believed_with_some_probability_that_share_is_real(
+    limits: Limits, fakes: int, solver: Any
+) -> None:
+    """Also for values that all buckets of a size show; with limits of one size and varied ones. Fixed seeds."""
+    if solver == "optimal":
+        pytest.importorskip("scipy")
+    often = [220, 180, 150, 120, 100, 80, 60, 50, 40]
+    values = [f"v{i}" for i, number in enumerate(often) for _ in range(number)]
+    frame = pl.DataFrame({"who": range(1000), "one": 1, "ill": values})
+    table = shoal.table(frame, quasi=["who", "one"], sensitive=["ill"])
+    sure: Counter[str] = Counter()
+    true: Counter[str] = Counter()
+    number: Counter[str] = Counter()
+    for seed in range(4):
+        made = Buckets("ill", limits, solver, fakes=fakes).release(table, Seeded(seed))
+        for value, probability, real in beliefs(made, table):
+            if probability < 1:
+                sure[value] += probability  # type: ignore[assignment]
+                true[value] += real
+                number[value] += 1
+    for value in number:
+        within = 4.5 * sqrt(max(sure[value] * (1 - sure[value] / number[value]), 1))
+        assert abs(sure[value] - true[value]) < within
+
+
+def test_fakes_leave_who_knows_all_others_no_surer_than_there_are_values_left() -> None:
+    """Fifty values, buckets of eight: one, two and three fakes leave 1/2, 1/3 and 1/4, which is the least there can be."""
+    values = [i for i, number in enumerate(made_shares(12_000)) for _ in range(number)]
+    frame = pl.DataFrame({"who": range(len(values)), "ill": values})
+    table = shoal.table(frame, quasi=["who"], sensitive=["ill"])
+    limits = Limits.each({}, others="1/8")
+    for fakes in (1, 2, 3):
+        made = Buckets("ill", limits, "two", fakes=fakes).release(table, Seeded(fakes))
+        assert set(made.certificate.derived["fake_odds"][0][1]) == {"1"}
+        assert corruption(made).largest == pytest.approx(1 / (1 + fakes))
+
+
+def far_off(fakes: int, factor: Fraction = Fraction(1)) -> list[tuple[float, float]]:
+    """Errors of the number of the most frequent value, over releases of one table with fixed seeds, and what they should be.
+
+    `factor` is what its odds are multiplied by.
+    """
+    often = [500, 450, 400, 350, 300, 250, 150, 100]
+    values = [f"v{i}" for i, number in enumerate(often) for _ in range(number)]
+    table = shoal.table(
+        pl.DataFrame({"who": range(2500), "ill": values}), quasi=["who"], sensitive=["ill"]
+    )
+    method = Buckets("ill", Limits.each({}, others="1/4"), "two", fakes=fakes)
+    found = []
+    for seed in range(25):
+        read = Reading(method.release(table, Seeded(seed)))
+        if factor != 1:
+            first = read.values.column("ill").codes == 0
+            odds = zip(first, read.odds, strict=True)
+            read.odds = [one * factor if own else one for own, one in odds]
+        one = read.count({"ill": ["v0"]})
+        found.append((one.count - 500, one.error))
+    return found
+
+
+def covered(found: list[tuple[float, float]]) -> bool:
+    """Whether the mean is 0 and the squared errors are what is stated, within what 25 releases can tell."""
+    errors, stated = (np.array(side) for side in zip(*found, strict=True))
+    unbiased = abs(errors.mean()) < 3.5 * sqrt((stated**2).mean() / len(errors))
+    return bool(unbiased and 0.3 < (errors**2).mean() / (stated**2).mean() < 2.2)
+
+
+@pytest.mark.parametrize("fakes", [1, 2, 3])
+def test_counts_with_fakes_are_unbiased_and_as_far_off_as_they_say(fakes: int) -> None:
+    assert covered(far_off(fakes))
+
+
+def test_twins_with_other_odds_or_half_the_error_are_caught() -> None:
+    assert not covered(far_off(2, Fraction(1, 2)))
+    assert not covered(far_off(2, Fraction(2)))
+    assert not covered([(error, stated / 2) for error, stated in far_off(2)])
+
+
+def test_blocks_with_fakes_are_read_block_by_block(tmp_path: Path) -> None:
+    sexes = Hierarchy.from_lines([["female", "*"], ["male", "*"]], Kind.TEXT)
+    table = shoal.table(
+        hospital(1200).frame.to_native(),
+        quasi=["sex", "age"],
+        sensitive=["ill"],
+        hierarchies={"sex": sexes},
+    )
+    made = release(table, fakes=1, within={"sex": 0})
+    assert len(made.certificate.derived["fake_odds"]) == 2
+    assert shoal.verify(tmp_path / "certificate.json", made.write(tmp_path)) == []
+    everything = count(made, {"ill": [f"ill{i:02}" for i in range(20)]})
+    assert everything.count == pytest.approx(1200)
+    assert everything.error == pytest.approx(0, abs=1e-5)
+    where: dict[str, Any] = {"sex": ["male"], "ill": ["ill00"]}
+    found = count(made, where)
+    assert abs(found.count - truth(table, where)) < 5 * found.error
+
+
+@pytest.mark.parametrize("solver", ["two", "multi", "anatomy"])
+def test_the_advice_of_a_refusal_is_not_the_solver_in_use(solver: Any) -> None:
+    with pytest.raises(InfeasibleError) as refused:
+        Buckets("ill", Limits.each({}, others="1/3"), solver, fakes=2).release(three_of_each())
+    assert "solver" not in str(refused.value)
+    assert "fewer fakes" in str(refused.value)
+
+
+def three_of_each() -> Table:
+    frame = pl.DataFrame({"who": range(9), "ill": ["a", "b", "c"] * 3})
+    return shoal.table(frame, quasi=["who"], sensitive=["ill"])
 
 
 def test_fakes_take_certainty_from_who_knows_all_others_of_a_bucket() -> None:

@@ -1246,6 +1246,7 @@ def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]
         yield "the values of the buckets are not in their order, or one is there twice"
     if added and (np.bincount(bucket, often == 1, len(sizes))[1:] < added).any():
         yield f"some bucket has fewer than {added} values that may be fake"
+    yield from _fake_odds(bucket, codes, often, paper)
     keys, limit = (
         values.column(column).keys,
         _limit_of(paper.promise["limits"], _declared(paper, column)),
@@ -1270,6 +1271,39 @@ def _bucketed(people: Table, values: Table, paper: Certificate) -> Iterator[str]
         yield f"{broken:,} of {plural(buckets, 'bucket')} have more of some value than its limit allows"
 
 
+def _fake_odds(bucket: Any, codes: Any, often: Any, paper: Certificate) -> Iterator[str]:
+    """Whether the odds of fakes are those of the values that each block of buckets shows, and leave enough to be fake."""
+    added, given = paper.promise["fakes"], paper.derived.get("fake_odds")
+    if not added:
+        if given is not None:
+            yield "the certificate has odds of fakes, and the promise has none"
+        return
+    if not isinstance(given, list) or not all(
+        isinstance(one, list)
+        and len(one) == 2
+        and type(one[0]) is int
+        and one[0] >= 1
+        and isinstance(one[1], list)
+        for one in given
+    ):
+        yield "the certificate does not say the odds of fakes, block by block"
+        return
+    last = 0
+    for number, odds in given:
+        first, last = last + 1, last + number
+        rows = (bucket >= first) & (bucket <= last)
+        there, place = np.unique(codes[rows], return_inverse=True)
+        exact = [_number(one) for one in odds]
+        if len(there) != len(exact) or not all(0 <= one <= 1 for one in exact):
+            yield "the odds of fakes are not one number from 0 to 1 for every value of the block"
+            return
+        may = np.array([one > 0 for one in exact], dtype=np.bool_)[place] & (often[rows] == 1)
+        if (np.bincount(bucket[rows] - first, may, number) < added).any():
+            yield f"some bucket has fewer than {added} values that may be fake by their odds"
+    if last != int(bucket.max(initial=0)):
+        yield "the odds of fakes are of other buckets than there are"
+
+
 def _blocks(
     people: Table, paper: Certificate, hierarchies: Mapping[str, Hierarchy]
 ) -> Iterator[str]:
@@ -1290,10 +1324,12 @@ def _blocks(
 
 
 def _buckets_derivation(paper: Certificate) -> Iterator[str]:
-    """Whether columns and parameters are such as the method has; what is derived is only the gap that a solver reached."""
-    gap = paper.derived.get("gap_reached", 0.0)
+    """Whether columns, parameters and what is derived are such as the method has; odds of fakes are checked with the tables."""
+    gap, searched = paper.derived.get("gap_reached", 0.0), paper.derived.get("sizes_searched", 1)
     if type(gap) is not float or not 0 <= gap <= 1:
         yield "the gap of the bucket sizes is no share"
+    if type(searched) is not int or searched < 1:
+        yield "the largest bucket size that was searched is not a whole number above 0"
     hidden = paper.promise["column"]
     own = {
         "bucket": ("insensitive", "integer", None),
@@ -1344,7 +1380,7 @@ def _buckets_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -
     if unknown := [name for name in within if name not in hierarchies]:
         yield f"that the people of a bucket agree in {listed(unknown)}, for want of the hierarchy"
     if fakes:
-        yield f"that {plural(fakes, 'value')} of every bucket are fake, and which"
+        yield f"that {plural(fakes, 'value')} of every bucket are fake, and which, and that they were drawn by the odds stated"
         if isinstance(paper.promise["limits"].get("others"), Mapping):
             yield "limits by formula exactly, as fakes blur how often a value occurs: they are checked by the most it may be"
 
@@ -1729,7 +1765,7 @@ _KNOWN = {
     "buckets": _Checks(
         BucketLimits.name,
         "column limits solver largest gap seconds within fakes associations",
-        "gap_reached",
+        "gap_reached sizes_searched fake_odds",
         _buckets_derivation,
         _nothing_more,
         _buckets_trusted,

@@ -5,110 +5,86 @@ tables and the certificate. What they find with fakes and without is the worth o
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations
-from math import comb, factorial
-from typing import Literal, TypeVar
+from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 
-from shoal.errors import ParameterError, TooLargeError
+from shoal.errors import ParameterError
 from shoal.kinds import Key
 from shoal.measure.buckets import Reading, Release
 
 __all__ = ["Exposure", "association", "corruption", "posterior"]
 
-LARGEST = 200_000  # ways to tell real values from fakes that are worth trying one by one
-_BUCKETS = 50  # different ones of a release with fakes that are attacked, or some more where there are many sizes
-
 V = TypeVar("V", bound=Key | None)
-Drawn = Literal["proportional", "uniform"]
 
 
 def posterior(
     shown: Mapping[V, int],
     size: int,
-    shares: Mapping[V, int | Fraction],
+    odds: Mapping[V, int | Fraction],
     known: Sequence[V] = (),
-    drawn: Drawn = "proportional",
-    certain: Collection[V] = (),
 ) -> dict[V, Fraction]:
     """How probable each value is of a person of a bucket, to someone who has the `known` values of others in it.
 
-    The bucket has `size` people and shows more values: some are fake, each of them once. `shares` are those of all values
-    among the records, by which the attacker expects real ones, and by which fakes are drawn, one after the other and
-    different from all that the bucket has; or "uniform", which shows why they should not be. All ways to tell real from
-    fake that agree with what is known are weighed. `certain` are values of which the attacker knows that none is fake.
+    The bucket has `size` people and shows more values: some are fake, each of them shown once. `odds` are those of the
+    certificate: a set of values that are shown once is the set of the bucket's fakes with a probability in proportion to the
+    product of their odds. That is the law by which buckets are made (docs/proofs/buckets.md).
 
-    >>> shares = {"flu": 60, "cold": 39, "HIV": 1}
-    >>> posterior({"flu": 1, "HIV": 1}, 1, shares)["flu"], posterior({"flu": 1, "HIV": 1}, 1, shares, drawn="uniform")["flu"]
-    (Fraction(99, 139), Fraction(60, 61))
-    >>> posterior({"flu": 1, "HIV": 1}, 2, shares, known=["flu"])
-    {'HIV': Fraction(1, 1)}
+    Of 90, 60 and 50 people with a, b and c, in buckets of two with one fake, who knows that the other person has b is
+    this sure of a:
+
+    >>> posterior({"a": 1, "b": 1, "c": 1}, 2, {"a": Fraction(1, 5), "b": Fraction(4, 5), "c": 1}, known=["b"])
+    {'a': Fraction(5, 6), 'c': Fraction(1, 6)}
     """
     left = Counter(shown)
     left.subtract(known)
     fakes, people = sum(shown.values()) - size, size - len(known)
-    if (
-        fakes < 0
-        or people < 1
-        or min(left.values()) < 0
-        or drawn not in ("proportional", "uniform")
-    ):
+    if fakes < 0 or people < 1 or min(left.values(), default=0) < 0:
         raise ParameterError(
             "a bucket shows at least as many values as it has people, known ones among them, and not all are known"
         )
-    if not all(
-        isinstance(share, int | Fraction) and share > 0 for share in shares.values()
-    ) or not set(shown) <= set(shares):
+    if not set(shown) <= set(odds) or not all(
+        isinstance(one, int | Fraction) and one >= 0 for one in odds.values()
+    ):
         raise ParameterError(
-            "`shares` are numbers above 0, exact ones, of all values that there are"
+            "`odds` are exact numbers of at least 0, one for every value that is shown"
         )
-    single = [
-        value
-        for value, often in shown.items()
-        if often == 1 and left[value] and value not in certain
-    ]
-    if comb(len(single), fakes) * factorial(fakes) > LARGEST:
-        raise TooLargeError(
-            f"there are more than {LARGEST:,} ways to tell real from fake; take a smaller bucket or fewer fakes"
-        )
-    outside = Fraction(sum(shares.values()) - sum(shares[value] for value in shown))
-    weighed: dict[V, Fraction] = {}
-    total = Fraction(0)
-    for fake in combinations(single, fakes):
-        weight = sum(
-            _weights([Fraction(shares[value]) for value in fake], outside, drawn), Fraction(0)
-        )
-        total += weight
-        for value in fake:
-            weighed[value] = weighed.get(value, Fraction(0)) + weight
-    if not total:
-        raise ParameterError(
-            "nobody could have made such a bucket: there are fewer values that may be fake than fakes"
-        )
+    single = [value for value, often in shown.items() if often == 1 and left[value]]
+    fake = dict(
+        zip(single, _chosen(tuple(Fraction(odds[value]) for value in single), fakes), strict=True)
+    )
     found = {
-        value: (often - weighed.get(value, Fraction(0)) / total) / people
+        value: (often - fake.get(value, Fraction(0))) / people
         for value, often in left.items()
         if often
     }
     return {value: probability for value, probability in found.items() if probability}
 
 
-def _weights(fake: Sequence[Fraction], outside: Fraction, drawn: Drawn) -> Iterator[Fraction]:
-    """How probable a bucket is of which these are fake, up to a factor: that their values are not real ones, and were drawn.
+def _chosen(odds: Sequence[Fraction], number: int) -> list[Fraction]:
+    """How probable each is to be chosen if so many are, with a probability in proportion to the product of their odds."""
+    whole = _sums(odds, number)[number]
+    if not whole:
+        raise ParameterError(
+            "nobody could have made such a bucket: there are fewer values that may be fake than fakes"
+        )
+    if not number:
+        return [Fraction(0)] * len(odds)
+    others = [_sums([*odds[:at], *odds[at + 1 :]], number - 1)[-1] for at in range(len(odds))]
+    return [own * rest / whole for own, rest in zip(odds, others, strict=True)]
 
-    A bucket has its real values with a probability that is proportional to the product of their shares, so that each
-    fake divides by its own; and drawing it in proportion multiplies by that again.
-    """
-    for order in permutations(fake) if drawn == "proportional" else [tuple(fake)]:
-        weight, rest = Fraction(1), outside + sum(fake)
-        for share in order:
-            weight /= rest if drawn == "proportional" else share
-            rest -= share
-        yield weight
+
+def _sums(odds: Sequence[Fraction], number: int) -> list[Fraction]:
+    """The elementary symmetric polynomials of the odds."""
+    sums = [Fraction(1)] + [Fraction(0)] * number
+    for own in odds:
+        for k in range(number, 0, -1):
+            sums[k] += own * sums[k - 1]
+    return sums
 
 
 @dataclass(frozen=True)
@@ -125,9 +101,8 @@ def corruption(release: Release, known: int | None = None) -> Exposure:
     """How sure someone is of a value who knows so many others of the same bucket; None is all but one.
 
     Which ones are known is the worst for the bucket. Buckets of no more than these people count as if all but one were known.
-    Without fakes all buckets are looked at; with fakes fifty or some more different ones of all sizes, those with the most
-    of one value first. A value that all buckets of a size show is taken to be real there, as a bucket that has it cannot
-    draw it as a fake.
+    With fakes, beliefs follow from the odds on the certificate, and are exact for someone who does not know how often values
+    occur in the table. With `associations` fakes are drawn otherwise, and these beliefs are an approximation.
     """
     read = Reading(release)
 
@@ -140,37 +115,12 @@ def corruption(release: Release, known: int | None = None) -> Exposure:
         for size, often, number in zip(*alike.tolist(), times.tolist(), strict=True):
             found.append((_without_fakes(size, often, others(size)), number))
     else:
-        for size, bags in _different(read).items():
-            shares, certain = _shares(read, size), _everywhere(read, size)
-            found += [(_surest(bag, size, shares, others(size), certain), 1) for bag in bags]
+        kinds = Counter(zip(read.sizes.tolist(), read.most.tolist(), read.singles(), strict=True))
+        for (size, often, singles), number in kinds.items():
+            found.append((_surest(size, often, singles, read.fakes, others(size)), number))
     attacked = sum(number for _, number in found)
     mean = sum(sure * number for sure, number in found) / max(attacked, 1)
     return Exposure(float(max((sure for sure, _ in found), default=0)), float(mean), attacked)
-
-
-def _different(read: Reading) -> dict[int, list[dict[int, int]]]:
-    """Some different bags of every size, those with the most of one value first."""
-    sizes = np.unique(read.sizes).tolist()
-    found = {}
-    for size in sizes:
-        own = np.flatnonzero(read.sizes == size)
-        bags: dict[tuple[tuple[int, int], ...], None] = {}
-        for bucket in own[np.argsort(-read.most[own], kind="stable")].tolist():
-            bags[tuple(read.bag(bucket).items())] = None
-            if len(bags) * len(sizes) >= _BUCKETS:
-                break
-        found[size] = [dict(bag) for bag in bags]
-    return found
-
-
-def _shares(read: Reading, size: int) -> dict[int, Fraction]:
-    """How often each value can be expected in all buckets of a size, as these are filled by themselves."""
-    often = read.matrix()[read.sizes == size].sum(axis=0)
-    return {value: Fraction(float(number)) for value, number in enumerate(often) if number > 0}
-
-
-def _everywhere(read: Reading, size: int) -> set[int]:
-    return set(np.flatnonzero((read.matrix()[read.sizes == size] > 0).all(axis=0)).tolist())
 
 
 def _without_fakes(size: int, often: int, others: int) -> Fraction:
@@ -178,27 +128,26 @@ def _without_fakes(size: int, often: int, others: int) -> Fraction:
     return Fraction(often - max(others - (size - often), 0), size - others)
 
 
+@lru_cache(maxsize=100_000)
 def _surest(
-    shown: Mapping[int, int],
-    size: int,
-    shares: Mapping[int, Fraction],
-    others: int,
-    certain: Collection[int],
+    size: int, often: int, singles: tuple[Fraction, ...], fakes: int, others: int
 ) -> Fraction:
-    """The largest posterior, over all choices of so many known values."""
-    values = [value for value, often in shown.items() for _ in range(often)]
-    if comb(len(values), others) * comb(len(values), sum(shown.values()) - size) > LARGEST:
-        raise TooLargeError(
-            "there are too many ways to know people of such buckets; ask for 0, 1, or all but one"
-        )
-    best = Fraction(0)
-    for some in set(combinations(values, others)):
-        singles = sum(
-            often == 1 and value not in some and value not in certain
-            for value, often in shown.items()
-        )
-        if singles >= sum(shown.values()) - size:
-            best = max(best, *posterior(shown, size, shares, some, certain=certain).values())
+    """The largest posterior, over all choices of so many known people.
+
+    A value that is there several times is real, and known others are best spent on other values. So they are for one that is
+    there once: first on those that are there several times, which tells nothing of it, then on those of least odds, as what
+    is left is then more likely to be what is fake. `singles` are the odds of the values that are there once.
+    """
+    best = _without_fakes(size, often, others) if often > 1 else Fraction(0)
+    several = size + fakes - len(singles)
+    known = max(others - several, 0)
+    ascending = sorted(singles)
+    for at in sorted({ascending.index(own) for own in ascending}):
+        rest = [*ascending[:at], *ascending[at + 1 :]][known:]
+        whole = [ascending[at], *rest]
+        if _sums(whole, fakes)[-1]:
+            sure = (1 - _chosen(whole, fakes)[0]) / (size - others)
+            best = max(best, sure)
     return best
 
 

@@ -161,6 +161,10 @@ class Enumerated(Chance):
     def belows(self, n: int, size: int) -> Ints:
         return np.array([self.below(n) for _ in range(size)], dtype=np.int64)
 
+    def weighted(self, sums: npt.NDArray[Any]) -> int:
+        steps = [int(step) for step in np.diff(sums, prepend=0)]
+        return self.branch([point(Fraction(step, sum(steps))) for step in steps])
+
     def permutation(self, n: int) -> Ints:
         return self.choice(n, n)
 

@@ -85,6 +85,10 @@ class Chance:
             drawn = np.concatenate([drawn, more[more < n].astype(np.int64)])
         return drawn[:size]
 
+    def weighted(self, sums: Wide) -> int:
+        """A place, each with a probability in proportion to what it adds to these sums, whole numbers that never fall."""
+        return int(np.searchsorted(sums, self.below(int(sums[-1])), side="right"))
+
     def permutation(self, n: int) -> Ints:
         """A uniform order of 0 to n - 1."""
         bits = np.uint64(max(n - 1, 0).bit_length())

@@ -6,6 +6,7 @@ say which values people with some other value are seen not to have. All of it us
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import inf, sqrt
 from typing import Any, Protocol
@@ -29,7 +30,6 @@ standard errors."""
 
 _LONG = 100  # digits of a whole number; Python reads none of thousands
 _ROUNDING = 1e-6
-_TURNS = 100  # after which the expected fakes do not change any more
 
 
 class Release(Protocol):
@@ -112,6 +112,33 @@ class Reading:
                 "the two tables of the release do not have the same buckets, in their order"
             )
         self._often = _integers(self.values, "count")
+        self.block, self.odds = self._odds(paper.derived.get("fake_odds"))
+
+    def _odds(self, given: Any) -> tuple[Ints, list[Fraction]]:
+        """The block of every bucket, and of every row of the second table the odds of its value to be fake: see `Hiding`."""
+        block, odds = np.zeros(len(self.buckets), dtype=np.int64), [Fraction(0)] * len(self._often)
+        if not self.fakes or not len(self.buckets):
+            return block, odds
+        codes = self.values.column(self.column).codes
+        try:
+            numbers = [int(number) for number, _ in given]
+            block = np.repeat(np.arange(len(numbers)), numbers)
+            for one, (_, own) in enumerate(given):
+                rows = np.flatnonzero(block[self._place] == one)
+                there, place = np.unique(codes[rows], return_inverse=True)
+                if len(there) != len(own):
+                    raise ValueError
+                exact = [Fraction(value) for value in own]
+                for row, at in zip(rows.tolist(), place.tolist(), strict=True):
+                    odds[row] = exact[at]
+            if len(block) != len(self.buckets):
+                raise ValueError
+        except (TypeError, ValueError, IndexError, ZeroDivisionError):
+            raise FileError(
+                "the certificate does not say how fakes were drawn, or says it of other buckets; read a release as it was "
+                "written by this version"
+            ) from None
+        return block, odds
 
     @property
     def keys(self) -> Sequence[Key | None]:
@@ -125,24 +152,21 @@ class Reading:
 
     @cached_property
     def _fake(self) -> Floats:
-        """How probable it is of every row of the second table that it is fake: see `_odds`."""
-        if not self.fakes:
-            return np.zeros(len(self._often))
-        once = self._often == 1  # a value that is there twice is no fake
-        codes, size = (
-            self.values.column(self.column).codes.astype(np.int64),
-            self.sizes[self._place],
-        )
-        odds = np.zeros(len(codes))
-        for one in np.unique(self.sizes).tolist():
-            own = size == one
-            buckets = int((self.sizes == one).sum())
-            odds[own] = _odds(codes[own], self._often[own], len(self.keys), buckets, self.fakes)[
-                codes[own]
-            ]
-        odds = np.where(once, odds, 0)
-        whole = np.bincount(self._place, odds, len(self.buckets))
-        return np.asarray(np.minimum(1, self.fakes * odds / np.maximum(whole, 1e-300)[self._place]))
+        """How probable it is of every row of the second table that it is fake.
+
+        Of the values that a bucket shows once, every set of as many as there are fakes is the set of its fakes with a
+        probability in proportion to the product of their odds.
+        """
+        fake = np.zeros(len(self._often))
+        once = np.flatnonzero(self._often == 1)  # a value that is there twice is no fake
+        if not self.fakes or not len(once):
+            return fake
+        place = self._place[once]
+        column = np.arange(len(once)) - np.searchsorted(place, place)
+        odds = np.zeros((len(self.buckets), int(column.max()) + 1))
+        odds[place, column] = [float(self.odds[row]) for row in once.tolist()]
+        fake[once] = _chosen(odds, self.fakes)[place, column]
+        return fake
 
     def count(self, where: Mapping[str, object], *, unbiased: bool = False) -> Estimate:
         """How many people have one of the given values in each of the given columns: see `count`."""
@@ -173,20 +197,63 @@ class Reading:
             / (size**2 * np.maximum(size - 1, 1.0))
         )
         error = (mixed + (people / size) ** 2 * variance).sum() if len(size) else 0.0
+        error -= self._known(asked, people / size)
         return Estimate(float((people * mean / size).sum()), sqrt(max(float(error), 0.0)))
+
+    @cached_property
+    def _doubt(self) -> tuple[Floats, Floats, Floats]:
+        """P(1 − P) of every row to be fake; its sum D by bucket; and D/(D² − Σ(P(1 − P))²).
+
+        With these the covariances of what is fake in a bucket are nearly c·(diag(d) − d·dᵀ/D), as its number is fixed: just so
+        where all odds are equal, and always with the right sum of variances.
+        """
+        own = self._fake * (1 - self._fake)
+        total, squares = (
+            np.asarray(np.bincount(self._place, one, len(self.buckets)), dtype=np.float64)
+            for one in (own, own**2)
+        )
+        return own, total, np.asarray(total**2 / np.maximum(total**2 - squares, 1e-300))
 
     def _variance(self, asked: Bools) -> Floats:
         """Of how many values that are asked for are real in each bucket: none where nothing is fake."""
-        if not self.fakes:
-            return np.zeros(len(self.buckets))
-        doubt = self._fake * (1 - self._fake)
-        asked_for, whole = (
-            np.bincount(self._place[some], doubt[some], len(self.buckets))
-            for some in (asked, np.ones_like(asked))
-        )
-        return np.asarray(
-            asked_for * (1 - asked_for / np.maximum(whole, 1e-300))
-        )  # as the number of fakes is fixed
+        own, total, factor = self._doubt
+        asked_for = np.bincount(self._place[asked], own[asked], len(self.buckets))
+        return np.asarray(factor * asked_for * (1 - asked_for / np.maximum(total, 1e-300)))
+
+    def _known(self, asked: Bools, part: Floats) -> float:
+        """By how much less a sum over buckets, each with its part, varies because each value occurs a fixed number of times.
+
+        Given what is shown, the numbers of real values vary by V in each bucket, and so their sum over a block. But that sum
+        is fixed, and would vary by Y, more than that, were it not: by V and by how buckets differ. So a sum that varies with
+        it by w is known better by wᵀY⁻¹w.
+        """
+        if not self.fakes or not len(self.buckets):
+            return 0.0
+        values = len(self.keys)
+        codes = self.values.column(self.column).codes.astype(np.int64)
+        own, total, factor = self._doubt
+        asked_for = np.bincount(self._place[asked], own[asked], len(self.buckets))
+        known = 0.0
+        for block in range(int(self.block.max()) + 1):
+            rows = np.flatnonzero(self.block[self._place] == block)
+            place, code = self._place[rows], codes[rows]
+            doubt = np.zeros((len(self.buckets), values))
+            doubt[place, code] = own[rows]
+            real = np.zeros((len(self.buckets), values))
+            real[place, code] = self.real[rows]
+            here = self.block == block
+            scaled = factor[here] / np.maximum(total[here], 1e-300)
+            spread = np.diag((factor[here][:, None] * doubt[here]).sum(axis=0))
+            spread -= doubt[here].T @ (scaled[:, None] * doubt[here])
+            for size in np.unique(self.sizes[here]).tolist():
+                some = real[here & (self.sizes == size)]
+                apart = some - some.mean(axis=0)
+                spread += apart.T @ apart
+            wanted = np.bincount(code, asked[rows], values) > 0
+            along = (part[here] * factor[here]) @ (doubt[here] * wanted)
+            along -= (part[here] * scaled * asked_for[here]) @ doubt[here]
+            known += float(along @ np.linalg.pinv(spread, hermitian=True) @ along)
+        return known
 
     def _totals(self, asked: Bools) -> Floats:
         """How often each sensitive value can be expected in the table, if it is asked for."""
@@ -217,11 +284,12 @@ class Reading:
                 found[name] = values
         return found
 
-    def bag(self, bucket: int) -> dict[int, int]:
-        """The values that a bucket, counted from 0, shows, and how often, by the values' places among `keys`."""
-        first, last = np.searchsorted(self._place, [bucket, bucket + 1])
-        codes = self.values.column(self.column).codes[first:last]
-        return dict(zip(codes.tolist(), self._often[first:last].tolist(), strict=True))
+    def singles(self) -> list[tuple[Fraction, ...]]:
+        """Of every bucket the odds to be fake of the values that it shows once, in ascending order."""
+        found: list[list[Fraction]] = [[] for _ in self.buckets]
+        for row in np.flatnonzero(self._often == 1).tolist():
+            found[self._place[row]].append(self.odds[row])
+        return [tuple(sorted(own)) for own in found]
 
     def matrix(self) -> Floats:
         """A row a bucket: how many people with each value it can be expected to have."""
@@ -330,24 +398,23 @@ class _Squares:
         return Estimate(found, error if self.known[often > 0].all() else inf)
 
 
-def _odds(codes: Ints, often: Ints, values: int, buckets: int, fakes: int) -> Floats:
-    """The odds of each value to be fake where it is there once, in buckets of one size.
-
-    A bucket that has a value not draws it in proportion to how often it really is in such buckets. So that number, which
-    is sought, plus the fakes to be expected of it, is what is shown: solved by repetition.
-    """
-    once = often == 1
-    shown = np.bincount(codes[once], minlength=values).astype(np.float64)
-    more = np.bincount(codes[~once], often[~once], values)
-    in_several = np.bincount(codes[~once], minlength=values)
-    real = shown * (1 - fakes * buckets / max(shown.sum(), 1.0))
-    fake = shown - real
-    for _ in range(_TURNS):
-        total, lacking = real + more, np.maximum(buckets - in_several - real, 0)
-        fake = lacking * total
-        fake = np.minimum(fake * (fakes * buckets / max(fake.sum(), 1e-300)), shown)
-        real = (real + shown - fake) / 2
-    return np.asarray(fake / np.maximum(shown - fake, 1e-9), dtype=np.float64)
+def _chosen(odds: Floats, number: int) -> Floats:
+    """How probable each column is to be chosen, row by row, if so many are, with a probability in proportion to ∏ odds."""
+    buckets, columns = odds.shape
+    scaled = odds / np.maximum(odds.max(axis=1, keepdims=True), 1e-300)
+    before, after = (np.zeros((columns + 1, number + 1, buckets)) for _ in range(2))
+    before[0, 0] = after[columns, 0] = 1
+    for at in range(columns):
+        for into, out, own in ((before, before, at), (after, after, columns - 1 - at)):
+            last, new = (own, own + 1) if into is before else (own + 1, own)
+            into[new] = out[last]
+            into[new, 1:] += scaled[:, own] * out[last, :-1]
+    whole = np.maximum(before[columns, number], 1e-300)
+    found = np.zeros_like(odds)
+    for at in range(columns):
+        others = sum(before[at, k] * after[at + 1, number - 1 - k] for k in range(number))
+        found[:, at] = scaled[:, at] * others / whole
+    return found
 
 
 def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:

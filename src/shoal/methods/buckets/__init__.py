@@ -20,7 +20,8 @@ from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.measure.buckets import excluded
 from shoal.methods import Progress, Schema, silent
-from shoal.methods.buckets.filling import assigned, dealt, fakes, levelled
+from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
+from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.limits import BucketLimits, Limits
@@ -35,6 +36,9 @@ BUCKET = "bucket"
 Ints = npt.NDArray[np.int64]
 
 _LARGEST = 1 << 62
+
+_SELDOM = Fraction(1, 2)
+"""Odds below which an owner is told that fakes hide a value less than others."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,13 @@ class Buckets:
             rows.avoided(bucket, filled.held()) if self.associations else None, chance
         )
         gaps = [setting.gap for setting in settings if setting.gap is not None]
-        derived = {"gap_reached": max(gaps)} if gaps and len(gaps) == len(settings) else {}
+        derived: dict[str, Any] = {}
+        if gaps and len(gaps) == len(settings):
+            derived["gap_reached"] = max(gaps)
+        if searched := [setting.searched for setting in settings if setting.searched is not None]:
+            derived["sizes_searched"] = min(searched)
+        if self.fakes:
+            derived["fake_odds"] = filled.odds()
         certificate = certify(table, self, promise, chance, derived=derived)
         said(3, 3, "filling buckets")
         facts: dict[str, Any] = {
@@ -181,7 +191,13 @@ class Buckets:
         try:
             return [
                 find_setting(
-                    own, limits, self.solver, self.largest, gap=self.gap, seconds=self.seconds
+                    own,
+                    limits,
+                    self.solver,
+                    self.largest,
+                    gap=self.gap,
+                    seconds=self.seconds,
+                    fakes=self.fakes,
                 )
                 for own in inside
             ]
@@ -306,8 +322,11 @@ class _Rows:
 class _Filled:
     """Buckets with the values that they hold, size by size and block by block; they are numbered from 1 on in that order."""
 
-    parts: list[tuple[Ints, Ints, int]]
-    """The values of buckets of one size, how often each value occurs in all of them, and the number of fakes to be added."""
+    parts: list[tuple[Ints, Ints, Hiding | None]]
+    """The values of buckets of one size, how often such a bucket may hold each value, and how fakes are added to them."""
+
+    hidings: list[tuple[int, Hiding]]
+    """Of every block how many buckets it has, and how fakes are added to them."""
 
     places: Ints
     """The buckets of all places, in the order of the blocks and of the values they hold."""
@@ -326,33 +345,39 @@ class _Filled:
             [np.zeros(0, dtype=np.int64), *(bags.ravel() for bags, _, _ in self.parts)]
         )
 
-    def concerns(self) -> Iterator[str]:
-        """What weakens fakes: values that every bucket of a size holds cannot be fake there."""
-        everywhere = sum(
-            int(
-                (
-                    np.bincount(
-                        np.unique(bags + len(often) * np.arange(len(bags))[:, None]) % len(often)
-                    )
-                    == len(bags)
-                ).sum()
+    def odds(self) -> list[tuple[int, list[Fraction]]]:
+        """Of every block how many buckets it has, and the odds of its values, in their order, to be fake where shown once."""
+        found = []
+        for buckets, hiding in self.hidings:
+            there = np.unique(
+                np.concatenate([bags.ravel() for bags, _, own in self.parts if own is hiding])
             )
-            for bags, often, number in self.parts
-            if number
-        )
-        if everywhere:
+            found.append((buckets, [hiding.odds[value] for value in there.tolist()]))
+        return found
+
+    def concerns(self) -> Iterator[str]:
+        """What weakens fakes: values that are in so many buckets that they are seldom fake where they are shown."""
+        seldom = sum(0 < odds < _SELDOM for _, own in self.odds() for odds in own)
+        never = sum(not odds for _, own in self.odds() for odds in own)
+        if seldom:
             yield (
-                f"in {plural(everywhere, 'case')} every bucket of a size holds a value, which is surely real there, so that "
-                "fakes do not hide it; limits that are more alike, a larger `largest` or solver='anatomy' leave more to chance"
+                f"{plural(seldom, 'value')} would have to be in nearly every bucket, so that fakes hide them less than others"
+            )
+        if never:
+            yield (
+                f"{plural(never, 'value')} must be in every bucket that may hold them, so that fakes do not hide them"
             )
 
     def shown(self, avoided: npt.NDArray[np.bool_] | None, chance: Chance) -> tuple[Ints, Ints]:
         """Buckets and values as they are released, with fakes."""
         found, first = [self.held()], 0
-        for bags, often, number in self.parts:
-            own = None if avoided is None else avoided[first : first + len(bags)]
-            fake = fakes(bags, often, number, chance, own)
-            found.append((np.repeat(np.arange(first, first + len(bags)), number), fake.ravel()))
+        for bags, most, hiding in self.parts:
+            if hiding is not None:
+                own = None if avoided is None else avoided[first : first + len(bags)]
+                able = [w if there else 0 for w, there in zip(hiding.weights, most, strict=True)]
+                fake = fakes(bags, able, hiding.number, chance, own)
+                bucket = np.repeat(np.arange(first, first + len(bags)), hiding.number)
+                found.append((bucket, fake.ravel()))
             first += len(bags)
         bucket, value = (np.concatenate(side) for side in zip(*found, strict=True))
         return bucket + 1, value
@@ -362,11 +387,18 @@ def _filled(
     settings: list[Setting], limits: list[Fraction], number: int, chance: Chance
 ) -> _Filled:
     """The buckets of all blocks. With fakes, what each holds is drawn; without, it follows from how often values occur."""
-    parts: list[tuple[Ints, Ints, int]] = []
+    parts: list[tuple[Ints, Ints, Hiding | None]] = []
+    hidings: list[tuple[int, Hiding]] = []
     places, first = [np.zeros(0, dtype=np.int64)], 1
-    for found in settings:
-        setting = levelled(found, limits) if number else found
-        bags = dealt(setting, chance, fitting(limits, setting.sizes)) if number else dealt(setting)
+    for setting in settings:
+        most = fitting(limits, setting.sizes)
+        hiding = None
+        bags = setting.bags()
+        if number and bags:
+            bags = with_room(setting, most, number)
+            hiding = Hiding.of(setting, most, number)
+            bags = mixed(bags, most, hiding, chance)
+            hidings.append((sum(setting.buckets), hiding))
         bucket = np.repeat(
             np.arange(first, first + sum(setting.buckets)),
             np.repeat(setting.sizes, setting.buckets).astype(np.int64),
@@ -375,6 +407,6 @@ def _filled(
         places.append(
             bucket[np.argsort(value.astype(smallest(max(len(limits), 1))), kind="stable")]
         )
-        parts += [(bag, setting.holds[:, j], number) for j, bag in enumerate(bags)]
+        parts += [(bag, most[:, j], hiding) for j, bag in enumerate(bags)]
         first += sum(setting.buckets)
-    return _Filled(parts, np.concatenate(places))
+    return _Filled(parts, hidings, np.concatenate(places))

@@ -1,22 +1,22 @@
-"""Which values and which records go into which bucket: `dealt`, `assigned`, and `fakes`. Uses `settings` and `chance`.
+"""Which values and which records go into which bucket: `mixed`, `assigned`, and `fakes`. Uses `settings`, `hiding`, `chance`.
 
 Who of those with a value gets which of its places is drawn uniformly; nothing else here looks at people, so that a bucket
 tells of nobody in it more than its values' shares. Why: docs/proofs/buckets.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from fractions import Fraction
+from math import perm
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.errors import InfeasibleError, InternalError, plural
-from shoal.methods.buckets.settings import Ints, Setting, filled, fitting
+from shoal.errors import InfeasibleError, plural
+from shoal.methods.buckets.hiding import Hiding, elementary, exactly, open_values
+from shoal.methods.buckets.settings import Ints, Setting
 
-__all__ = ["assigned", "dealt", "fakes", "levelled", "mixed"]
+__all__ = ["assigned", "fakes", "mixed", "with_room"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -26,73 +26,188 @@ _MIXING = 8
 _CELLS = 1 << 22
 """Cells of buckets times values that are looked at together."""
 
-
-def levelled(setting: Setting, limits: Sequence[Fraction]) -> Setting:
-    """The same buckets with values spread over their sizes as evenly as the limits allow.
-
-    A value that every bucket of a size holds cannot be fake there. Solvers fill small buckets with as much of a value as
-    they may hold, which is just that.
-    """
-    sizes, numbers = (
-        np.array(setting.sizes, dtype=np.int64),
-        np.array(setting.buckets, dtype=np.int64),
-    )
-    counts, room, upper = (
-        setting.holds.sum(axis=1),
-        sizes * numbers,
-        fitting(limits, sizes) * numbers,
-    )
-    shares = [
-        [int(count) * int(own) // max(setting.records, 1) for own in room] for count in counts
-    ]
-    held = filled(counts, room, upper, np.array(shares, dtype=np.int64).reshape(upper.shape))
-    if held is None:
-        raise InternalError("buckets that can be filled could not be filled evenly")
-    even = replace(setting, holds=held)
-    even.check(counts, limits)
-    return even
+_COIN = 1 << 62
+"""Trades are accepted with probabilities that are multiples of its inverse."""
 
 
-def dealt(setting: Setting, chance: Chance | None = None, limits: Ints | None = None) -> list[Ints]:
-    """For every size of a setting an array with one row a bucket: the values it holds.
+def with_room(setting: Setting, most: Ints, number: int) -> list[Ints]:
+    """The bags of a setting, in every one of which so many values that may be there are missing, and can be fakes.
 
-    Without chance they follow from the setting. With it, and with how often a bucket of each size may hold each value, they
-    are mixed, so that nobody can compute them from how often values occur; whatever was drawn, they keep these limits.
+    Where buckets are dealt too many different values, they swap some against others that they have already.
     """
     bags = setting.bags()
-    if chance is None or limits is None:
-        return bags
-    return [mixed(bag, limits[:, j], chance) for j, bag in enumerate(bags)]
+    counts, buckets = setting.holds.sum(axis=1), np.array(setting.buckets, dtype=np.int64)
+    kind = np.repeat(np.arange(len(bags)), buckets)
+    held = np.concatenate([_held(bag, len(counts)) for bag in bags])
+    free = open_values(counts, most, buckets)
+    able, limit = (most[free] > 0).sum(axis=0)[kind], most.T[kind]
+    excess = ((held > 0) & free).sum(axis=1) - (able - number)
+    for short in np.flatnonzero(excess > 0).tolist():
+        while excess[short] > 0:
+            swap = _swap(short, held, limit, free, excess)
+            if swap is None:
+                size = int(held[short].sum())
+                raise InfeasibleError(
+                    f"buckets of {plural(size, 'record')} would hold so many different values that fewer than {number} are "
+                    "left to be fakes there; take fewer fakes, or raise limits so that buckets hold values more often"
+                )
+            other, given, got = swap
+            held[short, given] -= 1
+            held[short, got] += 1
+            held[other, given] += 1
+            held[other, got] -= 1
+            for one in (short, other):
+                excess[one] = ((held[one] > 0) & free).sum() - (able[one] - number)
+    values = np.broadcast_to(np.arange(len(counts)), held.shape)
+    return [
+        np.repeat(values[kind == j].ravel(), held[kind == j].ravel()).reshape(bag.shape)
+        for j, bag in enumerate(bags)
+    ]
 
 
-def mixed(bags: Ints, most: Ints, chance: Chance, rounds: int | None = None) -> Ints:
-    """Buckets of one size after rounds of trades: all trade in pairs that are drawn anew each round.
+def _held(bag: Ints, values: int) -> Ints:
+    """How often each bucket holds each value."""
+    cells = np.arange(len(bag))[:, None] * values + bag
+    return np.bincount(cells.ravel(), minlength=len(bag) * values).reshape(len(bag), values)
+
+
+def _swap(
+    short: int, held: Ints, limit: Ints, free: Bools, excess: Ints
+) -> tuple[int, int, int] | None:
+    """Another bucket, a value that the short one gives it and gets rid of, and one that it gets and has already."""
+    own = held[short]
+    for given in np.flatnonzero((own == 1) & free).tolist():
+        takes = (held[:, given] < limit[:, given]) & ((held[:, given] > 0) | (excess < 0))
+        takes[short] = False
+        for got in np.flatnonzero((own > 0) & (own < limit[short])).tolist():
+            if got != given and (able := np.flatnonzero(takes & (held[:, got] > 0))).size:
+                return int(able[0]), given, got
+    return None
+
+
+def mixed(
+    bags: Sequence[Ints], most: Ints, hiding: Hiding, chance: Chance, rounds: int | None = None
+) -> list[Ints]:
+    """Buckets, an array for every size with a row for every bucket, after rounds of trades in pairs that are drawn anew.
 
     Two buckets put together what they hold. Of a value that one of them could not hold alone each keeps what it must; the
-    rest is split at random, which keeps to `most` whatever is drawn.
+    rest is split at random, which keeps to `most` (by value and size) whatever is drawn. The trade is then accepted with a
+    probability that makes the law of `hiding` the one that trades leave as it is.
     """
-    number, size = bags.shape
-    for _ in range(
-        rounds if rounds is not None else number.bit_length() + _MIXING if number > 1 else 0
-    ):
+    kind = np.repeat(np.arange(len(bags)), [len(bag) for bag in bags])
+    size = np.repeat([bag.shape[1] for bag in bags], [len(bag) for bag in bags]).astype(np.int64)
+    number, bucket = len(kind), np.repeat(np.arange(len(kind)), size)
+    flat = np.concatenate([np.zeros(0, dtype=np.int64), *(bag.ravel() for bag in bags)])
+    room = _Room(hiding, most)
+    able = room.left(flat, kind, size)
+    usual = number.bit_length() + _MIXING if number > 1 else 0
+    for _ in range(usual if rounds is None else rounds):
         pairs = chance.permutation(number)[: number // 2 * 2].reshape(-1, 2)
-        pool = np.sort(bags[pairs].reshape(len(pairs), 2 * size), axis=1)
-        new = np.ones_like(pool, dtype=np.bool_)
-        new[:, 1:] = pool[:, 1:] != pool[:, :-1]
-        run = np.cumsum(new.ravel()) - 1
-        start = np.flatnonzero(new.ravel())
-        place = np.arange(pool.size) - start[run]
-        kept = np.maximum(np.diff(start, append=pool.size)[run] - most[pool.ravel()], 0)
-        key = np.where(
-            place < kept, -1, np.where(place < 2 * kept, pool.size, 0)
-        )  # of the first bucket, of the second, free
-        key[key == 0] = chance.permutation(int((key == 0).sum()))
-        split = np.take_along_axis(
-            pool, np.argsort(key.reshape(pool.shape), axis=1, kind="stable"), axis=1
-        )
-        bags = bags.copy()
-        bags[pairs[:, 0]], bags[pairs[:, 1]] = split[:, :size], split[:, size:]
-    return bags
+        pair = np.full(number, -1)
+        pair[pairs] = np.arange(len(pairs))[:, None]
+        involved = np.flatnonzero(pair[bucket] >= 0)
+        trade = _Trade(flat, bucket, pair, pairs, kind, most, involved)
+        first = trade.drawn(size[pairs[:, 0]], chance)
+        offered = flat.copy()
+        into = np.where(first, pairs[trade.pair, 0], pairs[trade.pair, 1])
+        offered[involved] = trade.value[np.argsort(into, kind="stable")]
+        new = room.left(offered, kind, size)
+        ways = zip(trade.ways(trade.before), trade.ways(first), strict=True)
+        odds = [
+            (int(new[g]) * int(new[h]) * was, int(able[g]) * int(able[h]) * would)
+            for (g, h), (was, would) in zip(pairs.tolist(), ways, strict=True)
+        ]
+        coins = np.array([min(_COIN, _COIN * one // other) for one, other in odds], dtype=np.int64)
+        taken = chance.bernoullis(coins, _COIN)
+        changed = (pair >= 0) & np.append(taken, False)[pair]
+        flat = np.where(changed[bucket], offered, flat)
+        able = np.where(changed, new, able)
+    ends = np.cumsum([bag.size for bag in bags])[:-1]
+    return [part.reshape(bag.shape) for part, bag in zip(np.split(flat, ends), bags, strict=True)]
+
+
+class _Trade:
+    """The records of all pairs of buckets, by pair and value, and what each bucket must keep of them."""
+
+    def __init__(
+        self,
+        flat: Ints,
+        bucket: Ints,
+        pair: Ints,
+        pairs: Ints,
+        kind: Ints,
+        most: Ints,
+        involved: Ints,
+    ) -> None:
+        order = involved[np.lexsort((flat[involved], pair[bucket[involved]]))]
+        self.value, self.pair = flat[order], pair[bucket[order]]
+        self.before: Bools = bucket[order] == pairs[self.pair, 0]  # those in the first bucket
+        new = np.ones(len(self.value), dtype=np.bool_)
+        new[1:] = (self.value[1:] != self.value[:-1]) | (self.pair[1:] != self.pair[:-1])
+        self.run = np.cumsum(new) - 1
+        self.start = np.flatnonzero(new)
+        self.often = np.diff(self.start, append=len(self.value))
+        value, own = self.value[self.start], self.pair[self.start]
+        limits = [most[value, kind[pairs[own, side]]] for side in (0, 1)]
+        self.kept = [np.maximum(self.often - limits[side], 0) for side in (1, 0)]
+        free = self.often - self.kept[0] - self.kept[1]
+        alike = (limits[0] == limits[1]) & (limits[0] <= 2)  # then all splits weigh the same
+        self.weighed = np.flatnonzero((self.kept[0] + self.kept[1] > 0) & (free > 0) & ~alike)
+        self.pairs = len(pairs)
+
+    def drawn(self, sizes: Ints, chance: Chance) -> Bools:
+        """Which records go to the first bucket of their pair, of that size."""
+        place = np.arange(len(self.value)) - self.start[self.run]
+        one, other = (kept[self.run] for kept in self.kept)
+        key = np.where(place < one, -1, np.where(place < one + other, len(self.value), 0))
+        free = place >= one + other
+        key[free] = chance.permutation(int(free.sum()))
+        order = np.lexsort((key, self.pair))
+        starts = np.searchsorted(self.pair, np.arange(self.pairs))
+        first = np.zeros(len(self.value), dtype=np.bool_)
+        first[order] = np.arange(len(self.value)) - starts[self.pair] < sizes[self.pair]
+        return first
+
+    def ways(self, first: Bools) -> list[int]:
+        """For every pair how much likelier this split is to be drawn than it should be, but for a constant."""
+        found = [1] * self.pairs
+        there = np.bincount(self.run, first, len(self.start)).astype(np.int64)
+        for run in self.weighed.tolist():
+            one, other = int(there[run]), int(self.often[run] - there[run])
+            more = perm(one, int(self.kept[0][run])) * perm(other, int(self.kept[1][run]))
+            found[int(self.pair[self.start[run]])] *= more
+        return found
+
+
+class _Room:
+    """How much weight the sets of values have that may be the fakes of a bucket: see `Hiding`."""
+
+    def __init__(self, hiding: Hiding, most: Ints) -> None:
+        self.number = hiding.number
+        self.sums: list[list[int]] = []
+        for own in most.T:
+            able = [w if there else 0 for w, there in zip(hiding.weights, own, strict=True)]
+            self.sums.append(elementary(able, hiding.number))
+        self.type = exactly(sum(hiding.weights) ** max(hiding.number, 1))
+        self.weights: npt.NDArray[Any] = np.array(list(hiding.weights), dtype=self.type)
+
+    def left(self, flat: Ints, kind: Ints, size: Ints) -> npt.NDArray[Any]:
+        """Of every bucket: the elementary symmetric polynomial of the weights of all values that it does not hold."""
+        found, first = [np.zeros(0, dtype=self.type)], 0
+        for j, sums in enumerate(self.sums):
+            buckets = int((kind == j).sum())
+            own = int(size[kind == j][0]) if buckets else 0
+            bags = np.sort(flat[first : first + buckets * own].reshape(buckets, own), axis=1)
+            first += buckets * own
+            new = np.ones_like(bags, dtype=np.bool_)
+            new[:, 1:] = bags[:, 1:] != bags[:, :-1]
+            left = [np.full(buckets, one, dtype=self.type) for one in sums]
+            for place in range(own):
+                weight = self.weights[bags[:, place]] * new[:, place]
+                for k in range(1, self.number + 1):
+                    left[k] = left[k] - weight * left[k - 1]
+            found.append(left[self.number])
+        return np.concatenate(found)
 
 
 def assigned(places: Ints, runs: npt.NDArray[Any], chance: Chance) -> Ints:
@@ -102,29 +217,50 @@ def assigned(places: Ints, runs: npt.NDArray[Any], chance: Chance) -> Ints:
 
 
 def fakes(
-    bags: Ints, weights: Ints, number: int, chance: Chance, avoided: Bools | None = None
+    bags: Ints,
+    weights: Sequence[int],
+    number: int,
+    chance: Chance,
+    avoided: Bools | None = None,
 ) -> Ints:
-    """For every bucket so many values that it has not, all different: drawn one by one in proportion to their weights.
+    """For every bucket so many values that it has not: a set of them with a probability in proportion to ∏ weights.
 
-    Values of a bucket that are `avoided`, a row a bucket, are drawn only when there are no others left.
+    Values of a bucket that are `avoided`, a row for every bucket, are drawn only when there are no others left.
     """
-    size, drawn = bags.shape[1], np.empty((len(bags), number), dtype=np.int64)
-    if number and size + number > (able := int((weights > 0).sum())):
-        raise InfeasibleError(
-            f"a bucket of {plural(size, 'record')} with {plural(number, 'fake value')} may need {size + number} different "
-            f"values, and {able} occur in buckets of that size; take fewer fakes, larger limits, or solver='two'"
-        )
-    step = max(1, _CELLS // len(weights))
+    drawn = np.empty((len(bags), number), dtype=np.int64)
+    kind = exactly(sum(weights) ** max(number, 1))
+    step = max(1, _CELLS // max(len(weights), 1))
     for start in range(0, len(bags) if number else 0, step):
         block = slice(start, start + step)
-        left = np.broadcast_to(weights, (len(bags[block]), len(weights))).copy()
+        left = np.tile(np.array(weights, dtype=kind), (len(bags[block]), 1))
         row = np.arange(len(left))
         left[row[:, None], bags[block]] = 0
+        if ((left > 0).sum(axis=1) < number).any():
+            raise InfeasibleError(
+                f"a bucket of {plural(bags.shape[1], 'record')} leaves fewer than {plural(number, 'value')} to be fakes; "
+                "take fewer fakes"
+            )
         for fake in range(number):
             wanted = left if avoided is None else np.where(avoided[block], 0, left)
-            wanted = np.where(wanted.sum(axis=1, keepdims=True) > 0, wanted, left)
-            sums = np.cumsum(wanted, axis=1)
-            at = np.array([chance.below(total) for total in sums[:, -1].tolist()], dtype=np.int64)
-            drawn[block, fake] = value = (sums > at[:, None]).argmax(axis=1)
+            wanted = np.where((wanted > 0).any(axis=1, keepdims=True), wanted, left)
+            sums = np.cumsum(_first_of(wanted, number - fake), axis=1)
+            value = np.array([chance.weighted(one) for one in sums], dtype=np.int64)
+            drawn[block, fake] = value
             left[row, value] = 0
     return drawn
+
+
+def _first_of(weights: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
+    """How likely each value is to be the first of so many, if sets weigh ∏ weights: w·e_{number − 1} of all others.
+
+    Where there are fewer values than that, all of them will be drawn, in whatever order.
+    """
+    sums = [np.ones_like(weights[:, :1])] + [np.zeros_like(weights[:, :1])] * (number - 1)
+    for column in weights.T[:, :, None]:
+        for k in range(number - 1, 0, -1):
+            sums[k] = sums[k] + column * sums[k - 1]
+    others = np.ones_like(weights)
+    for k in range(1, number):
+        others = sums[k] - weights * others
+    enough = (weights > 0).sum(axis=1, keepdims=True) >= number
+    return np.where(enough, weights * others, weights)

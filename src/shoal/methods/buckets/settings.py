@@ -7,10 +7,10 @@ integers. Why the searches miss nothing: docs/proofs/buckets.md.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from math import inf
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -51,6 +51,12 @@ _CELLS = 1 << 25
 _SECONDS = 3.0
 """For HiGHS to find out whether any setting is possible; an unanswered question counts as no."""
 
+_SMALL = 1000
+"""Cells of values times sizes up to which HiGHS is given all sizes that could lose less; else those that seem useful."""
+
+_SOME = 1e-6
+"""What HiGHS may take for none of a size."""
+
 _NONE = 2
 """SciPy's status of a problem without a solution."""
 
@@ -64,6 +70,9 @@ class Setting:
     holds: Ints
     gap: float | None = None
     """By how much of its loss the best setting may be better, as HiGHS reports it; None where nothing is known."""
+
+    searched: int | None = None
+    """The largest size that was looked at, if buckets larger than that might lose less; None if they cannot."""
 
     @property
     def records(self) -> int:
@@ -139,13 +148,15 @@ def find_setting(
     *,
     gap: Exact = Fraction(1, 1000),
     seconds: Exact = 60,
+    fakes: int = 0,
 ) -> Setting:
     """The bucket setting that a solver finds for values that occur `counts` times, each within its limit.
 
-    `largest` bounds the size of a bucket (M′ in the paper), by default with the smallest number that allows a setting.
+    `largest` bounds the size of a bucket (M′ in the paper); without it, all sizes are searched that could lose less.
     "two" finds the least loss with one or two sizes, "multi" splits its parts further as long as that helps, and
     "optimal" finds the least loss with any sizes up to `gap`, or what is best after some `seconds`, which makes the
     result depend on the machine. "anatomy" makes all buckets as large as the strictest limit asks for, whatever `largest` says.
+    With `fakes`, only sizes are used in which a bucket leaves that many values that it does not hold.
     InfeasibleError says why there is no setting, without a value or how often it occurs.
 
     >>> halves = [Fraction(1, 2)] * 4
@@ -161,13 +172,10 @@ def find_setting(
         return Setting((), (), np.zeros((len(occurring), 0), dtype=np.int64), 0.0)
     if solver == "anatomy":
         found = _anatomy(occurring, limits)
+    elif largest is None:
+        found = _unbounded(occurring, limits, solver, float(relative), float(time_limit), fakes)
     else:
-        bound = (
-            smallest_bound(occurring, limits, solver)
-            if largest is None
-            else whole(largest, "largest")
-        )
-        problem = _Problem.of(occurring, limits, bound)
+        problem = _Problem.of(occurring, limits, whole(largest, "largest"), fakes)
         if solver == "optimal":
             found = _optimal(problem, float(relative), float(time_limit))
         else:
@@ -176,11 +184,37 @@ def find_setting(
     return found
 
 
+def _unbounded(
+    counts: Ints, limits: Sequence[Fraction], solver: Solver, gap: float, seconds: float, fakes: int
+) -> Setting:
+    """What a solver finds among all sizes that could lose less than a first setting, with the smallest bound, does."""
+    bound = smallest_bound(counts, limits, solver, fakes=fakes)
+    near = _Problem.of(counts, limits, bound, fakes)
+    first = _two(near) if solver == "two" else _any(near)
+    least = _Least.of(counts, limits)
+    searched = max(bound, min(least.reach(first.loss), HIGHEST, _CELLS // len(counts)))
+    far = _Problem.of(counts, limits, searched, fakes)
+    if solver == "two":
+        found = _two(far)
+        return replace(found, searched=None if least.reach(found.loss) <= searched else searched)
+    several = [_multi(problem) for problem in (near, far) if _best_pair(problem) is not None]
+    if solver == "multi":
+        return min(several, key=lambda one: one.loss)
+    relaxed = _relaxed(far, seconds)
+    small = len(counts) * len(far.sizes) <= _SMALL
+    some = far.only((far.sizes <= bound) | relaxed.used | small)
+    others = relaxed.bound if len(some.sizes) < len(far.sizes) else inf
+    beyond = float(least.with_a_bucket_of(searched + 1))
+    return _optimal(some, gap, seconds, several, min(others, beyond))
+
+
 def smallest_bound(
     counts: Sequence[int] | Ints,
     limits: Sequence[Fraction],
     solver: Solver = "optimal",
     highest: int = HIGHEST,
+    *,
+    fakes: int = 0,
 ) -> int:
     """The smallest `largest` for which a solver finds a setting; InfeasibleError if there is none up to `highest`.
 
@@ -193,23 +227,23 @@ def smallest_bound(
         return 1
     if solver == "anatomy":
         return max(_anatomy(occurring, limits).sizes)
+
+    def up_to(bound: int) -> _Problem:
+        return _Problem.of(occurring, limits, bound, fakes)
+
     bound, found = min(2 * least, top), None
-    while (
-        found := _smallest_of_two(_Problem.of(occurring, limits, bound))
-    ) is None and bound < top:
+    while (found := _smallest_of_two(up_to(bound))) is None and bound < top:
         bound = min(2 * bound, top)
     if solver == "optimal":
         # Several sizes may do with less than two do, and never with less than the strictest limit asks for.
         low, high = least, (top + 1 if found is None else found)
         while low < high:
             middle = (low + high) // 2
-            some = _proposed(_Problem.of(occurring, limits, middle), 1.0, _SECONDS, any_does=True)
+            some = _proposed(up_to(middle), 1.0, _SECONDS, any_does=True)
             low, high = (low, middle) if some.setting else (middle + 1, high)
         found = high if high <= top else None
     if found is None:
-        raise _Problem.of(occurring, limits, top).why_not(
-            "any sizes" if solver == "optimal" else "one size or two"
-        )
+        raise up_to(top).why_not("any sizes" if solver == "optimal" else "one size or two")
     return found
 
 
@@ -259,9 +293,10 @@ class _Problem:
     sizes: Ints
     fit: Ints
     most: Ints
+    fakes: int = 0
 
     @classmethod
-    def of(cls, counts: Ints, limits: Sequence[Fraction], bound: int) -> "_Problem":
+    def of(cls, counts: Ints, limits: Sequence[Fraction], bound: int, fakes: int = 0) -> "_Problem":
         bound = min(bound, int(counts.sum()))
         if len(counts) * bound > _CELLS or int(counts.sum()) * bound >= _LARGEST:
             raise TooLargeError(
@@ -269,9 +304,9 @@ class _Problem:
             )
         sizes = np.arange(1, bound + 1)
         strict = np.array(sorted(range(len(limits)), key=limits.__getitem__), dtype=np.int64)
-        return cls(counts, tuple(limits), strict, bound, sizes, fitting(limits, sizes), sizes).part(
-            counts
-        )
+        fit = fitting(limits, sizes)
+        whole = cls(counts, tuple(limits), strict, bound, sizes, fit, sizes, fakes)
+        return whole.only(_hideable(fit[counts > 0], sizes, fakes)).part(counts)
 
     def part(self, counts: Ints) -> "_Problem":
         """The same for other counts under the same limits."""
@@ -289,6 +324,11 @@ class _Problem:
     def why_not(self, sizes: str) -> InfeasibleError:
         """What prevents a setting with so many sizes, for anyone to read."""
         most = plural(self.bound, "record")
+        if self.fakes and not len(self.sizes):
+            return InfeasibleError(
+                f"with buckets of at most {most}, none leaves {plural(self.fakes, 'value')} that it does not hold and could "
+                "show as a fake; take fewer fakes, or raise limits"
+            )
         if _strictest(self.counts, self.limits) > self.bound:
             reason = f"some value's limit is below 1/{self.bound}, so that it fits no bucket"
         elif not len(self.sizes):
@@ -298,6 +338,57 @@ class _Problem:
         return InfeasibleError(
             f"with buckets of at most {most}, {reason}; allow larger buckets, or raise limits"
         )
+
+
+def _any(problem: _Problem) -> Setting:
+    """Some setting, quickly."""
+    if _best_pair(problem) is not None:
+        return _multi(problem)
+    found = _proposed(problem, 1.0, _SECONDS, any_does=True).setting
+    if found is None:
+        raise problem.why_not("any sizes")
+    return found
+
+
+@dataclass(frozen=True)
+class _Least:
+    """What records lose at least: one whose limit asks for buckets of S loses (S − 1)²/S, its part of the loss of one.
+
+    From this follows how large a bucket of a setting that loses less than another can be.
+    """
+
+    parts: tuple[tuple[Fraction, int], ...]
+    """What a record loses, largest first, and how many lose that."""
+
+    @classmethod
+    def of(cls, counts: Ints, limits: Sequence[Fraction]) -> "_Least":
+        smallest = [-(-limit.denominator // limit.numerator) for limit in limits]
+        found = [
+            (Fraction((size - 1) ** 2, size), count)
+            for size, count in zip(smallest, counts.tolist(), strict=True)
+        ]
+        return cls(tuple(sorted(found, reverse=True)))
+
+    def with_a_bucket_of(self, size: int) -> Fraction:
+        """What any setting loses that has a bucket of at least that size: at best it takes those who lose most anyway.
+
+        It grows with the size, as a larger bucket adds 2·size − 1 and spares at most what a record of the strictest limit loses.
+        """
+        loss, left = Fraction((size - 1) ** 2), size
+        for part, count in self.parts:
+            inside = min(count, left)
+            loss, left = loss + part * (count - inside), left - inside
+        return loss
+
+    def reach(self, loss: int) -> int:
+        """The largest size of a bucket in a setting that loses less."""
+        low, high = 0, sum(count for _, count in self.parts)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (
+                (middle, high) if self.with_a_bucket_of(middle) < loss else (low, middle - 1)
+            )
+        return low
 
 
 def _checked(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
@@ -332,6 +423,17 @@ def _strictest(counts: Ints, limits: Sequence[Fraction]) -> int:
         (limit for count, limit in zip(counts, limits, strict=True) if count), default=Fraction(1)
     )
     return -(-strictest.denominator // strictest.numerator)
+
+
+def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
+    """Which sizes a bucket can have that leaves so many values as fakes, which it may hold and does not.
+
+    It holds its records in as few different values as limits allow: those that may be there most often.
+    """
+    able = (fit > 0).sum(axis=0)
+    held = np.concatenate((np.zeros((1, len(sizes)), dtype=np.int64), -np.sort(-fit, axis=0)))
+    places = np.cumsum(held, axis=0)[np.maximum(able - fakes, 0), np.arange(len(sizes))]
+    return np.asarray(places >= sizes, dtype=np.bool_)
 
 
 def _fillable(counts: Ints, sizes: Ints, fit: Ints) -> Ints:
@@ -495,12 +597,22 @@ def _multi(problem: _Problem) -> Setting:
 # Any
 
 
-def _optimal(problem: _Problem, gap: float, seconds: float) -> Setting:
-    """The least loss of all settings, up to a gap, or what is best when time is up."""
+def _optimal(
+    problem: _Problem,
+    gap: float,
+    seconds: float,
+    others: Sequence[Setting] = (),
+    beyond: float = inf,
+) -> Setting:
+    """The least loss of all settings, up to a gap, or what is best when time is up.
+
+    `others` are better at times, when the gap is wide or time was up; `beyond` is what settings with other sizes than the
+    problem has lose at least, if those are allowed.
+    """
     proposal = _proposed(problem, gap, seconds)
-    found = [proposal.setting] if proposal.setting else []
-    with suppress(InfeasibleError):
-        found.append(_multi(problem))  # better at times, when the gap is wide or time was up
+    found = [*others, *([proposal.setting] if proposal.setting else [])]
+    if not others and _best_pair(problem) is not None:
+        found.append(_multi(problem))
     if not found:
         raise problem.why_not(
             "any sizes"
@@ -508,7 +620,8 @@ def _optimal(problem: _Problem, gap: float, seconds: float) -> Setting:
             else f"any sizes that were found in {seconds:g} seconds"
         )
     best = min(found, key=lambda setting: setting.loss)
-    return replace(best, gap=max(0.0, 1 - proposal.bound / best.loss) if best.loss else 0.0)
+    bound = min(proposal.bound, beyond)
+    return replace(best, gap=max(0.0, 1 - bound / best.loss) if best.loss else 0.0)
 
 
 @dataclass(frozen=True)
@@ -523,48 +636,19 @@ class _Proposal:
 def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = False) -> _Proposal:
     """An integer program in the numbers of buckets, solved by HiGHS and filled in integers.
 
-    Only these numbers are whole: if they allow any way to fill the buckets, they allow one in whole records. Values that
-    occur equally often under equal limits share their variables, as the mean of what they do is possible too.
+    Only these numbers are whole: if they allow any way to fill the buckets, they allow one in whole records.
     """
-    try:
-        from scipy.optimize import Bounds, LinearConstraint, milp
-        from scipy.sparse import csr_array, diags_array, eye_array, hstack
-    except ImportError:
-        raise ShoalError(
-            "solver='optimal' needs SciPy; install it with: pip install 'shoal[buckets]'"
-        ) from None
-    sizes, many = problem.sizes, len(problem.sizes)
-    alike, kind, times = np.unique(
-        np.column_stack((problem.counts, problem.fit)),
-        axis=0,
-        return_inverse=True,
-        return_counts=True,
-    )
-    counts, fit = alike[:, 0], alike[:, 1:]
-    if not np.all(fit.any(axis=1) | (counts == 0)):
+    program = _Program.of(problem)
+    if program is None:
         return _Proposal(None, 0.0, True)  # some value fits nowhere
-    row, column = fit.nonzero()
-    cell, cells = np.arange(len(row)), len(row)
-    limited = csr_array((-fit[row, column], (cell, column)), shape=(cells, many))
-    inside = csr_array((times[row], (column, cell)), shape=(many, cells))
-    placed = csr_array((np.ones(cells), (row, cell)), shape=(len(counts), cells))
-    result = milp(
-        np.concatenate((np.zeros(many) if any_does else (sizes - 1.0) ** 2, np.zeros(cells))),
-        integrality=np.repeat((1, 0), (many, cells)),
-        bounds=Bounds(0, np.concatenate((problem.most, counts[row]))),
-        constraints=[
-            LinearConstraint(hstack([limited, eye_array(cells)]), -np.inf, 0),
-            LinearConstraint(hstack([diags_array(-sizes.astype(np.float64)), inside]), 0, 0),
-            LinearConstraint(hstack([csr_array((len(counts), many)), placed]), counts, counts),
-        ],
-        options={"mip_rel_gap": gap, "time_limit": seconds},
-    )
+    sizes, many = problem.sizes, len(problem.sizes)
+    result = program.solved(gap, seconds, any_does=any_does)
     bound = max(0.0, result.get("mip_dual_bound") or 0.0)
     if result.x is None:
         return _Proposal(None, 0.0, result.status == _NONE)
     numbers = np.rint(result.x[:many]).astype(np.int64)
-    near = np.zeros((len(counts), many), dtype=np.int64)
-    near[row, column] = np.maximum(result.x[many:], 0)
+    near = np.zeros((program.kinds, many), dtype=np.int64)
+    near[program.row, program.column] = np.maximum(result.x[many:], 0)
     used = numbers > 0
     held = None
     if (numbers >= 0).all() and (sizes * numbers).sum() == problem.records:
@@ -572,7 +656,7 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
             problem.counts,
             (sizes * numbers)[used],
             (problem.fit * numbers)[:, used],
-            near[kind.reshape(-1)][:, used],
+            near[program.kind][:, used],
         )
     if held is None:
         return _Proposal(None, bound, False)  # floats were off by a record
@@ -581,6 +665,87 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
         bound,
         result.status == 0,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Relaxed:
+    """What is lost at least, were numbers of buckets not whole, and which sizes such buckets would have."""
+
+    bound: float
+    used: npt.NDArray[np.bool_]
+
+
+def _relaxed(problem: _Problem, seconds: float) -> _Relaxed:
+    program = _Program.of(problem)
+    result = None if program is None else program.solved(0.0, seconds, whole=False)
+    if result is None or result.status != 0:
+        return _Relaxed(0.0, np.zeros(len(problem.sizes), dtype=np.bool_))
+    return _Relaxed(max(0.0, float(result.fun)), result.x[: len(problem.sizes)] > _SOME)
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """The program of a problem: numbers of buckets of every size, and how many records of a value they hold.
+
+    Values that occur equally often under equal limits share their variables, as the mean of what they do is possible too.
+    """
+
+    sizes: Ints
+    most: Ints
+    counts: Ints
+    times: Ints
+    kind: Ints
+    fit: Ints
+    row: Ints
+    column: Ints
+
+    @classmethod
+    def of(cls, problem: _Problem) -> "_Program | None":
+        alike, kind, times = np.unique(
+            np.column_stack((problem.counts, problem.fit)),
+            axis=0,
+            return_inverse=True,
+            return_counts=True,
+        )
+        counts, fit = alike[:, 0], alike[:, 1:]
+        if not np.all(fit.any(axis=1) | (counts == 0)):
+            return None
+        row, column = fit.nonzero()
+        return cls(problem.sizes, problem.most, counts, times, kind.reshape(-1), fit, row, column)
+
+    @property
+    def kinds(self) -> int:
+        return len(self.counts)
+
+    def solved(
+        self, gap: float, seconds: float, *, whole: bool = True, any_does: bool = False
+    ) -> Any:
+        """HiGHS's result, with `whole` numbers of buckets or any; the first that does if any does."""
+        try:
+            from scipy.optimize import Bounds, LinearConstraint, milp
+            from scipy.sparse import csr_array, diags_array, eye_array, hstack
+        except ImportError:
+            raise ShoalError(
+                "solver='optimal' needs SciPy; install it with: pip install 'shoal[buckets]'"
+            ) from None
+        sizes, row, column = self.sizes, self.row, self.column
+        many, cells = len(sizes), len(row)
+        cell = np.arange(cells)
+        limited = csr_array((-self.fit[row, column], (cell, column)), shape=(cells, many))
+        inside = csr_array((self.times[row], (column, cell)), shape=(many, cells))
+        placed = csr_array((np.ones(cells), (row, cell)), shape=(self.kinds, cells))
+        none = csr_array((self.kinds, many))
+        return milp(
+            np.concatenate((np.zeros(many) if any_does else (sizes - 1.0) ** 2, np.zeros(cells))),
+            integrality=np.repeat((int(whole), 0), (many, cells)),
+            bounds=Bounds(0, np.concatenate((self.most, self.counts[row]))),
+            constraints=[
+                LinearConstraint(hstack([limited, eye_array(cells)]), -np.inf, 0),
+                LinearConstraint(hstack([diags_array(-sizes.astype(np.float64)), inside]), 0, 0),
+                LinearConstraint(hstack([none, placed]), self.counts, self.counts),
+            ],
+            options={"mip_rel_gap": gap, "time_limit": seconds},
+        )
 
 
 def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
