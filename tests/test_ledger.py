@@ -12,10 +12,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -380,7 +382,7 @@ def test_files_that_cannot_be_written_stay_spent_and_the_error_says_so(
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(shoal.disk, "os", SimpleNamespace(**{**vars(os), "fsync": full}))
     with pytest.raises(
         FileError, match=r"No space left on device.*; entry 2 of .* counts as spent"
     ):
@@ -743,7 +745,8 @@ def test_bytes_added_or_cut_off_are_found(ledger: Ledger, cut: bytes) -> None:
     assert ledger.verify()
 
 
-def test_entries_cut_off_at_the_end_are_found_by_a_head_noted_elsewhere(ledger: Ledger) -> None:
+def test_entries_cut_off_at_the_end_are_found_by_a_head_noted_elsewhere(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger", epsilon=2, delta="1e-5", witness=False)
     old = ledger.path.read_bytes()
     first = ledger.head()
     ledger.release(Private(), people())
@@ -751,7 +754,7 @@ def test_entries_cut_off_at_the_end_are_found_by_a_head_noted_elsewhere(ledger: 
     ledger.set_budget(epsilon=5)
     assert ledger.verify(noted) == ledger.verify(first) == ledger.verify(noted.upper()) == []
     ledger.path.write_bytes(old)
-    assert ledger.verify() == []  # the file alone cannot tell
+    assert ledger.verify() == []  # the file alone cannot tell, and it has no witness
     assert ledger.verify(first) == []
     assert "cut short" in ledger.verify(noted)[0]
     assert run("ledger", "verify", str(ledger.path), "--head", first).exit_code == 0
@@ -781,7 +784,7 @@ def test_a_file_with_pages_of_pages_is_accounted_for(tmp_path: Path, unsynced: N
 # Many processes
 
 
-def careless_writing(path: Path) -> Any:
+def careless_writing(path: Path, *, unread: bool = False) -> Any:
     """A broken twin: everyone may read while someone is about to write."""
     connection = store._connect(path)
     connection.execute("CREATE TEMP TABLE later (number, content, digest)")
@@ -901,6 +904,7 @@ def nursery() -> None:
 
 def _work(job: dict[str, Any], table: Table, write: int, libc: Any) -> None:
     folder = Path(job["folder"])
+    os.environ["XDG_STATE_HOME"] = str(folder / "state")
     if job["what"] == "race":
         _race(job, table, write)
         return
@@ -935,6 +939,7 @@ def _race(job: dict[str, Any], table: Table, write: int) -> None:
     ledger = Ledger(Path(job["folder"]) / "ledger")
     if job["ledger"] == "careless":
         store.writing = careless_writing
+        Ledger._testify = lambda *_: None  # type: ignore[method-assign, assignment]
     runners = []
     for _ in range(job["processes"]):
         if (runner := os.fork()) == 0:
@@ -954,6 +959,14 @@ def _race(job: dict[str, Any], table: Table, write: int) -> None:
         os.waitpid(runner, 0)
 
 
+@contextmanager
+def state_of(folder: Path) -> Iterator[None]:
+    """The witness of the ledger in a folder is there too, as copies of one ledger would share theirs."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(folder / "state"))
+        yield
+
+
 class Nursery:
     """Does jobs in processes that are killed, each on a fresh copy of a ledger."""
 
@@ -968,7 +981,9 @@ class Nursery:
             text=True,
         )
         self.fresh = folder / "fresh"
-        Ledger.create(self.fresh, epsilon=2, delta="1e-5")
+        self.fresh.mkdir()
+        with state_of(self.fresh):
+            Ledger.create(self.fresh / "ledger", epsilon=2, delta="1e-5")
         self.jobs = 0
 
     def __call__(
@@ -976,9 +991,10 @@ class Nursery:
     ) -> tuple[Path, dict[str, Any]]:
         self.jobs += 1
         folder = self.folder / f"job{self.jobs}"
-        folder.mkdir()
-        if what != "create":
-            shutil.copy(self.fresh, folder / "ledger")
+        if what == "create":
+            folder.mkdir()
+        else:
+            shutil.copytree(self.fresh, folder)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(
@@ -1003,8 +1019,11 @@ def test_processes_at_once_cannot_overspend(nursery_: Nursery) -> None:
     folder, done = nursery_("race", processes=8)
     assert [done["points"].count(word) for word in ("granted", "refused", "failed")] == [20, 28, 0]
     ledger = Ledger(folder / "ledger")
-    assert ledger.spent() == pair(2, 20 * Fraction("1e-7"))
-    assert ledger.verify() == []
+    with state_of(folder):
+        assert ledger.spent() == pair(2, 20 * Fraction("1e-7"))
+        assert ledger.verify() == []
+        assert ledger.witness is not None
+        assert len(ledger.witness.read_bytes().splitlines()) == 21
 
 
 def test_the_race_would_be_lost_without_the_lock(nursery_: Nursery) -> None:
@@ -1019,6 +1038,11 @@ def test_the_race_would_be_lost_without_the_lock(nursery_: Nursery) -> None:
 
 def found_after(folder: Path) -> str:
     """The state in which a killed process left things; AssertionError if something is out that is not entered."""
+    with state_of(folder):
+        return _found_after(folder)
+
+
+def _found_after(folder: Path) -> str:
     ledger = Ledger(folder / "ledger")
     assert ledger.verify() == []
     entries = [entry.what for entry in ledger.entries()]
@@ -1036,6 +1060,11 @@ def found_after(folder: Path) -> str:
 
 def goes_on(folder: Path) -> None:
     """Whatever happened, the ledger takes what is left of its budget and no more."""
+    with state_of(folder):
+        _goes_on(folder)
+
+
+def _goes_on(folder: Path) -> None:
     ledger = Ledger(folder / "ledger")
     for _ in range(2 - int(ledger.spent().epsilon)):
         ledger.release(Private(), people(), folder / "again")
@@ -1094,7 +1123,8 @@ def killed_at_system_calls(nursery_: Nursery, what: str, share: float) -> set[st
             if what == "create" and (
                 not (folder / "ledger").exists() or not _whole(folder / "ledger")
             ):
-                Ledger.create(folder / "ledger", epsilon=2, delta="1e-5")
+                with state_of(folder):
+                    Ledger.create(folder / "ledger", epsilon=2, delta="1e-5")
                 states.add("nothing")
             states.add(found_after(folder))
             if dice.random() < 0.1:
@@ -1104,7 +1134,8 @@ def killed_at_system_calls(nursery_: Nursery, what: str, share: float) -> set[st
 
 def _whole(path: Path) -> bool:
     try:
-        return bool(Ledger(path).entries())
+        with state_of(path.parent):
+            return bool(Ledger(path).entries())
     except FileError as error:
         if "creation was cut short" in str(error):
             return False
