@@ -128,9 +128,7 @@ def links(connection: sqlite3.Connection, path: Path, *, whole: bool = False) ->
 
 def following(connection: sqlite3.Connection, path: Path, number: int, digest: str) -> list[Link]:
     """The entries after one that is known; FileError if that one is not there, or the chain is broken after it."""
-    rows = connection.execute(
-        "SELECT number, content, digest FROM entries WHERE number >= ? ORDER BY number", (number,)
-    ).fetchall()
+    rows = _rows(connection, number)
     known = bool(rows) and (rows[0][0], rows[0][2]) == (number, digest)
     if not known or any(_breaks(rows[1:], number, digest)):
         raise FileError(f"{path}: entry {number} and those after it are not as they were written")
@@ -171,10 +169,13 @@ def verify(path: Path, head: str | None = None) -> list[str]:
         return ["SQLite cannot read it: the file is damaged, or no ledger"]
 
 
-def _rows(connection: sqlite3.Connection) -> list[Row]:
-    return connection.execute(
-        "SELECT number, content, digest FROM entries ORDER BY number"
-    ).fetchall()
+def _rows(connection: sqlite3.Connection, since: int = 0) -> list[Row]:
+    """The entries from a number on; all of them if it is 0, also those with a number that none may have."""
+    query = "SELECT number, content, digest FROM entries WHERE number >= ? OR ? = 0 ORDER BY number"
+    try:
+        return connection.execute(query, (since, since)).fetchall()
+    except UnicodeError:  # where the schema is damaged, the names of columns are
+        raise sqlite3.DatabaseError("the schema is damaged") from None
 
 
 def _surplus(
