@@ -1611,10 +1611,31 @@ def test_show_tells_everything_within_80_columns(tmp_path: Path) -> None:
     assert found["bounded"] is True
 
 
-def test_a_ledger_that_others_may_read_is_told(ledger: Ledger) -> None:
-    assert run("ledger", "show", str(ledger.path)).stderr == ""
-    ledger.path.chmod(0o640)
-    assert "chmod 600" in run("ledger", "show", str(ledger.path)).stderr
+def test_a_ledger_that_others_may_read_is_told_once_by_every_command(folder: Path) -> None:
+    ledger = Ledger.create("own.ledger")
+    commands = [
+        ("ledger", "show", "own.ledger"),
+        ("ledger", "show", "own.ledger", "--json"),
+        ("ledger", "verify", "own.ledger"),
+        ("ledger", "gamma", "own.ledger", "1"),
+        ("ledger", "adopt", "own.ledger", "--witness", "other"),
+        ("release", "recipe.toml", "--out", "first"),
+        ("views", "check", "first", "--with", "own.ledger", "--recipe", "recipe.toml"),
+        ("ledger", "remember", "own.ledger", "first", "--recipe", "recipe.toml"),
+        ("ledger", "budget", "own.ledger", "--epsilon", "1", "--delta", "0"),
+    ]
+    assert "chmod" not in run(*commands[0]).stderr
+    for mode in (0o640, 0o604, 0o620):
+        ledger.path.chmod(mode)
+        for arguments in commands:
+            said = run(*arguments).stderr
+            assert said.count("own.ledger is open to") == said.count("chmod 600") == 1, arguments
+        shutil.rmtree("first")
+        run("ledger", "adopt", "own.ledger", "--witness", "before")
+    ledger.path.chmod(0o600)
+    assert ledger.witness is not None
+    ledger.witness.chmod(0o644)
+    assert f"{ledger.witness} is open to everyone (mode 644)" in run(*commands[0]).stderr
 
 
 def test_mistakes_on_the_command_line_are_exit_code_2(tmp_path: Path) -> None:

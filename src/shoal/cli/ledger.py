@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, print_json, show, title
+from shoal.cli.terminal import complain, figures, print_json, show, title, warn_exposed
 from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def adopt(path: Book, witness: Witness = None, no_witness: NoWitness = False) ->
     from shoal.privacy.exact import fraction
 
     book = Ledger(path)
+    warn_exposed(path)
     entry = book.adopt(_place(witness, no_witness))
     facts = entry.facts
     complain(f"entry {entry.number}: this copy is adopted; witness: {book.witness or 'none'}")
@@ -232,12 +233,10 @@ def verify(
     That the file is an older copy is known by its witness. A file that was written anew, together with its witness, shows only
     with --head.
     """
-    from shoal.custody import exposed
     from shoal.ledger import Ledger
 
     book = Ledger(path)
-    if said := exposed(path):
-        complain(f"warning: {said}")
+    warn_exposed(path)
     found = book.verify(head)
     for wrong in found:
         complain(f"{path}: {wrong}")
