@@ -314,7 +314,7 @@ def environment(folder: Path) -> Path | None:
     if not python.exists():
         say("installing anjana and pycanon into an environment of their own")
         venv.create(folder, with_pip=True)
-        command = [python, "-m", "pip", "install", "--quiet", "anjana", "pycanon"]
+        command = [str(python), "-m", "pip", "install", "--quiet", "anjana", "pycanon"]
         if subprocess.run(command).returncode:
             shutil.rmtree(folder)
             say("peers are left out, as they could not be installed; --peers names an environment")

@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -146,9 +147,9 @@ def test_every_table_of_the_main_benchmark_runs_from_a_plain_clone(
 def test_peers_that_cannot_be_installed_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    failed = subprocess.CompletedProcess([], 1)
-    monkeypatch.setattr(everything.venv, "create", lambda folder, with_pip: folder.mkdir())
-    monkeypatch.setattr(everything.subprocess, "run", lambda command: failed)
+    failed: subprocess.CompletedProcess[str] = subprocess.CompletedProcess([], 1)
+    monkeypatch.setattr(venv, "create", lambda folder, with_pip: folder.mkdir())
+    monkeypatch.setattr(subprocess, "run", lambda command: failed)
     assert everything.environment(tmp_path / "peers") is None
     assert "left out" in capsys.readouterr().err
     assert not (tmp_path / "peers").exists()

@@ -127,7 +127,7 @@ class Ledger:
         """The file that keeps the digests of all entries; None if there is none, and `verify` says if it is missing."""
         with store.reading(self.path) as connection:
             found = self._witness(store.links(connection, self.path))
-        return found and found.path
+        return None if found is None else found.path
 
     def concerns(self) -> list[str]:
         """What the owner should know whenever a ledger is opened: who else may read it, and whether a witness is missing."""
@@ -164,7 +164,7 @@ class Ledger:
                     f"{self.path} agrees with its witness; there is nothing to adopt"
                 )
             folder = _folder(place)
-            new = folder and Witness(folder, chain[0].digest)
+            new = None if folder is None else Witness(folder, chain[0].digest)
             knowing = {other.path: other for other in (old, new) if other}
             lost = [seen for other in knowing.values() for seen in _lost(chain, other.seen())]
             content = {**_said("adopted"), "witness": place, "lost": len(lost), **_sum(lost)}
