@@ -6,6 +6,7 @@ R is the time of `polars.read_csv` on the same file in the same run; every time 
 import argparse
 import json
 import platform
+import shutil
 import subprocess
 import sys
 import venv
@@ -107,7 +108,7 @@ def speed(sources: Sequence[Source]) -> Printed:
         }
         say(f"{source.name}: optimum")
         times["optimum"] = best(work.optimum, partial(work.lattice, table, counts))
-        if source.name == "adult":
+        if source.name.endswith("adult"):
             say(f"{source.name}: all {nodes.size:,} nodes")
             times["every node"] = best(
                 work.everything, partial(work.lattice, table, counts), repeats=3
@@ -135,9 +136,8 @@ def speed(sources: Sequence[Source]) -> Printed:
     )
 
 
-def peers(python: Path) -> Printed:
+def peers(python: Path, source: Source) -> Printed:
     """The same questions to Shoal and to anjana and pycanon, from a dataframe in memory, and whether answers agree."""
-    source = adult()
     say("anjana and pycanon: about a minute")
     command = [
         str(python),
@@ -234,7 +234,7 @@ def peers(python: Path) -> Printed:
         "answers",
     )
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
-    return Printed(f"Peers on adult ({versions})", head, rows)
+    return Printed(f"Peers on {source.name} ({versions})", head, rows)
 
 
 def growth_with_rows(sources: Sequence[Source]) -> Printed:
@@ -308,13 +308,17 @@ def growth_with_columns(sources: Sequence[Source]) -> Printed:
     return Printed("Growth with columns", head, rows)
 
 
-def environment(folder: Path) -> Path:
-    """The Python of an environment with the peers in it, made where there is none."""
+def environment(folder: Path) -> Path | None:
+    """The Python of an environment with the peers in it, made where there is none; None if they cannot be installed."""
     python = folder / "bin" / "python"
     if not python.exists():
         say("installing anjana and pycanon into an environment of their own")
         venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "anjana", "pycanon"], check=True)
+        command = [str(python), "-m", "pip", "install", "--quiet", "anjana", "pycanon"]
+        if subprocess.run(command).returncode:
+            shutil.rmtree(folder)
+            say("peers are left out, as they could not be installed; --peers names an environment")
+            return None
     return python
 
 
@@ -349,13 +353,9 @@ def main() -> None:
     )
     given = parser.parse_args()
     parts = given.only.split(",") if given.only else ["adult", "health", "timeuse", "peers"]
-    if not adult().path.exists():
-        sys.exit(
-            "the benchmark tables are not on this machine: shared/data beside the project is missing"
-        )
 
     made: dict[str, Callable[[], Source]] = {
-        "adult": adult,
+        "adult": partial(adult, given.data),
         "health": partial(large, "health", given.data),
         "timeuse": partial(large, "timeuse", given.data),
     }
@@ -368,7 +368,9 @@ def main() -> None:
     if sources:
         printed.append(partial(speed, sources))
     if "peers" in parts:
-        printed.append(lambda: peers(environment(given.peers or given.data / "peers")))
+        python = environment(given.peers or given.data / "peers")
+        if python is not None:
+            printed.append(lambda: peers(python, adult(given.data)))
     if given.growth:
         printed.append(
             lambda: growth_with_rows(

@@ -363,7 +363,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "counts": lambda: counts(given.runs),
             "rmse": lambda: rmse(given.runs),
             "speed": lambda: [speed(given.data or Path(folder))],
-            "association": lambda: [association(adult())] if adult().path.exists() else [],
+            "association": lambda: [association(adult())],
         }
         for name in given.only.split(",") if given.only else parts:
             for printed in parts[name]():

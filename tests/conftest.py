@@ -1,12 +1,17 @@
 """What every test may use: the `--slow` flag, the benchmark tables where they are present, hypothesis without deadlines."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+_STATE = tempfile.TemporaryDirectory(prefix="shoal-state-")
+os.environ["XDG_STATE_HOME"] = (
+    _STATE.name
+)  # witnesses of ledgers; never those of who runs the tests
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None)

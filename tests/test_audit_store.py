@@ -8,6 +8,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal import custody
 from shoal.audit import Audit, Query, Reply, Secret, expressions
 from shoal.audit.book import _FAMILY, _number
 from shoal.audit.model import Entry
@@ -704,3 +706,55 @@ def test_twins_that_do_not_take_turns_are_noticed(place: str) -> None:
         "90",
         "30",
     }  # nobody else but p2 can have 90
+
+
+# The file itself
+
+
+def heads(content: bytes) -> Iterator[tuple[int, int]]:
+    """Every bit of the header and of the head of each page."""
+    for page in range(0, len(content), 4096):
+        for place in range(page, page + (108 if page == 0 else 12)):
+            yield from ((place, bit) for bit in range(8))
+
+
+def forgotten(file: Path, asked: int, clean: type[Exception] = FileError) -> list[tuple[int, int]]:
+    """The bits that make an audit forget what was asked, once they are flipped."""
+    good, found = file.read_bytes(), []
+    for place, bit in heads(good):
+        bad = bytearray(good)
+        bad[place] ^= 1 << bit
+        file.write_bytes(bad)
+        with suppress(clean):
+            if len(Audit.open(file).transcript()) < asked:
+                found.append((place, bit))
+    file.write_bytes(good)
+    return found
+
+
+def test_no_flipped_bit_makes_an_audit_forget_what_was_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit = made(str(tmp_path / "people.audit"))
+    for name in NAMES[:2]:
+        audit.ask(audit.query("max", "salary", people=[name, *NAMES[10:20]]))
+    assert forgotten(tmp_path / "people.audit", 2) == []
+    monkeypatch.setattr("shoal.audit.store.sound", lambda connection: True)
+    assert forgotten(
+        tmp_path / "people.audit", 2, Exception
+    )  # a twin that follows its chain and no more
+
+
+def test_an_audit_notices_locks_that_do_not_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit = made(str(tmp_path / "people.audit"))
+    connect = sqlite3.connect
+    monkeypatch.setattr(custody, "_tried", set())
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda place, **given: connect(f"{place}&nolock=1", **given)
+    )
+    with pytest.raises(FileError, match="locks do not work on this drive"):
+        audit.ask("max(salary)")
+    with pytest.raises(FileError, match="locks do not work on this drive"):
+        made(str(tmp_path / "other.audit"))

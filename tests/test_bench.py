@@ -1,14 +1,19 @@
 """The benchmarks still run: every measurement once, on a small table. What they measure is no test's business."""
 
+import importlib
+import subprocess
+import sys
+import venv
 from pathlib import Path
 
 import pytest
 
-from bench import buckets, columns, work
+from bench import __main__ as everything
+from bench import buckets, coincident, columns, personal, safepub, sources, work
 from bench.__main__ import Printed
 from bench.measure import best, peak
 from bench.ratings import make
-from bench.sources import Source, wide
+from bench.sources import Source, adult, large, wide
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +96,76 @@ def test_every_measurement_of_buckets_runs(tmp_path: Path, monkeypatch: pytest.M
     )
     (filled,) = buckets.bags(tmp_path, 3000)
     assert len(filled.rows) == 3
+
+
+# From a plain clone
+
+
+@pytest.fixture
+def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for tables where none are at hand; those that are made up are small."""
+    monkeypatch.setattr(sources, "TABLES", tmp_path / "nowhere")
+    monkeypatch.setattr(sources, "CACHE", tmp_path)
+    monkeypatch.setattr(sources, "ROWS", {"adult": 600, "health": 700, "timeuse": 700})
+    return tmp_path
+
+
+def test_tables_that_are_not_at_hand_are_made_up(
+    plain: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = [adult(), large("health", plain), large("timeuse", plain), large("health", plain, 50)]
+    assert [source.name for source in found] == [
+        "made-up adult",
+        "made-up health",
+        "made-up timeuse",
+        "made-up health-50",
+    ]
+    for source, rows, nodes in zip(
+        found, (600, 700, 700, 50), (19_440, 14_580, 34_992, 14_580), strict=True
+    ):
+        table = work.code(source)
+        assert table.rows == rows
+        assert work.lattice(table, work.count(table)).size == nodes
+    said = capsys.readouterr().err
+    assert said.count("SHOAL_TABLES names another folder") == 4
+    content = found[0].path.read_bytes()
+    found[0].path.unlink()
+    assert adult().path.read_bytes() == content
+
+
+def test_every_table_of_the_main_benchmark_runs_from_a_plain_clone(
+    plain: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(everything, "peak", lambda *_: 1.0)
+    monkeypatch.setattr(everything, "best", lambda run, ready=None, repeats=1: 1.0)
+    given = ["bench", "--only", "adult,health,timeuse", "--data", str(plain)]
+    monkeypatch.setattr(sys, "argv", given)
+    everything.main()
+    assert "made-up timeuse" in capsys.readouterr().out
+
+
+def test_peers_that_cannot_be_installed_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed: subprocess.CompletedProcess[str] = subprocess.CompletedProcess([], 1)
+    monkeypatch.setattr(venv, "create", lambda folder, with_pip: folder.mkdir())
+    monkeypatch.setattr(subprocess, "run", lambda command: failed)
+    assert everything.environment(tmp_path / "peers") is None
+    assert "left out" in capsys.readouterr().err
+    assert not (tmp_path / "peers").exists()
+
+
+def test_other_modules_find_a_table_of_the_shape_of_adult(plain: Path) -> None:
+    assert coincident.table(5).rows > 100
+    assert personal.table().rows == 600
+    assert len(columns.association(adult()).rows) > 1
+    assert safepub.speed([adult()]).rows
+
+
+@pytest.mark.parametrize(
+    "module", sorted(path.stem for path in Path(work.__file__).parent.glob("*.py"))
+)
+def test_every_module_starts_without_tables(module: str, plain: Path) -> None:
+    if module == "peers":
+        pytest.skip("runs in an environment of its own")
+    importlib.import_module(f"bench.{module}")

@@ -886,36 +886,63 @@ def test_running_out_of_memory_is_said(folder: Path, monkeypatch: pytest.MonkeyP
     assert "out of memory" in refused("assess", "people.csv", "-q", "age")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_being_stopped_leaves_nothing_half_written(folder: Path, number: int) -> None:
+WRITING = """if True:
+    import signal, sys, time, shoal.files
+    handlers = {"default": signal.SIG_DFL, "ctrl-c": signal.default_int_handler, "nohup": signal.SIG_IGN}
+    signal.signal(int(sys.argv.pop(1)), handlers[sys.argv.pop(1)])  # whatever started the tests
+    serialise = shoal.files.serialise
+    def slowly(frame, file, format):
+        file.write(b"half")
+        print("writing", flush=True)
+        sys.stdin.readline()
+        file.seek(0)
+        file.truncate()
+        serialise(frame, file, format)
+    shoal.files.serialise = slowly
+    from shoal.cli import main
+    main()
+"""
+
+
+def writing(folder: Path, number: int, handler: str) -> "subprocess.Popen[str]":
+    """A release that has begun to write, and goes on once it is told to."""
     mondrian = RECIPE.replace('name = "optimal"\nsuppression = 0.5', 'name = "mondrian"')
     (folder / "recipe.toml").write_text(mondrian)
-    before = contents()
-    code = """if True:
-        import time, shoal.files
-        def serialise(frame, file, format):
-            file.write(b"half")
-            print("writing", flush=True)
-            time.sleep(60)
-        shoal.files.serialise = serialise
-        from shoal.cli import main
-        main()
-    """
+    arguments = [str(int(number)), handler, "release", "recipe.toml", "--out", "out"]
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "release", "recipe.toml", "--out", "out"],
+        [sys.executable, "-c", WRITING, *arguments],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "writing\n"
+    return process
+
+
+@pytest.mark.parametrize(
+    ("number", "handler"),
+    [(signal.SIGINT, "ctrl-c"), (signal.SIGTERM, "default"), (signal.SIGHUP, "default")],
+)
+def test_being_stopped_leaves_nothing_half_written(folder: Path, number: int, handler: str) -> None:
+    before = sorted(contents())
+    process = writing(folder, number, handler)
     process.send_signal(number)
     _, said = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in said
     assert "stopped" in said
-    assert contents() == before
+    assert sorted(contents()) == before
     assert not (folder / "out").exists()
+
+
+def test_what_nohup_started_goes_on_when_the_terminal_is_gone(folder: Path) -> None:
+    process = writing(folder, signal.SIGHUP, "nohup")
+    process.send_signal(signal.SIGHUP)
+    _, said = process.communicate("go on\n")
+    assert process.returncode == 0, said
+    assert (folder / "out" / "certificate.json").is_file()
 
 
 def test_a_closed_pipe_is_no_error(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The ledger: reserved is spent, nobody overspends, no changed byte is missed, and no kill loses an entry."""
 
 import ctypes
+import itertools
 import json
 import os
 import random
@@ -11,11 +12,14 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -29,6 +33,7 @@ import shoal
 import shoal.disk
 import shoal.files
 import shoal.release
+from shoal import custody
 from shoal.chance import Chance
 from shoal.chance.source import Seeded
 from shoal.cli.app import app
@@ -38,6 +43,7 @@ from shoal.errors import (
     FileError,
     HierarchyError,
     InfeasibleError,
+    InputError,
     ParameterError,
     ShoalError,
     Stopped,
@@ -45,6 +51,7 @@ from shoal.errors import (
 from shoal.hierarchy import suppress
 from shoal.ledger import Budget, Ledger, book, store
 from shoal.ledger.fingerprint import fingerprint
+from shoal.ledger.shown import earlier
 from shoal.methods import Progress, Schema
 from shoal.methods.safepub import SafePub
 from shoal.methods.sampling import RandomSample
@@ -380,7 +387,7 @@ def test_files_that_cannot_be_written_stay_spent_and_the_error_says_so(
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(shoal.disk, "os", SimpleNamespace(**{**vars(os), "fsync": full}))
     with pytest.raises(
         FileError, match=r"No space left on device.*; entry 2 of .* counts as spent"
     ):
@@ -743,7 +750,8 @@ def test_bytes_added_or_cut_off_are_found(ledger: Ledger, cut: bytes) -> None:
     assert ledger.verify()
 
 
-def test_entries_cut_off_at_the_end_are_found_by_a_head_noted_elsewhere(ledger: Ledger) -> None:
+def test_entries_cut_off_at_the_end_are_found_by_a_head_noted_elsewhere(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger", epsilon=2, delta="1e-5", witness=False)
     old = ledger.path.read_bytes()
     first = ledger.head()
     ledger.release(Private(), people())
@@ -751,7 +759,7 @@ def test_entries_cut_off_at_the_end_are_found_by_a_head_noted_elsewhere(ledger: 
     ledger.set_budget(epsilon=5)
     assert ledger.verify(noted) == ledger.verify(first) == ledger.verify(noted.upper()) == []
     ledger.path.write_bytes(old)
-    assert ledger.verify() == []  # the file alone cannot tell
+    assert ledger.verify() == []  # the file alone cannot tell, and it has no witness
     assert ledger.verify(first) == []
     assert "cut short" in ledger.verify(noted)[0]
     assert run("ledger", "verify", str(ledger.path), "--head", first).exit_code == 0
@@ -778,10 +786,403 @@ def test_a_file_with_pages_of_pages_is_accounted_for(tmp_path: Path, unsynced: N
     assert missed(ledger, iter(places), ledger.verify) == []
 
 
+# Hidden entries
+
+
+def spends(ledger: Ledger) -> str:
+    """What a reservation of half the budget makes of a ledger that has spent all of it: "refused" or "failed", never more."""
+    try:
+        ledger.reserve(DifferentialPrivacy(1, "1e-6", "standard"), "private", people())
+    except BudgetError:
+        return "refused"
+    except FileError:
+        return "failed"
+    return "granted"
+
+
+def exhausted(path: Path, releases: int) -> Ledger:
+    """A ledger with nothing left: after one release on a single page, after two on pages of every kind."""
+    made = Ledger.create(path, epsilon=2, delta="1e-5", witness=False)
+    made.release(Private(Fraction(2, releases)), people())
+    if releases > 1:
+        again = {"what": "budget", "time": "", "epsilon": "2", "delta": "1e-5"}
+        _append(made, {**again, "long": "x" * 6000})
+        made.release(Private(1), people())
+    return made
+
+
+def flipped(ledger: Ledger, places: Iterable[tuple[int, int]]) -> Counter[str]:
+    """What happens to a reservation for every bit that is flipped: a byte, and a bit of it."""
+    good, found = ledger.path.read_bytes(), Counter[str]()
+    for place, bit in places:
+        bad = bytearray(good)
+        bad[place] ^= 1 << bit
+        ledger.path.write_bytes(bad)
+        found[spends(ledger)] += 1
+    ledger.path.write_bytes(good)
+    return found
+
+
+def heads_and_some(content: bytes) -> list[tuple[int, int]]:
+    """Every bit of the header and of the head of each page, and some of all others."""
+    dice = random.Random(3)
+    heads = [
+        *range(100, 108),
+        *(page + i for page in range(4096, len(content), 4096) for i in range(8)),
+    ]
+    others = (place for place in range(len(content)) if content[place] or dice.random() < 0.1)
+    sample = dice.sample([*others], 150)
+    return [
+        *((place, bit) for place in (*range(100), *heads) for bit in range(8)),
+        *((place, dice.randrange(8)) for place in sample),
+    ]
+
+
+@pytest.mark.parametrize("releases", [1, 2])
+def test_no_flipped_bit_makes_a_ledger_forget_what_was_spent(
+    tmp_path: Path, unsynced: None, releases: int
+) -> None:
+    ledger = exhausted(tmp_path / "ledger", releases)
+    found = flipped(ledger, heads_and_some(ledger.path.read_bytes()))
+    assert set(found) == {"refused", "failed"}
+    assert spends(ledger) == "refused"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("releases", [1, 2])
+def test_no_flipped_bit_at_all_makes_a_ledger_forget(
+    tmp_path: Path, unsynced: None, releases: int
+) -> None:
+    ledger = exhausted(tmp_path / "ledger", releases)
+    every = itertools.product(range(ledger.path.stat().st_size), range(8))
+    assert set(flipped(ledger, every)) <= {"refused", "failed"}
+
+
+def test_a_ledger_that_only_follows_its_chain_would_forget(
+    tmp_path: Path, unsynced: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = exhausted(tmp_path / "ledger", 1)
+    monkeypatch.setattr(store, "_surplus", lambda *_: iter(()))
+    cells = [(4096 + 4, bit) for bit in range(8)]
+    assert flipped(ledger, cells)["granted"]
+
+
+def test_hidden_entries_are_told_by_everything_that_reads(tmp_path: Path) -> None:
+    ledger = exhausted(tmp_path / "ledger", 2)
+    content = bytearray(ledger.path.read_bytes())
+    at = next(  # a page of entries, with more than one
+        page + 4
+        for page in range(4096, len(content), 4096)
+        if content[page] == 13 and content[page + 4] > 1
+    )
+    content[at] -= 1
+    ledger.path.write_bytes(content)
+    for look in (ledger.spent, ledger.entries, ledger.head, ledger.concerns):
+        with pytest.raises(FileError, match="shoal ledger verify"):
+            look()
+    assert run("ledger", "verify", str(ledger.path)).exit_code == 1
+    assert run("ledger", "show", str(ledger.path)).exit_code == 2
+
+
+# Locks
+
+
+@pytest.fixture
+def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drive that grants every lock: SQLite is told not to ask for any."""
+    connect: Callable[..., sqlite3.Connection] = sqlite3.connect
+
+    def careless(place: str, **options: Any) -> sqlite3.Connection:
+        return connect(f"{place}&nolock=1", **options)
+
+    monkeypatch.setattr(sqlite3, "connect", careless)
+    monkeypatch.setattr(custody, "_tried", set())
+
+
+def test_locks_that_do_not_work_are_noticed_before_a_ledger_is_made(
+    tmp_path: Path, unlocked: None
+) -> None:
+    with pytest.raises(FileError, match="locks do not work on this drive"):
+        Ledger.create(tmp_path / "ledger")
+    assert (tmp_path / "ledger").stat().st_size == 0
+
+
+def test_locks_that_do_not_work_are_noticed_before_anything_is_reserved(
+    ledger: Ledger, request: pytest.FixtureRequest
+) -> None:
+    before = ledger.path.read_bytes()
+    request.getfixturevalue("unlocked")
+    with pytest.raises(FileError, match="locks do not work on this drive"):
+        ledger.release(Private(), people(), chance=NoCoins())
+    assert ledger.path.read_bytes() == before
+
+
+def test_locks_that_cannot_be_tested_are_refused(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(custody, "_tried", set())
+    for python in ("", None, "/nowhere/python", shutil.which("false")):
+        monkeypatch.setattr(custody, "get_executable", lambda python=python: python)
+        with pytest.raises(FileError, match="could not be tested"):
+            ledger.release(Private(), people(), chance=NoCoins())
+    assert ledger.spent() == pair(0, 0)
+
+
+# Older copies, and the witness
+
+
+def test_going_back_to_an_older_copy_is_noticed_and_adopting_it_keeps_what_was_spent(
+    ledger: Ledger,
+) -> None:
+    copies = [ledger.path.read_bytes()]
+    for cost in ("0.5", "ln(2)"):
+        ledger.release(Private(cost), people())
+        copies.append(ledger.path.read_bytes())
+    spent = ledger.spent()
+    for copy in copies[:-1]:
+        ledger.path.write_bytes(copy)
+        with pytest.raises(FileError, match="older copy"):
+            ledger.release(Private("0.1"), people(), chance=NoCoins())
+        with pytest.raises(FileError, match="older copy"):
+            ledger.spent()
+        assert "older copy" in ledger.verify()[0]
+        assert ledger.path.read_bytes() == copy
+    ledger.path.write_bytes(copies[0])
+    adopted = ledger.adopt()
+    assert (adopted.what, adopted.facts["lost"], adopted.facts["unit"]) == ("adopted", 4, "row")
+    assert ledger.verify() == []
+    assert ledger.spent().delta == spent.delta
+    assert 0 <= ledger.spent().epsilon - spent.epsilon < Fraction("1e-25")
+    with pytest.raises(BudgetError):
+        ledger.release(Private(1), people(), chance=NoCoins())
+    ledger.release(Private("0.1"), people())
+    with pytest.raises(ParameterError, match="nothing to adopt"):
+        ledger.adopt()
+
+
+def test_two_copies_that_go_their_own_ways_are_noticed(ledger: Ledger, tmp_path: Path) -> None:
+    shutil.copy(ledger.path, tmp_path / "copy")
+    other = Ledger(tmp_path / "copy")
+    ledger.release(Private("0.5"), people())
+    with pytest.raises(FileError, match="older copy"):
+        other.release(Private("0.5"), people(), chance=NoCoins())
+
+
+def test_a_missing_witness_is_told_and_stops_entries_until_the_ledger_is_adopted(
+    ledger: Ledger,
+) -> None:
+    ledger.release(Private("0.5"), people())
+    assert ledger.witness is not None
+    ledger.witness.unlink()
+    assert ledger.spent().epsilon == Fraction("0.5")  # looking is still possible
+    assert "missing" in ledger.verify()[0]
+    for change in (
+        lambda: ledger.release(Private("0.5"), people()),
+        lambda: ledger.set_budget(epsilon=3),
+    ):
+        with pytest.raises(FileError, match=r"is missing.*shoal ledger adopt"):
+            change()
+    assert ledger.adopt().facts["lost"] == 0
+    assert ledger.verify() == []
+    assert ledger.spent().epsilon == Fraction("0.5")
+
+
+def test_what_a_damaged_witness_knew_has_no_bound(ledger: Ledger) -> None:
+    old = ledger.path.read_bytes()
+    ledger.release(Private("0.5"), people())
+    assert ledger.witness is not None
+    lines = ledger.witness.read_bytes().splitlines(keepends=True)
+    ledger.witness.write_bytes(lines[0] + lines[1].replace(b'"0.5"', b'"0.1"') + lines[2])
+    assert ledger.verify() == []  # the last line vouches for those before it
+    ledger.path.write_bytes(old)
+    assert ledger.adopt().facts["delta"] == "1"
+    ledger.witness.write_bytes(b"x\n")
+    with pytest.raises(FileError, match="damaged"):
+        ledger.spent()
+
+
+def test_a_witness_knows_nothing_of_the_data(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger", gamma="1/2", limits={"a": "1/3"})
+    ledger.release(Private(), people())
+    assert ledger.witness is not None
+    assert ledger.witness.stat().st_mode & 0o777 == 0o600
+    words = set(re.findall(r"[a-z]+", re.sub(r"\b[0-9a-f]{32,}\b", "", ledger.witness.read_text())))
+    assert words == {"null", "epsilon", "delta", "definition", "standard", "unit", "row", "e"}
+
+
+def test_a_witness_goes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "in" / "ledger"
+    with pytest.raises(ParameterError, match="same folder"):
+        Ledger.create(path, witness=tmp_path / "in" / "." / "")
+    ledger = Ledger.create(path, witness=tmp_path / "safe")
+    old = path.read_bytes()
+    assert ledger.witness is not None
+    assert ledger.witness.parent == tmp_path / "safe"
+    with pytest.raises(FileError, match="published along"):
+        ledger.release(Private(), people(), tmp_path / "safe", chance=NoCoins())
+    ledger.adopt(True)
+    assert ledger.witness.parent == tmp_path / "state" / "shoal" / "witnesses"
+    assert not [*(tmp_path / "safe").iterdir()]
+    ledger.adopt(False)
+    assert not ledger.witness
+    assert ledger.concerns() == []
+    ledger.release(Private(), people())
+    path.write_bytes(old)
+    with pytest.raises(FileError, match="is missing"):  # of the older copy
+        ledger.release(Private(), people(), chance=NoCoins())
+
+
+def test_a_ledger_of_an_older_shoal_goes_on_and_is_told_to_have_no_witness(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    content = {**book._said("created"), "key": "00" * 32, "epsilon": "2", "delta": "1e-5"}
+    store.create(path, content, lambda link: None)
+    ledger = Ledger(path)
+    ledger.release(Private("0.5"), people())
+    assert "has no witness" in run("ledger", "show", str(path)).stderr
+    ledger.adopt()
+    old = path.read_bytes()
+    ledger.release(Private("0.5"), people())
+    path.write_bytes(old)
+    assert "older copy" in ledger.verify()[0]
+
+
+def test_a_witness_that_cannot_be_written_stops_a_release_that_then_counts(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(custody.Witness, "_put", full)
+        with pytest.raises(FileError, match=r"No space left.*entry 2 .* is made, and counts"):
+            ledger.release(Private("0.5"), people(), chance=NoCoins())
+        with pytest.raises(FileError, match="No space left"):
+            Ledger.create(ledger.path.with_name("other"))
+    assert ledger.spent().epsilon == Fraction("0.5")
+    ledger.release(Private("0.5"), people())  # the witness catches up
+    assert ledger.verify() == []
+    assert ledger.witness is not None
+    assert len(ledger.witness.read_bytes().splitlines()) == 4
+
+
+def test_a_line_that_was_cut_short_is_written_anew(ledger: Ledger) -> None:
+    ledger.release(Private("0.5"), people())
+    assert ledger.witness is not None
+    whole = ledger.witness.read_bytes()
+    for length in range(whole.index(b"\n") + 1, len(whole)):
+        ledger.witness.write_bytes(whole[:length])
+        assert ledger.verify() == []
+    ledger.set_budget(epsilon=3)
+    assert ledger.witness.read_bytes().startswith(whole)
+    assert len(ledger.witness.read_bytes().splitlines()) == 4
+
+
+def test_an_adoption_that_is_cut_short_counts_what_was_lost_once(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = ledger.path.read_bytes()
+    ledger.release(Private("0.5"), people())
+    ledger.path.write_bytes(old)
+    write = custody.Witness.write
+
+    def die(self: custody.Witness, entries: Any) -> None:
+        write(self, entries)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(custody.Witness, "write", die)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.adopt()
+    with pytest.raises(FileError, match="older copy"):
+        ledger.spent()
+    assert ledger.adopt().facts["lost"] == 1
+    assert ledger.spent().epsilon == Fraction("0.5")
+    assert ledger.verify() == []
+
+
+def test_lost_entries_leave_gamma_undecided(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger", gamma="1/2")
+    old = ledger.path.read_bytes()
+    ledger.release(Private("0.5"), people())
+    ledger.path.write_bytes(old)
+    ledger.adopt()
+    with pytest.raises(InputError, match="is not known"):
+        earlier(ledger.account())
+
+
+def test_adopting_on_the_command_line(tmp_path: Path) -> None:
+    path, safe = tmp_path / "ledger", tmp_path / "safe"
+    both = run("ledger", "create", str(path), "--witness", str(safe), "--no-witness")
+    assert (both.exit_code, path.exists()) == (2, False)
+    made = run("ledger", "create", str(path), "--witness", str(safe))
+    assert f"witness: {safe}" in made.stderr
+    old = path.read_bytes()
+    Ledger(path).release(Private("0.5"), people())
+    path.write_bytes(old)
+    refused = run("ledger", "show", str(path))
+    assert refused.exit_code == 2
+    assert f"shoal ledger adopt {path}" in refused.stderr
+    assert run("ledger", "verify", str(path)).exit_code == 1
+    adopted = run("ledger", "adopt", str(path))
+    assert (
+        "2 entries that the witness knew are lost; what they spent counts: ε 0.5, δ 1e-6"
+        in adopted.stderr
+    )
+    shown = run("ledger", "show", str(path))
+    assert re.search(r"spent +ε 0.5, δ 1e-6", shown.stdout)
+    assert "adopted this copy, 2 entries lost" in shown.stdout
+    assert json.loads(run("ledger", "show", str(path), "--json").stdout)["witness"].startswith(
+        str(safe)
+    )
+    assert run("ledger", "adopt", str(path), "--no-witness").exit_code == 0
+    assert Ledger(path).witness is None
+    unwatched = run("ledger", "create", str(tmp_path / "other"), "--no-witness")
+    assert "witness: none" in unwatched.stderr
+
+
+# Forks
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_in_a_fork_where_polars_hangs_nothing_is_reserved(tmp_path: Path) -> None:
+    code = """if True:
+        import os, sys
+        import polars as pl
+        import shoal, shoal.frames
+        from shoal.ledger import Ledger
+        from tests.test_ledger import Private, people
+        shoal.frames._PATIENCE = 2
+        table = people()
+        ledger = Ledger.create(sys.argv[1], epsilon=2, delta="1e-5", witness=False)
+        if sys.argv[2] == "used":
+            pl.DataFrame({"a": [2, 1], "b": [1, 2]}).group_by("a").len()
+        if os.fork() == 0:
+            try:
+                ledger.release(Private(), table)
+                print("released")
+            except shoal.errors.ForkError as error:
+                print(error)
+            sys.stdout.flush()
+            os._exit(0)
+        os.wait()
+    """
+
+    def forked(name: str, used: str) -> str:
+        command = [sys.executable, "-W", "ignore", "-c", code, str(tmp_path / name), used]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+
+    assert "nothing was reserved" in forked("a", "used")
+    assert len(Ledger(tmp_path / "a").entries()) == 1
+    assert forked("b", "unused") == "released\n"
+    assert len(Ledger(tmp_path / "b").entries()) == 3
+
+
 # Many processes
 
 
-def careless_writing(path: Path) -> Any:
+def careless_writing(path: Path, *, unread: bool = False) -> Any:
     """A broken twin: everyone may read while someone is about to write."""
     connection = store._connect(path)
     connection.execute("CREATE TEMP TABLE later (number, content, digest)")
@@ -843,7 +1244,13 @@ LEDGERS: dict[str, type[Ledger]] = {
     "writes first": WritesFirst,
     "forgets": Forgets,
 }
-TRACED = (store.__file__, book.__file__, shoal.release.__file__, shoal.disk.__file__)
+TRACED = (
+    store.__file__,
+    book.__file__,
+    custody.__file__,
+    shoal.release.__file__,
+    shoal.disk.__file__,
+)
 
 
 def nursery() -> None:
@@ -901,6 +1308,7 @@ def nursery() -> None:
 
 def _work(job: dict[str, Any], table: Table, write: int, libc: Any) -> None:
     folder = Path(job["folder"])
+    os.environ["XDG_STATE_HOME"] = str(folder / "state")
     if job["what"] == "race":
         _race(job, table, write)
         return
@@ -935,6 +1343,7 @@ def _race(job: dict[str, Any], table: Table, write: int) -> None:
     ledger = Ledger(Path(job["folder"]) / "ledger")
     if job["ledger"] == "careless":
         store.writing = careless_writing
+        Ledger._testify = lambda *_: None  # type: ignore[method-assign]
     runners = []
     for _ in range(job["processes"]):
         if (runner := os.fork()) == 0:
@@ -954,6 +1363,14 @@ def _race(job: dict[str, Any], table: Table, write: int) -> None:
         os.waitpid(runner, 0)
 
 
+@contextmanager
+def state_of(folder: Path) -> Iterator[None]:
+    """The witness of the ledger in a folder is there too, as copies of one ledger would share theirs."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(folder / "state"))
+        yield
+
+
 class Nursery:
     """Does jobs in processes that are killed, each on a fresh copy of a ledger."""
 
@@ -968,7 +1385,9 @@ class Nursery:
             text=True,
         )
         self.fresh = folder / "fresh"
-        Ledger.create(self.fresh, epsilon=2, delta="1e-5")
+        self.fresh.mkdir()
+        with state_of(self.fresh):
+            Ledger.create(self.fresh / "ledger", epsilon=2, delta="1e-5")
         self.jobs = 0
 
     def __call__(
@@ -976,9 +1395,10 @@ class Nursery:
     ) -> tuple[Path, dict[str, Any]]:
         self.jobs += 1
         folder = self.folder / f"job{self.jobs}"
-        folder.mkdir()
-        if what != "create":
-            shutil.copy(self.fresh, folder / "ledger")
+        if what == "create":
+            folder.mkdir()
+        else:
+            shutil.copytree(self.fresh, folder)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(
@@ -1003,8 +1423,11 @@ def test_processes_at_once_cannot_overspend(nursery_: Nursery) -> None:
     folder, done = nursery_("race", processes=8)
     assert [done["points"].count(word) for word in ("granted", "refused", "failed")] == [20, 28, 0]
     ledger = Ledger(folder / "ledger")
-    assert ledger.spent() == pair(2, 20 * Fraction("1e-7"))
-    assert ledger.verify() == []
+    with state_of(folder):
+        assert ledger.spent() == pair(2, 20 * Fraction("1e-7"))
+        assert ledger.verify() == []
+        assert ledger.witness is not None
+        assert len(ledger.witness.read_bytes().splitlines()) == 21
 
 
 def test_the_race_would_be_lost_without_the_lock(nursery_: Nursery) -> None:
@@ -1019,6 +1442,11 @@ def test_the_race_would_be_lost_without_the_lock(nursery_: Nursery) -> None:
 
 def found_after(folder: Path) -> str:
     """The state in which a killed process left things; AssertionError if something is out that is not entered."""
+    with state_of(folder):
+        return _found_after(folder)
+
+
+def _found_after(folder: Path) -> str:
     ledger = Ledger(folder / "ledger")
     assert ledger.verify() == []
     entries = [entry.what for entry in ledger.entries()]
@@ -1036,6 +1464,11 @@ def found_after(folder: Path) -> str:
 
 def goes_on(folder: Path) -> None:
     """Whatever happened, the ledger takes what is left of its budget and no more."""
+    with state_of(folder):
+        _goes_on(folder)
+
+
+def _goes_on(folder: Path) -> None:
     ledger = Ledger(folder / "ledger")
     for _ in range(2 - int(ledger.spent().epsilon)):
         ledger.release(Private(), people(), folder / "again")
@@ -1055,8 +1488,12 @@ def test_killed_at_any_line_nothing_is_lost_and_nothing_overspent(
         folder, done = nursery_(point=point)
         assert done["killed"], point
         states.append(found_after(folder))
-        if i % 10 == 0:
+        if i % 10 == 0 or point.startswith("custody"):
+            older = (folder / "ledger").read_bytes()
             goes_on(folder)
+            (folder / "ledger").write_bytes(older)
+            with state_of(folder), pytest.raises(FileError, match="older copy"):
+                Ledger(folder / "ledger").spent()
     assert len(states) > 100 / stride
     order = ["created", "reserved", "completed", "written"]
     assert set(states) == set(order)
@@ -1094,7 +1531,8 @@ def killed_at_system_calls(nursery_: Nursery, what: str, share: float) -> set[st
             if what == "create" and (
                 not (folder / "ledger").exists() or not _whole(folder / "ledger")
             ):
-                Ledger.create(folder / "ledger", epsilon=2, delta="1e-5")
+                with state_of(folder):
+                    Ledger.create(folder / "ledger", epsilon=2, delta="1e-5")
                 states.add("nothing")
             states.add(found_after(folder))
             if dice.random() < 0.1:
@@ -1104,7 +1542,8 @@ def killed_at_system_calls(nursery_: Nursery, what: str, share: float) -> set[st
 
 def _whole(path: Path) -> bool:
     try:
-        return bool(Ledger(path).entries())
+        with state_of(path.parent):
+            return bool(Ledger(path).entries())
     except FileError as error:
         if "creation was cut short" in str(error):
             return False
@@ -1183,10 +1622,31 @@ def test_show_tells_everything_within_80_columns(tmp_path: Path) -> None:
     assert found["bounded"] is True
 
 
-def test_a_ledger_that_others_may_read_is_told(ledger: Ledger) -> None:
-    assert run("ledger", "show", str(ledger.path)).stderr == ""
-    ledger.path.chmod(0o640)
-    assert "chmod 600" in run("ledger", "show", str(ledger.path)).stderr
+def test_a_ledger_that_others_may_read_is_told_once_by_every_command(folder: Path) -> None:
+    ledger = Ledger.create("own.ledger")
+    commands = [
+        ("ledger", "show", "own.ledger"),
+        ("ledger", "show", "own.ledger", "--json"),
+        ("ledger", "verify", "own.ledger"),
+        ("ledger", "gamma", "own.ledger", "1"),
+        ("ledger", "adopt", "own.ledger", "--witness", "other"),
+        ("release", "recipe.toml", "--out", "first"),
+        ("views", "check", "first", "--with", "own.ledger", "--recipe", "recipe.toml"),
+        ("ledger", "remember", "own.ledger", "first", "--recipe", "recipe.toml"),
+        ("ledger", "budget", "own.ledger", "--epsilon", "1", "--delta", "0"),
+    ]
+    assert "chmod" not in run(*commands[0]).stderr
+    for mode in (0o640, 0o604, 0o620):
+        ledger.path.chmod(mode)
+        for arguments in commands:
+            said = run(*arguments).stderr
+            assert said.count("own.ledger is open to") == said.count("chmod 600") == 1, arguments
+        shutil.rmtree("first")
+        run("ledger", "adopt", "own.ledger", "--witness", "before")
+    ledger.path.chmod(0o600)
+    assert ledger.witness is not None
+    ledger.witness.chmod(0o644)
+    assert f"{ledger.witness} is open to everyone (mode 644)" in run(*commands[0]).stderr
 
 
 def test_mistakes_on_the_command_line_are_exit_code_2(tmp_path: Path) -> None:

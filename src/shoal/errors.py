@@ -10,6 +10,7 @@
     ├── TooLargeError       the work would not fit; the message has the number
     ├── InfeasibleError     no table satisfies what was asked for
     ├── BudgetError         a ledger does not allow it: its budget, or its γ
+    ├── ForkError           Polars cannot work in this process, which is a fork; nothing was reserved
     ├── QueryError          a query cannot be understood, or is about what may not be asked
     ├── Stopped             the caller asked to stop
     └── InternalError       Shoal contradicts itself: a bug, and nothing was released
@@ -23,6 +24,7 @@ __all__ = [
     "BudgetError",
     "ColumnError",
     "FileError",
+    "ForkError",
     "HierarchyError",
     "InfeasibleError",
     "InputError",
@@ -76,6 +78,10 @@ class InfeasibleError(ShoalError):
 
 class BudgetError(ShoalError):
     """A ledger does not allow it: its budget, or its γ."""
+
+
+class ForkError(ShoalError):
+    """Polars cannot work in this process, which is a fork of one that used it; nothing was reserved."""
 
 
 class QueryError(ShoalError):

@@ -5,6 +5,7 @@ One Protocol, one class a library, each loaded where it is used. All of them giv
 
 import datetime as dt
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -15,9 +16,18 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal.errors import ForkError
 from shoal.kinds import Key, Kind
 
-__all__ = ["Library", "comparable", "guessed", "kind_of", "library", "series_of"]
+__all__ = [
+    "Library",
+    "comparable",
+    "guessed",
+    "kind_of",
+    "library",
+    "require_threads",
+    "series_of",
+]
 
 Ints = npt.NDArray[Any]
 
@@ -25,6 +35,30 @@ _AT_ONCE = (
     1 << 20
 )  # texts that are coded together where there are many rows: memory for four bytes each is small
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
+_PATIENCE = 10.0  # seconds for Polars to sort two numbers
+
+
+def require_threads() -> None:
+    """ForkError if Polars hangs in this process: it is a fork of one that had started Polars' threads, which forks lack.
+
+    Nothing but trying tells: a process may be forked by anyone, also before Shoal was loaded. Whoever reserves a budget
+    asks beforehand, as it would be spent for nothing.
+    """
+    trial = threading.Thread(target=_try_polars, daemon=True)
+    trial.start()
+    trial.join(_PATIENCE)
+    if trial.is_alive():
+        raise ForkError(
+            "Polars does not answer in this process, which was forked from one that used Polars; nothing was reserved. Start "
+            "the process anew instead, as with multiprocessing.get_context('spawn')"
+        )
+
+
+def _try_polars() -> None:
+    import polars as pl
+
+    numbers = pl.LazyFrame({"a": [2, 1], "b": [1, 2]})
+    numbers.select(pl.col("a").sort(), pl.col("b").sort()).collect()
 
 
 class Library(Protocol):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from shoal.custody import require_locks, sound, sync
 from shoal.errors import FileError, ParameterError
 
 __all__ = ["Key", "Link", "Store", "Turn"]
@@ -78,6 +79,8 @@ class _Database(Protocol):
     def connected(self, making: bool = False) -> Any: ...
 
     def queued(self) -> Any: ...
+
+    def require_sound(self, connection: Any, writing: bool) -> None: ...
 
     def told(self) -> Any: ...
 
@@ -160,22 +163,24 @@ class Store:
     @contextmanager
     def reading(self) -> Iterator[Turn]:
         """The store as it is at one moment."""
-        with self._begun(self._database.reading) as turn:
+        with self._begun(writing=False) as turn:
             yield turn
 
     @contextmanager
     def writing(self) -> Iterator[Turn]:
         """The store while nobody else writes. What was written is on the disk when the block ends well; else nothing is."""
-        with self._database.queued(), self._begun(self._database.writing) as turn:
+        with self._database.queued(), self._begun(writing=True) as turn:
             yield turn
 
     @contextmanager
-    def _begun(self, statements: tuple[str, ...]) -> Iterator[Turn]:
+    def _begun(self, *, writing: bool) -> Iterator[Turn]:
+        statements = self._database.writing if writing else self._database.reading
         with self._database.told(), self._database.connected() as connection:
             turn = Turn(connection, self._database)
             try:
                 for statement in statements:
                     turn.run(statement)
+                self._database.require_sound(connection, writing)
                 yield turn
                 turn.run("COMMIT")
             except BaseException:
@@ -278,6 +283,19 @@ class _Sqlite:
                 )
             yield connection
 
+    def require_sound(self, connection: sqlite3.Connection, writing: bool) -> None:
+        """FileError if entries could be hidden, as one changed bit can do, or if others could write at the same time."""
+        try:
+            whole = sound(connection)
+        except UnicodeError:  # where the schema is damaged, the names of columns are
+            whole = False
+        if not whole:
+            raise FileError(
+                f"{self.path} is damaged, so entries of its log may be hidden; answer nothing, and put its newest copy back"
+            )
+        if writing:
+            require_locks(self.path)
+
     @contextmanager
     def queued(self) -> Iterator[None]:
         """Wait for others before asking SQLite, which looks now and then: whoever asks a lot would always be faster.
@@ -319,16 +337,12 @@ class _Sqlite:
                 raise FileError(
                     f"{self.path} exists already; an audit is never overwritten, so give another place"
                 )
+            require_locks(self.path)
             os.chmod(self.path, 0o600)  # an empty file may have been there
             connection.execute(f"PRAGMA application_id = {_MARK}")
             connection.execute(f"PRAGMA user_version = {LAYOUT}")
             yield connection
-        with suppress(OSError):  # the name of the file onto the disk, where a folder can be opened
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        sync(self.path.parent)
 
     def _opened(self) -> sqlite3.Connection:
         place = f"{self.path.resolve().as_uri()}?mode=rw"
@@ -405,6 +419,9 @@ class _Postgres:
     def queued(self) -> "nullcontext[None]":
         """PostgreSQL's lock has a queue of its own."""
         return nullcontext()
+
+    def require_sound(self, connection: Any, writing: bool) -> None:
+        """The server looks after its own pages and locks."""
 
     @contextmanager
     def connected(self, making: bool = False) -> Iterator[_Connection]:

@@ -1,14 +1,21 @@
 """`shoal audit` and `shoal serve`: answer queries about a table, or deny them."""
 
-import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, listing, print_json, show, title, working
+from shoal.cli.terminal import (
+    complain,
+    figures,
+    listing,
+    print_json,
+    show,
+    title,
+    warn_exposed,
+    working,
+)
 from shoal.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -233,7 +240,6 @@ def state(store: Place = None, json: options.Json = False) -> None:
         ]
         print_json({"people": audit.people, "columns": columns, "head": audit.head()})
         return
-    _warn(audit)
     show(
         _about(audit, standings),
         title("Queries"),
@@ -392,7 +398,8 @@ def serve(
             "serving needs more libraries; install them with pip install 'shoal[service]'"
         ) from None
     audit = _opened(store)
-    _warn(audit)
+    if tls_key is not None:
+        warn_exposed(tls_key)
     if not audit.keys():
         complain("note: nobody has a key yet; shoal audit key add makes one")
     if tls_certificate is None and host not in ("127.0.0.1", "::1", "localhost"):
@@ -424,13 +431,10 @@ def _opened(store: str | None) -> "Audit":
                 f"which audit? {there}; name it with --store, or make one with shoal audit new"
             )
         store = found[0]
-    return Audit.open(store)
-
-
-def _warn(audit: "Audit") -> None:
-    place = audit.place
-    if os.name == "posix" and "://" not in place and stat.S_IMODE(os.stat(place).st_mode) & 0o077:
-        complain(f"warning: others than the owner may read {place}; chmod 600 takes that away")
+    audit = Audit.open(store)
+    if "://" not in audit.place:
+        warn_exposed(audit.place)
+    return audit
 
 
 def _bounds(

@@ -1,7 +1,5 @@
 """`shoal ledger`: what a data set has already given away."""
 
-import os
-import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,21 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, print_json, show, title
-from shoal.errors import plural
+from shoal.cli.terminal import complain, figures, print_json, show, title, warn_exposed
+from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
+    from shoal.ledger import Ledger
     from shoal.ledger.account import Account, Budget, Entry
 
-__all__ = ["app"]
+__all__ = ["app", "opened"]
 
 app = typer.Typer(
     cls=options.Group,
     no_args_is_help=True,
-    help="Make a ledger, show it, set its budget, or verify it.",
+    help="Make a ledger, show it, set its budget, verify or adopt it.",
 )
 
 Book = Annotated[
@@ -52,6 +51,17 @@ Limits = Annotated[
         show_default=False,
     ),
 ]
+Witness = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="The folder of the witness; by default with the state of your programs.",
+        show_default=False,
+    ),
+]
+NoWitness = Annotated[
+    bool, typer.Option("--no-witness", help="No witness: an older copy would not be noticed.")
+]
 Delta = Annotated[
     str | None,
     typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False),
@@ -65,21 +75,57 @@ def create(
     delta: Delta = None,
     gamma: Gamma = None,
     limit: Limits = [],  # noqa: B006  typer wants a list, and nobody changes it
+    witness: Witness = None,
+    no_witness: NoWitness = False,
 ) -> None:
     """Make a ledger for a data set.
 
     With --epsilon and --delta it has a budget, and a release beyond it is refused. With --gamma a release is refused that tells
-    too much together with earlier ones. Keep it away from what you publish.
+    too much together with earlier ones. Keep it away from what you publish. A witness elsewhere keeps the digests of all entries,
+    so that a ledger that goes back to an older copy is noticed.
     """
     from shoal.ledger import Ledger
 
-    made = Ledger.create(
-        path, epsilon=epsilon, delta=delta, gamma=_share(gamma), limits=_shares(limit)
-    ).account()
+    place = _place(witness, no_witness)
+    book = Ledger.create(
+        path,
+        epsilon=epsilon,
+        delta=delta,
+        gamma=_share(gamma),
+        limits=_shares(limit),
+        witness=True if place is None else place,
+    )
+    made = book.account()
     budget = _limit(made)
     complain(
         f"made {path} with {f'a budget of {budget}' if budget else 'no budget'}{f', γ {made.gamma}' if made.gamma else ''}"
     )
+    complain(f"witness: {book.witness or 'none'}")
+
+
+@app.command(cls=options.Command)
+def adopt(path: Book, witness: Witness = None, no_witness: NoWitness = False) -> None:
+    """Say that this copy of a ledger is the one that holds, or move its witness.
+
+    For a ledger whose witness is missing, or that is an older copy while the newest one is lost: what the witness knows to have
+    been spent since is entered as spent. The adoption is an entry of the ledger.
+    """
+    from shoal.ledger import Ledger
+    from shoal.ledger.account import amount
+    from shoal.privacy.epsilon import Epsilon
+    from shoal.privacy.exact import fraction
+
+    book = Ledger(path)
+    warn_exposed(path)
+    entry = book.adopt(_place(witness, no_witness))
+    facts = entry.facts
+    complain(f"entry {entry.number}: this copy is adopted; witness: {book.witness or 'none'}")
+    if facts["lost"]:
+        epsilon = None if facts["epsilon"] is None else Epsilon.of(facts["epsilon"])
+        spent = amount(epsilon, fraction(facts["delta"], "delta"))
+        complain(
+            f"warning: {_entries(facts['lost'])} that the witness knew are lost; what they spent counts: {spent}"
+        )
 
 
 @app.command("gamma", cls=options.Command)
@@ -94,9 +140,7 @@ def gamma_(
 
     It holds for releases from now on. The change is an entry of the ledger.
     """
-    from shoal.ledger import Ledger
-
-    book = Ledger(path)
+    book = opened(path)
     before = book.account().gamma
     entry = book.set_gamma(options.share(share, "SHARE"), _shares(limit))
     complain(
@@ -121,11 +165,10 @@ def remember(
 
     Ledgers keep that by themselves; those that an older Shoal wrote do not have it.
     """
-    from shoal.ledger import Ledger
     from shoal.recipe import Recipe
     from shoal.release import Release
 
-    entry = Ledger(path).remember(Release.read(release), Recipe.load(recipe).table())
+    entry = opened(path).remember(Release.read(release), Recipe.load(recipe).table())
     complain(f"entry {entry.number}: what entry {entry.facts['reserved']} showed")
 
 
@@ -135,9 +178,7 @@ def budget(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
 
     What is not given stays as it is. The change is an entry of the ledger.
     """
-    from shoal.ledger import Ledger
-
-    book = Ledger(path)
+    book = opened(path)
     before = _limit(book.account())
     entry = book.set_budget(epsilon=epsilon, delta=delta)
     complain(
@@ -148,13 +189,10 @@ def budget(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
 @app.command("show", cls=options.Command)
 def show_(path: Book, json: options.Json = False) -> None:
     """Show what was released, what is spent and what is left."""
-    from shoal.ledger import Ledger
-
-    account = Ledger(path).account()
-    if os.name == "posix" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
-        complain(f"warning: others than the owner may read {path}; chmod 600 takes that away")
+    book = opened(path)
+    account, witness = book.account(), book.witness
     if json:
-        print_json(_as_json(account))
+        print_json({**_as_json(account), "witness": witness and str(witness)})
         return
     spent, left, gamma = account.spent, account.left, account.gamma
     show(
@@ -169,6 +207,7 @@ def show_(path: Book, json: options.Json = False) -> None:
             *([("left", left.rounded(up=False))] if left else []),
             ("releases", f"{len(account.reserved)}, of which {len(account.completed)} completed"),
             ("head", account.entries[-1].digest),
+            ("witness", str(witness or "none")),
         ),
         title("Entries"),
         _history(account),
@@ -191,11 +230,13 @@ def verify(
 ) -> None:
     """Check that no byte of a ledger was changed; exit code 1 if one was.
 
-    That entries are missing at the end, or that the whole file was put back to an older state, shows only with --head.
+    That the file is an older copy is known by its witness. A file that was written anew, together with its witness, shows only
+    with --head.
     """
     from shoal.ledger import Ledger
 
     book = Ledger(path)
+    warn_exposed(path)
     found = book.verify(head)
     for wrong in found:
         complain(f"{path}: {wrong}")
@@ -207,6 +248,27 @@ def verify(
             ("entries", f"{len(entries):,}, all as they were written"), ("head", entries[-1].digest)
         )
     )
+
+
+def opened(path: Path) -> "Ledger":
+    """The ledger at a path, with a warning of what its owner should know."""
+    from shoal.ledger import Ledger
+
+    book = Ledger(path)
+    for concern in book.concerns():
+        complain(f"warning: {concern}")
+    return book
+
+
+def _place(witness: Path | None, none: bool) -> "Path | bool | None":
+    """Where the witness is to be; None if nothing is said."""
+    if witness is not None and none:
+        raise ParameterError("--witness and --no-witness contradict each other; give one of them")
+    return False if none else witness
+
+
+def _entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number:,} entries"
 
 
 def _history(account: "Account") -> Any:
@@ -231,6 +293,8 @@ def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
     facts = entry.facts
     if entry.what == "gamma":
         return f"changed to γ {_gamma(facts['gamma'])}" if facts["gamma"] else "changed to no γ"
+    if entry.what == "adopted":
+        return f"adopted this copy, {_entries(facts['lost'])} lost" if facts["lost"] else "adopted"
     if entry.what == "remembered":
         return f"added what entry {facts['reserved']} showed"
     costs = "" if facts["epsilon"] is None else f"ε {facts['epsilon']}, δ {facts['delta']}"
@@ -303,7 +367,7 @@ def _spent(account: "Account") -> str:
         bounded = (
             entry
             for entry in account.entries
-            if entry.what != "reserved" or entry.facts["epsilon"] is not None
+            if entry.what not in ("reserved", "adopted") or entry.facts["epsilon"] is not None
         )
         account = replace(account, entries=tuple(bounded))
     return (

@@ -50,14 +50,14 @@ def release(
 
     Writes release.csv (or the recipe's format) and certificate.json into DIR: both, or none.
     """
-    from shoal.ledger import Ledger
+    from shoal.cli.ledger import opened
     from shoal.recipe import Recipe
 
     earlier = earlier_release(out, force)  # before the work is done, not after
     chosen = Recipe.load(recipe)
     chosen.method()  # what is wrong with it is told before anything is read
     path = ledger or chosen.ledger
-    book = path and Ledger(path)
+    book = path and opened(path)
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
         chosen.promise(table)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from shoal.disk import finite
 
 if TYPE_CHECKING:
+    import os
+
     from rich.console import RenderableType
     from rich.padding import Padding
     from rich.table import Table
@@ -27,6 +29,7 @@ __all__ = [
     "rows_of",
     "show",
     "title",
+    "warn_exposed",
     "working",
 ]
 
@@ -51,6 +54,14 @@ def printable(text: str) -> str:
 def complain(message: str) -> None:
     """A message on stderr, unwrapped, so that it can be searched and copied."""
     print(printable(message), file=sys.stderr, flush=True)
+
+
+def warn_exposed(path: "str | os.PathLike[str]") -> None:
+    """A warning if others than its owner may read or change a file that is for the owner alone."""
+    from shoal.custody import exposed
+
+    if said := exposed(path):
+        complain(f"warning: {said}")
 
 
 def show(*things: "RenderableType") -> None:

@@ -168,13 +168,13 @@ def gathered(
     gamma: str | None,
 ) -> "tuple[Views, Register, str | None]":
     """The views of a file, or of a release of the table of a recipe, with what a ledger knows; the register, and the column."""
-    from shoal.ledger import Ledger
+    from shoal.cli.ledger import opened as opened_ledger
     from shoal.recipe import Recipe
     from shoal.release import Release
     from shoal.tables import Table
     from shoal.views.sources import Register, opened
 
-    book = None if ledger is None else Ledger(ledger)
+    book = None if ledger is None else opened_ledger(ledger)
     if not views.is_dir():
         for option, given in (("--recipe", recipe), ("--person", person)):
             if given is not None:

@@ -70,15 +70,19 @@ class Entry:
     """One entry of a ledger.
 
     `what` is "created", "budget" or "gamma" (they were set anew), "reserved" (a release was about to be made, and counts as
-    spent), "completed" (it was made, and its files could appear), "refused" (it was made, does not keep γ, and is gone) or
-    "remembered" (what it showed was added later). `facts` are what belongs to it: of a release reserved its `epsilon`
-    and `delta` (texts; None where nothing bounds it), `definition`, `unit`, `method`, `promise`, `columns` with their roles
-    and `fingerprint`; of one completed the entry where it was `reserved`, its number (`release`), its `certificate`, what it
-    has `shown` if that is views, how it stands `together` with others, and why the owner wanted it all the same (`override`).
+    spent), "completed" (it was made, and its files could appear), "refused" (it was made, does not keep γ, and is gone),
+    "remembered" (what it showed was added later) or "adopted" (the owner said that this copy of the ledger is the one that
+    holds). `facts` are what belongs to it: of a release reserved its `epsilon` and `delta` (texts; None where nothing bounds
+    it), `definition`, `unit`, `method`, `promise`, `columns` with their roles and `fingerprint`; of one completed the entry
+    where it was `reserved`, its number (`release`), its `certificate`, what it has `shown` if that is views, how it stands
+    `together` with others, and why the owner wanted it all the same (`override`); of an adoption how many entries were `lost`
+    that the witness knew, and their `epsilon`, `delta`, `definition` and `unit`, which count as spent.
     """
 
     number: int
-    what: Literal["created", "budget", "gamma", "reserved", "completed", "refused", "remembered"]
+    what: Literal[
+        "created", "budget", "gamma", "reserved", "completed", "refused", "remembered", "adopted"
+    ]
     time: str
     facts: Mapping[str, Any]
     digest: str
@@ -102,6 +106,12 @@ class Account:
     def reserved(self) -> list[Entry]:
         """The releases that count as spent: all that were ever reserved."""
         return [entry for entry in self.entries if entry.what == "reserved"]
+
+    @cached_property
+    def spending(self) -> list[Entry]:
+        """The entries whose ε and δ are added up: releases, and what was lost when a copy was adopted."""
+        lost = (entry for entry in self.entries if entry.what == "adopted" and entry.facts["lost"])
+        return [*self.reserved, *lost]
 
     @cached_property
     def completed(self) -> dict[int, Entry]:
@@ -146,7 +156,7 @@ class Account:
         """The ε of all releases that have one; None if there are none, for 0 is no ε."""
         spent = [
             Epsilon.of(entry.facts["epsilon"])
-            for entry in self.reserved
+            for entry in self.spending
             if entry.facts["epsilon"] is not None
         ]
         return total(spent) if spent else None
@@ -156,21 +166,21 @@ class Account:
         """The δ of all releases, at most 1."""
         return min(
             Fraction(1),
-            sum((Fraction(entry.facts["delta"] or 1) for entry in self.reserved), Fraction(0)),
+            sum((Fraction(entry.facts["delta"] or 1) for entry in self.spending), Fraction(0)),
         )
 
     @cached_property
     def unit(self) -> str | None:
         """What all releases with an ε protect; None if there are none."""
         return next(
-            (entry.facts["unit"] for entry in self.reserved if entry.facts["unit"] is not None),
+            (entry.facts["unit"] for entry in self.spending if entry.facts["unit"] is not None),
             None,
         )
 
     @cached_property
     def definition(self) -> str | None:
         """By which definition the sum holds: the weaker one of those that occur; None if there are none."""
-        found = {entry.facts["definition"] for entry in self.reserved} - {None}
+        found = {entry.facts["definition"] for entry in self.spending} - {None}
         return next(iter(found)) if len(found) == 1 else "standard" if found else None
 
     @property

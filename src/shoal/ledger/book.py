@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import __version__
 from shoal.chance import Chance
+from shoal.custody import Seen, Witness, exposed, state_folder
 from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
+from shoal.frames import require_threads
 from shoal.ledger import store
 from shoal.ledger.account import Account, Budget, Entry, Gamma
 from shoal.ledger.fingerprint import fingerprint
 from shoal.methods import Method, Progress, Schema
 from shoal.privacy.calculus import delta_of
-from shoal.privacy.epsilon import Epsilon
+from shoal.privacy.epsilon import Epsilon, total
 from shoal.privacy.exact import Exact, short
 from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.release import Certificate, Release, plain, released
@@ -34,6 +36,7 @@ _EITHER = (
     "a ledger with a budget takes no release that is a view, as nothing bounds it, so a γ would be about nothing; use two "
     "ledgers, or one without a budget"
 )
+_COST = ("epsilon", "delta", "definition", "unit")  # the parts of an entry that are added up
 _KEY = 32  # bytes of the secret that fingerprints are made with
 
 
@@ -56,10 +59,13 @@ class Ledger:
         delta: Exact | None = None,
         gamma: Exact | None = None,
         limits: Mapping[str, Exact] | None = None,
+        witness: str | os.PathLike[str] | bool = True,
     ) -> "Ledger":
         """Make a ledger, with a budget of `epsilon` and `delta` or with none; FileError if there is a file already.
 
         Without a budget it may have a γ, which all releases that are views keep together, and `limits` of single values.
+        The digest of every entry is also kept by a `witness`, in a folder of that name or, if True, with the state of the
+        user's programs. So a ledger that goes back to an older copy is noticed; with False it is not.
         """
         if (epsilon is None) != (delta is None):
             raise ParameterError(
@@ -69,17 +75,21 @@ class Ledger:
             raise ParameterError(_EITHER)
         key = Chance().bytes(_KEY).hex()
         together = {} if gamma is None and not limits else {"gamma": _gamma(gamma, limits)}
-        store.create(
-            Path(path), {**_said("created"), "key": key, **_limits(epsilon, delta), **together}
-        )
+        place = _place(witness, Path(path))
+        content = {"key": key, "witness": place, **_limits(epsilon, delta), **together}
+
+        def seen(first: store.Link) -> None:
+            if folder := _folder(place):
+                Witness(folder, first.digest).write([_seen(first)])
+
+        store.create(Path(path), {**_said("created"), **content}, seen)
         return cls(path)
 
     # What is in it
 
     def account(self) -> Account:
-        """All that is in it, as it is at one moment; FileError if the chain is broken."""
-        with store.reading(self.path) as connection:
-            return _account(store.links(connection, self.path))
+        """All that is in it, as it is at one moment; FileError if the chain is broken, or its witness knows more."""
+        return _account(self._chain())
 
     def entries(self) -> tuple[Entry, ...]:
         """All entries, the oldest first; FileError if the chain is broken."""
@@ -103,13 +113,70 @@ class Ledger:
         return self.entries()[-1].digest
 
     def verify(self, head: str | None = None) -> list[str]:
-        """What is wrong with the file, a line each; empty if every byte is what Shoal wrote.
+        """What is wrong with the file, a line each; empty if every byte is what Shoal wrote, and the witness agrees.
 
         With a `head` that was noted earlier, the entry with this digest has to be in the chain.
         """
-        return store.verify(self.path, head)
+        if found := store.verify(self.path, head):
+            return found
+        with store.reading(self.path) as connection:
+            doubt = self._doubt(store.links(connection, self.path), missing=True)
+        return [doubt] if doubt else []
+
+    @property
+    def witness(self) -> Path | None:
+        """The file that keeps the digests of all entries; None if there is none, and `verify` says if it is missing."""
+        with store.reading(self.path) as connection:
+            found = self._witness(store.links(connection, self.path))
+        return None if found is None else found.path
+
+    def concerns(self) -> list[str]:
+        """What the owner should know whenever a ledger is opened: who else may read it, and whether a witness is missing."""
+        with store.reading(self.path) as connection:
+            chain = store.links(connection, self.path)
+            witness, doubt = self._witness(chain), self._doubt(chain, missing=True)
+        files = [self.path] if witness is None else [self.path, witness.path]
+        found = [said for file in files if (said := exposed(file))]
+        if doubt:
+            found.append(f"{self.path}: {doubt}")
+        elif witness is None and _chosen(chain) is None:
+            found.append(
+                f"{self.path} has no witness, so going back to an older copy would not be noticed; "
+                f"shoal ledger adopt {self.path} adds one"
+            )
+        return found
 
     # What goes into it
+
+    def adopt(self, witness: str | os.PathLike[str] | bool | None = None) -> Entry:
+        """Say that this copy is the one that holds, though its witness is missing or knows more, or give it another witness.
+
+        What the witness knows to have been spent and this copy does not is entered as spent. `witness` is as for `create`; if
+        it is None, the old place is kept. ParameterError if there is nothing to adopt.
+        """
+        with store.writing(self.path, unread=True) as connection:
+            chain = store.links(connection, self.path, whole=True)
+            old, known = self._witness(chain), _chosen(chain)
+            place = _place(True if known is None else known, self.path)
+            if witness is not None:
+                place = _place(witness, self.path)
+            if place == known and not self._doubt(chain, missing=True):
+                raise ParameterError(
+                    f"{self.path} agrees with its witness; there is nothing to adopt"
+                )
+            folder = _folder(place)
+            new = None if folder is None else Witness(folder, chain[0].digest)
+            knowing = {other.path: other for other in (old, new) if other}
+            lost = [seen for other in knowing.values() for seen in _lost(chain, other.seen())]
+            content = {**_said("adopted"), "witness": place, "lost": len(lost), **_sum(lost)}
+            # The witness comes first here, so that what was lost is not counted twice if this is cut short: then the witness
+            # has one entry more, this one, with all that was lost.
+            link = store.append(connection, chain, content)
+            if new:
+                new.write([_seen(one) for one in (*chain, link)])
+        if old and (new is None or old.path != new.path):
+            old.remove()
+        return Entry.of(link)
 
     def set_budget(
         self, *, epsilon: Epsilon | Exact | None = None, delta: Exact | None = None
@@ -173,6 +240,7 @@ class Ledger:
         Where the ledger has a γ, BudgetError also if the release, once it is made, does not keep it together with all that was
         shown before, and with the views in the file `others`. Why it is wanted all the same goes into `override`.
         """
+        require_threads()
         promise = method.promise(Schema.of(table))
         if directory is not None:
             self._check(Path(directory), format)
@@ -228,7 +296,9 @@ class Ledger:
 
         `private` is False where draws will come from a seed: then nothing bounds what the release tells. Where the ledger has a
         γ, a release that nothing bounds and that is no view either is refused, unless there is a reason to `override` that.
+        ForkError where the release could not be computed, as Polars cannot work in a fork of a process that used it.
         """
+        require_threads()
         bounded = private and isinstance(promise, DifferentialPrivacy)
         stated = plain(promise.to_dict())
         wanted = {
@@ -442,16 +512,83 @@ class Ledger:
     @contextmanager
     def _turn(self) -> Iterator[tuple[Account, Callable[[Mapping[str, Any]], Entry]]]:
         """The ledger while nobody else may write, and how to append to it, once."""
+        appended: list[store.Link] = []
+
+        def append(content: Mapping[str, Any]) -> Entry:
+            appended.append(store.append(connection, chain, content))
+            return Entry.of(appended[-1])
+
         with store.writing(self.path) as connection:
+            chain = store.links(connection, self.path, whole=True)
+            if doubt := self._doubt(chain, missing=True):
+                raise FileError(f"{self.path}: {doubt}")
+            yield _account(chain), append
+        if appended and (witness := self._witness(chain)):
+            self._testify(witness, appended[-1])
+
+    def _testify(self, witness: Witness, entry: store.Link) -> None:
+        """Add what the witness does not know yet, up to the last entry; nobody acts on an entry before."""
+        try:
+            with store.writing(self.path) as connection:  # so that no one else adds to it
+                last = witness.last()
+                if last is None:
+                    raise FileError(f"the witness {witness.path} has just been removed")
+                new = store.following(connection, self.path, last.number, last.digest)
+                witness.add([_seen(link) for link in new])
+        except FileError as error:
+            counts = f"entry {entry.number} of {self.path} is made, and counts"
+            raise FileError(f"{error}; {counts}") from None
+
+    def _chain(self) -> list[store.Link]:
+        """All entries; FileError if the chain is broken, or if the witness knows more."""
+        with store.reading(self.path) as connection:
             chain = store.links(connection, self.path)
-            yield (
-                _account(chain),
-                lambda content: Entry.of(store.append(connection, chain, content)),
+            # Before the lock is gone: until then nobody can commit, so the witness can know nothing newer.
+            if doubt := self._doubt(chain):
+                raise FileError(f"{self.path}: {doubt}")
+            return chain
+
+    def _witness(self, chain: list[store.Link]) -> Witness | None:
+        """The witness that the ledger names; else the one in the usual place if there is one, as an older copy names none."""
+        first, chosen = chain[0].digest, _chosen(chain)
+        if folder := _folder(chosen):
+            return Witness(folder, first)
+        try:
+            usual = Witness(state_folder(), first)
+        except FileError:
+            return None
+        return usual if usual.path.exists() else None
+
+    def _doubt(self, chain: list[store.Link], *, missing: bool = False) -> str | None:
+        """Why this may not be the newest copy of the ledger; None if the witness knows nothing else.
+
+        That the witness is `missing` matters where something is entered: nobody could say later what had been forgotten.
+        """
+        witness = self._witness(chain)
+        if witness is None:
+            return None
+        adopt = f"shoal ledger adopt {self.path}"
+        try:
+            last = witness.last()
+        except FileError as error:
+            return f"{error}; restore it from a backup, or start a new one with {adopt}"
+        if last is None:
+            if not missing:
+                return None
+            return (
+                f"its witness {witness.path} is missing; put it back or, if this is the newest copy of the ledger, start a new "
+                f"one with {adopt}"
             )
+        if 0 < last.number <= len(chain) and chain[last.number - 1].digest == last.digest:
+            return None
+        return (
+            f"this is an older copy, or one that was changed: its witness {witness.path} knows {last.number} entries, and this "
+            f"copy {'ends after' if last.number > len(chain) else 'has others among its'} {len(chain)}; put the newest copy "
+            f"back or, if it is lost, enter what was spent since with {adopt}"
+        )
 
     def _key(self) -> bytes:
-        with store.reading(self.path) as connection:
-            return bytes.fromhex(store.links(connection, self.path)[0].content["key"])
+        return bytes.fromhex(self._chain()[0].content["key"])
 
     def _check(self, folder: Path, format: str) -> None:
         """Find out before anything is spent that the files could not be written."""
@@ -464,6 +601,11 @@ class Ledger:
         if Path(os.path.realpath(self.path)).is_relative_to(os.path.realpath(folder)):
             raise FileError(
                 f"the ledger {self.path} lies in {folder} and would be published along; write the release elsewhere"
+            )
+        witness = self.witness
+        if witness and Path(os.path.realpath(witness)).is_relative_to(os.path.realpath(folder)):
+            raise FileError(
+                f"the witness {witness} lies in {folder} and would be published along; write the release elsewhere"
             )
         there = next(
             path
@@ -501,6 +643,63 @@ def _gamma(gamma: Exact | None, limits: Mapping[str, Exact] | None) -> dict[str,
     """A γ as an entry has it; None if nothing is limited."""
     made = Gamma.of(1 if gamma is None else gamma, limits)
     return None if made.share == 1 and not made.limits else made.facts()
+
+
+def _chosen(chain: list[store.Link]) -> str | bool | None:
+    """Where the owner wanted the witness, last; None if nobody was asked: an older Shoal made the ledger."""
+    chosen = [link.content["witness"] for link in chain if "witness" in link.content]
+    return chosen[-1] if chosen else None
+
+
+def _place(witness: str | os.PathLike[str] | bool, ledger: Path) -> str | bool:
+    """Where a witness is to be, as an entry has it; ParameterError if that is beside the ledger."""
+    if isinstance(witness, bool):
+        return witness
+    folder = os.path.abspath(witness)
+    if os.path.realpath(folder) == os.path.realpath(ledger.absolute().parent):
+        raise ParameterError(
+            f"the witness of {ledger} would be in the same folder and go back to an older copy with it; give another folder"
+        )
+    return folder
+
+
+def _folder(place: str | bool | None) -> Path | None:
+    """The folder of a witness that an entry names."""
+    if not place:
+        return None
+    return state_folder() if place is True else Path(place)
+
+
+def _seen(link: store.Link) -> Seen:
+    """What a witness may know of an entry: its digest and what it spent, nothing of the data."""
+    content = link.content
+    spends = content["what"] == "reserved" or bool(content.get("lost"))
+    spent = {part: content[part] for part in _COST} if spends else None
+    return Seen(link.number, link.digest, spent)
+
+
+def _lost(chain: list[store.Link], seen: list[Seen | None]) -> list[Seen]:
+    """The entries that a witness knows after the last one that a chain has too; of a damaged one nothing bounds what it spent."""
+    known = {(link.number, link.digest) for link in chain}
+    agreed = [i for i, one in enumerate(seen, 1) if one and (one.number, one.digest) in known]
+    after = agreed[-1] if agreed else 0
+    unknown = dict.fromkeys(_COST)
+    return [one or Seen(i, "", unknown) for i, one in enumerate(seen[after:], after + 1)]
+
+
+def _sum(lost: list[Seen]) -> dict[str, Any]:
+    """What lost entries spent together; a release that nothing bounds has δ = 1."""
+    spent = [one.spent for one in lost if one.spent is not None]
+    epsilons = [Epsilon.of(one["epsilon"]) for one in spent if one["epsilon"] is not None]
+    delta = min(Fraction(1), sum((Fraction(one["delta"] or 1) for one in spent), Fraction(0)))
+    definitions = {one["definition"] for one in spent} - {None}
+    units = [one["unit"] for one in spent if one["unit"] is not None]
+    return {
+        "epsilon": str(total(epsilons)) if epsilons else None,
+        "delta": short(delta),
+        "definition": "standard" if len(definitions) > 1 else next(iter(definitions), None),
+        "unit": next(iter(units), None),
+    }
 
 
 def _account(chain: list[store.Link]) -> Account:

@@ -8,7 +8,7 @@ there when it splits such a page; there are none before a thousand entries or so
 
 from collections.abc import Iterator, Sequence
 
-__all__ = ["Row", "oddities"]
+__all__ = ["Row", "commits", "oddities"]
 
 Row = tuple[int, str, str]
 
@@ -17,6 +17,11 @@ _HEADER = 100
 _INNER, _LEAF = 5, 13  # the kinds of pages in a table
 _WHOLE = _PAGE - 35  # a payload up to this length stays on its page
 _PART = (_PAGE - 12) * 32 // 255 - 23  # at least this much of a longer one
+
+
+def commits(image: bytes) -> int:
+    """How often the file was written, as its header counts; each time adds one entry."""
+    return int.from_bytes(image[24:28], "big")
 
 
 class _Odd(Exception):

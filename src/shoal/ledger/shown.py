@@ -182,6 +182,10 @@ def earlier(account: Account) -> tuple[list[Shown], list[str]]:
     Releases with differential privacy are no views. One that the owner entered knowingly, though it is none, is passed over.
     """
     found, notes = [], []
+    if lost := [entry for entry in account.spending if entry.what == "adopted"]:
+        raise InputError(
+            f"entry {lost[0].number} adopted an older copy of the ledger, and what the lost entries showed is not known"
+        )
     for entry in account.reserved:
         done = account.completed.get(entry.number)
         if entry.facts["epsilon"] is not None or done is None:

@@ -1,4 +1,4 @@
-"""The file of a ledger: entries in SQLite, each chained to the one before it by a hash. Uses `errors`; `Ledger` uses it.
+"""The file of a ledger: entries in SQLite, each chained to the one before it by a hash. Uses `custody`; `Ledger` uses it.
 
 An entry is a number, a text and a digest of both and of the digest before. Every commit of the file adds exactly one entry.
 Every operation opens the file anew and closes it, so that no lock outlives it and any thread or process may come next.
@@ -8,16 +8,27 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.custody import require_locks, sound, sync
 from shoal.errors import FileError
-from shoal.ledger.pages import Row, oddities
+from shoal.ledger.pages import Row, commits, oddities
 
-__all__ = ["Link", "append", "create", "links", "reading", "require", "verify", "writing"]
+__all__ = [
+    "Link",
+    "append",
+    "create",
+    "following",
+    "links",
+    "reading",
+    "require",
+    "verify",
+    "writing",
+]
 
 LAYOUT = 1
 """Of the file; kept where SQLite has room for such a number."""
@@ -47,10 +58,11 @@ class Link:
     digest: str
 
 
-def create(path: Path, content: Mapping[str, Any]) -> None:
+def create(path: Path, content: Mapping[str, Any], seen: Callable[[Link], None]) -> None:
     """Make a ledger with its first entry; FileError if there is one. Only its owner may read it.
 
-    Whoever dies half-way leaves an empty file, which is no ledger yet: creating it again goes on from there.
+    Whoever dies half-way leaves an empty file, which is no ledger yet: creating it again goes on from there. The first entry
+    is `seen` before it counts, so that no ledger is without the witness that it says it has.
     """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
@@ -71,12 +83,13 @@ def create(path: Path, content: Mapping[str, Any]) -> None:
                 raise FileError(
                     f"{path} exists already; a ledger is never overwritten, so give another path"
                 )
+            require_locks(path)
             os.chmod(path, 0o600)  # an empty file may have been there
             connection.execute(f"PRAGMA application_id = {_MARK}")
             connection.execute(f"PRAGMA user_version = {LAYOUT}")
             connection.execute(SCHEMA)
-            append(connection, [], content)
-    _sync(path.parent)
+            seen(append(connection, [], content))
+    sync(path.parent)
 
 
 @contextmanager
@@ -87,22 +100,39 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """The ledger for this process alone; what was appended is on the disk when the block ends well, else nothing is."""
+def writing(path: Path, *, unread: bool = False) -> Iterator[sqlite3.Connection]:
+    """The ledger for this process alone; what was appended is on the disk when the block ends well, else nothing is.
+
+    Others may read it meanwhile, unless it is to be `unread`.
+    """
     with _opened(path) as connection:
         _prepare(connection)
-        with _transaction(connection, "IMMEDIATE"):
+        with _transaction(connection, "EXCLUSIVE" if unread else "IMMEDIATE"):
+            require_locks(path)
             yield connection
 
 
-def links(connection: sqlite3.Connection, path: Path) -> list[Link]:
-    """All entries; FileError if the chain is broken."""
+def links(connection: sqlite3.Connection, path: Path, *, whole: bool = False) -> list[Link]:
+    """All entries; FileError if the chain is broken, or is not as long as the file says in another place.
+
+    A chain of digests does not show that its end is missing: one changed bit in the head of a page is enough to hide entries.
+    With `whole`, every byte is accounted for, as `verify` does.
+    """
     rows = _rows(connection)
-    if wrong := next(_breaks(rows), None):
+    if wrong := next(_breaks(rows), None) or next(_surplus(connection, path, rows, whole), None):
         raise FileError(
-            f"{path}: {wrong}; the ledger was changed by something else than Shoal (shoal ledger verify)"
+            f"{path}: {wrong}; the ledger was changed by something other than Shoal (shoal ledger verify)"
         )
     return [Link(number, json.loads(content), digest) for number, content, digest in rows]
+
+
+def following(connection: sqlite3.Connection, path: Path, number: int, digest: str) -> list[Link]:
+    """The entries after one that is known; FileError if that one is not there, or the chain is broken after it."""
+    rows = _rows(connection, number)
+    known = bool(rows) and (rows[0][0], rows[0][2]) == (number, digest)
+    if not known or any(_breaks(rows[1:], number, digest)):
+        raise FileError(f"{path}: entry {number} and those after it are not as they were written")
+    return [Link(own, json.loads(content), stated) for own, content, stated in rows[1:]]
 
 
 def append(connection: sqlite3.Connection, chain: list[Link], content: Mapping[str, Any]) -> Link:
@@ -128,13 +158,7 @@ def verify(path: Path, head: str | None = None) -> list[str]:
                 found.append(
                     "the entry with the given digest is not in it: the ledger was cut short, replaced or written anew"
                 )
-            # Read through SQLite: to open and close the file besides it would take away the locks of this process.
-            image = connection.serialize() if hasattr(connection, "serialize") else None
-            if not found and image is not None:
-                found += oddities(
-                    image, os.stat(path).st_size, SCHEMA, _MARK, LAYOUT, rows, _version(rows)
-                )
-            return found
+            return found or list(_surplus(connection, path, rows, whole=True))
     except sqlite3.OperationalError as error:
         if _busy(error):
             raise FileError(
@@ -145,18 +169,37 @@ def verify(path: Path, head: str | None = None) -> list[str]:
         return ["SQLite cannot read it: the file is damaged, or no ledger"]
 
 
-def _rows(connection: sqlite3.Connection) -> list[Row]:
-    return connection.execute(
-        "SELECT number, content, digest FROM entries ORDER BY number"
-    ).fetchall()
+def _rows(connection: sqlite3.Connection, since: int = 0) -> list[Row]:
+    """The entries from a number on; all of them if it is 0, also those with a number that none may have."""
+    query = "SELECT number, content, digest FROM entries WHERE number >= ? OR ? = 0 ORDER BY number"
+    try:
+        return connection.execute(query, (since, since)).fetchall()
+    except UnicodeError:  # where the schema is damaged, the names of columns are
+        raise sqlite3.DatabaseError("the schema is damaged") from None
 
 
-def _breaks(rows: list[Row]) -> Iterator[str]:
-    """Where the chain of entries is broken."""
-    if not rows:
+def _surplus(
+    connection: sqlite3.Connection, path: Path, rows: list[Row], whole: bool
+) -> Iterator[str]:
+    """What the file has, or lacks, beside a chain of entries that is sound as far as it goes."""
+    if not hasattr(connection, "serialize"):  # an SQLite without it
+        if not sound(connection):
+            yield "its pages contradict each other"
+        return
+    # Read through SQLite: to open and close the file besides it would take away the locks of this process.
+    image = connection.serialize()
+    if (written := commits(image)) != len(rows):
+        yield f"it has {len(rows)} of the {written} entries that its first page counts"
+    elif whole:
+        size = os.stat(path).st_size
+        yield from oddities(image, size, SCHEMA, _MARK, LAYOUT, rows, _version(rows))
+
+
+def _breaks(rows: list[Row], before: int = 0, previous: str = "") -> Iterator[str]:
+    """Where the chain of entries is broken, after as many as were `before` with the digest `previous` at the end."""
+    if not rows and not before:
         yield "it has no entry, not even that of its creation"
-    previous = ""
-    for place, (number, content, digest) in enumerate(rows, 1):
+    for place, (number, content, digest) in enumerate(rows, before + 1):
         if number != place:
             yield f"entry {place} is missing"
             return
@@ -266,13 +309,3 @@ def _told(path: Path) -> Iterator[None]:
 
 def _busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _sync(folder: Path) -> None:
-    """Put the name of a new file onto the disk, where the system lets a folder be opened."""
-    with suppress(OSError):
-        place = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(place)
-        finally:
-            os.close(place)
