@@ -221,7 +221,7 @@ def test_a_changed_byte_of_a_table_is_found(tmp_path: Path, form: str) -> None:
 
 FORGERIES: dict[str, tuple[Change, str]] = {
     "k too small": (lambda content: put("derived.k", content["derived"]["k"] - 1)(content), "is too small"),
-    "k of none": (put("derived.k", 0), "none that Shoal wrote"),
+    "k of none": (put("derived.k", 0), "not a valid Shoal certificate"),
     "k above what is there": (put("derived.k", 10**6), "8 of 8 groups over all columns have fewer than k"),
     "a larger beta": (put("derived.beta", "9/10"), "above 1 - e^-epsilon"),
     "no beta": (put("derived.beta", "0"), "beta"),
@@ -261,15 +261,15 @@ FORGERIES: dict[str, tuple[Change, str]] = {
     "a count told": (put("derived.suppressed", 12), "the certificate tells 'suppressed'"),
     "a score told": (put("parameters.best", "1/3"), "the certificate tells 'best'"),
     "another method": (put("method", "optimal"), "of which that is not known"),
-    "another promise": (put("promise", {"promise": "sampled", "share": "1/2"}), "the certificate something else"),
+    "another promise": (put("promise", {"promise": "sampled", "share": "1/2"}), "of which that is not known"),
     "another level than the one fixed": (put("levels.age", 0), "not those that the parameters fix"),
     "a level too few": (lambda content: content["levels"].pop("age"), "a level for every generalised column"),
-    "a level below none": (put("levels.age", -1), "none that Shoal wrote"),
+    "a level below none": (put("levels.age", -1), "not a valid Shoal certificate"),
     "a role of none": (lambda content: put("role", "identifying")(content["columns"][2]), "no column is released"),
     "an epsilon that fills the memory": (put("promise.epsilon", "1e999999999"), "epsilon"),
-    "a beta that fills the memory": (put("derived.beta", "1e-999999999"), "none that Shoal wrote"),
-    "nothing derived": (put("derived", {}), "none that Shoal wrote"),
-    "no parameters": (put("parameters", []), "none that Shoal wrote"),
+    "a beta that fills the memory": (put("derived.beta", "1e-999999999"), "not a valid Shoal certificate"),
+    "nothing derived": (put("derived", {}), "not a valid Shoal certificate"),
+    "no parameters": (put("parameters", []), "not a valid Shoal certificate"),
 }  # fmt: skip
 
 
