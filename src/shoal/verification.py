@@ -11,7 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    Context,
+    Decimal,
+    localcontext,
+)
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -234,7 +242,7 @@ def _open_ends(
     if free:
         words = f"the parameters {listed(free)}: the released files do not depend on them in a way that shows"
         yield words, [("parameters", name) for name in free]
-    if "gap_reached" in paper.derived:
+    if paper.method == "buckets":
         yield "how near the bucket sizes are to the best ones", [("derived", "gap_reached")]
     inside = [
         ("parameters", "models", at, key)
@@ -266,11 +274,11 @@ def _open_ends(
 
 
 def _roles(paper: Certificate) -> str:
-    parts = []
-    for role, words in (("quasi", "quasi-identifying"), ("sensitive",) * 2, ("insensitive",) * 2):
-        if names := [_named(one["name"]) for one in paper.columns if one["role"] == role]:
-            parts.append(f"{words} {', '.join(names)}")
-    return "; ".join(parts)
+    words = {"quasi": "quasi-identifying", "sensitive": "sensitive", "insensitive": "insensitive"}
+    return ", ".join(
+        f"{_named(one['name'])} is {words[one['role']]}, {_word(one['type'])}"
+        for one in paper.columns
+    )
 
 
 def _named(name: str) -> str:
@@ -466,9 +474,11 @@ def _shaped(paper: Certificate) -> None:
         )
         and all(type(level) is int and level >= 0 for level in levels)
         and isinstance(paper.whole, bool)
-        and all(_right_form(name, value) for name, value in paper.parameters.items())
         and all(_lines(one["hierarchy"]) for one in paper.columns if "hierarchy" in one)
     )
+    forms = [(_FORMS[name], value) for name, value in paper.parameters.items() if name in _FORMS]
+    if not all(form(value) for form, value in forms):
+        raise FileError("the parameters are none that the method takes")
     names = [one["name"] for one in paper.columns]
     if not right or len(set(names)) < len(names):
         raise ValueError("a part of another type, or two columns of one name")
@@ -501,10 +511,6 @@ def _named_list(given: object) -> bool:
         type(one) is str or (isinstance(one, list) and all(type(name) is str for name in one))
         for one in given
     )
-
-
-def _right_form(name: str, value: object) -> bool:
-    return name not in _FORMS or _FORMS[name](value)
 
 
 _FORMS: Mapping[str, Callable[[object], bool]] = {
@@ -556,7 +562,7 @@ def _left_out(paper: Certificate) -> Iterator[str]:
     if paper.whole and not whole:
         yield "the certificate says that no record was left out, though some may be"
     if whole and not paper.whole:
-        yield "the certificate says that records may have been left out, which its method does not do"
+        yield "the certificate says that records were left out, which its method does not do"
 
 
 def _plainly(paper: Certificate) -> Iterator[str]:
@@ -707,6 +713,7 @@ def _acyclic(steps: npt.NDArray[np.int64]) -> bool:
 
 
 _STEPS = 400_000  # of the sum that k is checked by: about a second
+_MOST_GROUPS = 5000  # of columns, whose composition is a sum of as many terms
 _LARGEST = 1000  # the largest ε that says anything
 _GRAIN = Fraction(1, 1 << 64)  # β is a multiple of it
 _CLEARLY = Fraction(1, 10**30)  # relative; sums have far more digits
@@ -909,8 +916,12 @@ def _next(number: Fraction, digits: int) -> Fraction:
 def _scaled(epsilon: _Epsilon, share: int) -> Fraction:
     """share / ε, rounded up to six digits: the scale of noise that keeps ε."""
     exact = share / (epsilon.factor if epsilon.base is None else Fraction(epsilon.value(60)))
-    with localcontext(Context(prec=6, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-        return Fraction(_decimal(exact))
+    return _rounded(exact, 6, ROUND_CEILING)
+
+
+def _rounded(number: Fraction, digits: int, to: str) -> Fraction:
+    with localcontext(Context(prec=digits, rounding=to, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        return Fraction(_decimal(number))
 
 
 def _whole(number: object) -> int:
@@ -1221,6 +1232,8 @@ def _columns_derivation(paper: Certificate) -> Iterator[str]:
     one, delta = _Epsilon.of(derived["epsilon_group"]), _number(derived["delta_group"])
     if _composed(one, delta, most, parts[1]) > _number(derived["delta"]) * (1 + _CLEARLY):
         yield f"{plural(most, 'group')} of columns spend more together than there is"
+    elif delta != _delta_of_group(one, most, parts[1], _number(derived["delta"])):
+        yield "the delta of a group is not the one that its epsilon leaves"
     if derived["composition"] != (
         "sum" if one.times(Fraction(most)).equals(parts[1]) else "optimal"
     ):
@@ -1236,8 +1249,20 @@ def _columns_derivation(paper: Certificate) -> Iterator[str]:
 def _schema_follows(paper: Certificate) -> Iterator[str]:
     """Whether the schema is the one that was given, or may be one that was computed as the parameters say."""
     given, schema = paper.parameters, paper.derived["schema"]
-    if not schema or not all(
-        group and all(isinstance(name, str) for name in group) for group in schema
+    long = given["person"] is not None
+    if long != (given["item"] is not None) or (
+        not long and (given["value"] is not None or given["items"])
+    ):
+        yield "a person goes with an item, and items and values go with both"
+    if (long and (given["unit"] is not None or given["rows"] != 1)) or (
+        given["schema"] is not None
+        and (given["public"], given["buying"], list(given["groups"])) != (None, None, [])
+    ):
+        yield "the parameters are none that the method takes"
+    if (
+        not schema
+        or len(schema) > _MOST_GROUPS
+        or not all(group and all(isinstance(name, str) for name in group) for group in schema)
     ):
         raise ValueError("no schema")
     sets = [frozenset(group) for group in schema]
@@ -1271,7 +1296,7 @@ def _schema_follows(paper: Certificate) -> Iterator[str]:
 
 def _composed(one: _Epsilon, delta: Fraction, times: int, at: _Epsilon) -> Fraction:
     """The δ at some ε of so many releases that each keep another ε and δ: the worst are flips of a coin, and failures."""
-    digits = 60 + 2 * _digits(one, delta) + times
+    digits = 60 + 2 * _digits(one, delta or Fraction(1, 10**40)) + times
     with _precision(digits):
         step, goal = one.value(digits), at.value(digits)
         heads = 1 / (1 + (-step).exp())
@@ -1287,6 +1312,14 @@ def _composed(one: _Epsilon, delta: Fraction, times: int, at: _Epsilon) -> Fract
                 )
         kept = (1 - _decimal(delta)) ** times * (1 - lost)
         return Fraction(1 - kept)
+
+
+def _delta_of_group(one: _Epsilon, times: int, at: _Epsilon, delta: Fraction) -> Fraction:
+    """What the coins leave of δ, in equal parts: both rounded to twelve digits, to the safe side."""
+    lost = Fraction(0)
+    if not one.times(Fraction(times)).equals(at):
+        lost = _rounded(_composed(one, Fraction(0), times, at), 12, ROUND_CEILING)
+    return _rounded((delta - lost) / ((1 - lost) * times), 12, ROUND_FLOOR)
 
 
 def _columns_released(
@@ -2134,6 +2167,9 @@ def _free(paper: Certificate) -> Iterator[str]:
         yield "utility"  # which that of a wish may be below
     if paper.method == "columns" and paper.derived["most"] == len(paper.derived["schema"]):
         yield "most"
+    schema = given.get("schema")
+    if schema and len({frozenset(group) for group in schema}) < len(schema):
+        yield "schema"  # equal groups are released once
     if "counts" in given and any(one["name"] == "count" for one in paper.columns):
         yield "counts"  # a column of that name may be the table's own
 
