@@ -20,8 +20,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal import KAnonymity, Optimal
+from shoal import KAnonymity, Optimal, files
 from shoal.cli.app import app
+from shoal.errors import TooLargeError
 from shoal.hierarchy import Hierarchy, suppress
 from shoal.kinds import Kind
 from shoal.privacy.models import (
@@ -441,3 +442,63 @@ def test_whatever_a_table_is_the_answer_is_in_words(name: str, form: str, tmp_pa
         table.write_bytes(bytes_)
         sealed(replaced(content, ("file", "sha256"), sha256(bytes_).hexdigest()), paper)
         assert_in_words(shoal.verify(paper, table))
+
+
+# What would not fit
+
+BOMBS = {
+    "rows": pl.DataFrame({"age": ["*"], "town": ["*"]}).select(
+        pl.all().repeat_by(2_000_000).explode()
+    ),
+    "texts": pl.DataFrame({"age": ["a" * 60_000_000], "town": ["*"]}),
+    "lists": pl.DataFrame({"age": [[0] * 4_000_000], "town": ["*"]}),
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_a_table_that_would_not_fit_into_memory_is_refused_before_it_is_read(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, paper, table = written("optimal", tmp_path, "parquet")
+    BOMBS[what].write_parquet(table)
+    assert table.stat().st_size < 100_000
+    digest = sha256(table.read_bytes()).hexdigest()
+    sealed(replaced(content, ("file", "sha256"), digest), paper)
+    monkeypatch.setattr("shoal.memory.available", lambda: 40_000_000)
+    monkeypatch.setattr(pl, "read_parquet", lambda *_: pytest.fail("it was read"))
+    (fault,) = shoal.verify(paper, table)
+    assert "of memory and 40.0 MB are free" in fault
+    with pytest.raises(TooLargeError, match="of memory"):
+        shoal.read(table)
+
+
+def test_a_certificate_that_would_not_fit_into_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, paper, table = written("optimal", tmp_path)
+    monkeypatch.setattr("shoal.memory.available", lambda: 1000)
+    assert "of memory" in shoal.verify(paper, table)[0]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 1000, 300_000])
+@pytest.mark.parametrize(
+    "options", [{}, {"use_pyarrow": True}, {"compression": "uncompressed"}], ids=str
+)
+def test_what_a_table_takes_is_at_least_what_it_has(
+    rows: int, options: Any, tmp_path: Path
+) -> None:
+    """By Polars' own count, of files of two libraries, with all kinds of columns."""
+    place = pl.arange(rows, eager=True)
+    frame = pl.DataFrame(
+        {
+            "number": place,
+            "text": (place % 7).cast(pl.String) + "long enough not to lie in place",
+            "missing": pl.Series([None] * rows, dtype=pl.Float64),
+            "flag": place % 2 == 0,
+            "day": place.cast(pl.Date),
+        }
+    )
+    frame.write_parquet(tmp_path / "t.parquet", **options)
+    needed = files._unpacked((tmp_path / "t.parquet").read_bytes())
+    assert needed is not None
+    assert frame.estimated_size() * 0.9 <= needed <= 6 * frame.estimated_size() + 2000

@@ -30,7 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import __version__, memory
-from shoal.errors import FileError, ShoalError, listed, plural
+from shoal.errors import FileError, ShoalError, TooLargeError, listed, plural
+from shoal.files import require_room
 from shoal.hierarchy.ranges import parse
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
@@ -344,8 +345,11 @@ def _frame(content: bytes, certificate: Certificate) -> Any:
     if form not in readers:
         raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
     try:
+        require_room(content, form, "the table")
         return readers[form](content)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+    except TooLargeError:
+        raise
+    except (FileError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise FileError(f"the table is no readable {form} file") from None
 
 
