@@ -300,7 +300,8 @@ def _unpacked(content: "bytes | mmap.mmap") -> int | None:
             for chunk in group[_CHUNKS]:
                 about = chunk[_ABOUT]
                 starts = [about[name] for name in (_DICTIONARY, _PAGES) if about.get(name)]
-                at, end, values = min(starts), min(starts) + about[_PACKED], 0
+                at = min(starts, default=0)
+                end, values = at + about[_PACKED], 0
                 while at < end:
                     page, at = _fields(content, at, 0)
                     needed += page[_UNPACKED_PAGE]
