@@ -46,7 +46,7 @@ from shoal.privacy.promises import (
     SemanticAnonymity,
     Syntactic,
 )
-from shoal.release import UNPROTECTED, Certificate, plain
+from shoal.release import UNPROTECTED, Certificate, left_open, plain
 from shoal.tables import Table, table
 
 __all__ = ["Verdict", "unchecked", "verify"]
@@ -415,7 +415,7 @@ def _stated(paper: Certificate) -> str:
 
 def _words(paper: Certificate) -> Iterator[str]:
     """Whether the statement is that of the promise, as is what is left open, and a syntactic promise that of the models."""
-    if tuple(paper.unprotected) != UNPROTECTED[paper.promise["promise"]]:
+    if tuple(paper.unprotected) != left_open(paper.promise["promise"], paper.parameters):
         yield "what the certificate names as not protected is not what its promise leaves open"
     promise = _promise(paper)
     if plain(promise.to_dict()) != paper.promise or promise.statement != paper.statement:
@@ -813,6 +813,8 @@ def _derivation(paper: Certificate) -> Iterator[str]:
         )
     if "semantic_k" in promise:
         yield "semantic k-anonymity is promised, which sampling does not keep"
+    if (given["steps"] is None) != (given["search"] == "select"):
+        yield "the parameters are none that the method takes: a walk has steps, and nothing else has"
     most = 1 - 1 / anonymisation.power(_digits(anonymisation, row_delta))[0]
     if not 0 < beta <= most:
         yield "beta is above 1 - e^-epsilon: records were drawn too often"
