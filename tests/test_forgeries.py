@@ -323,7 +323,7 @@ def test_what_is_quoted_from_a_certificate_is_short_and_on_one_line(
 
 # Anything at all
 
-JUNK = [
+JUNK: list[Any] = [
     None, True, False, 0, -1, 1, 2, 10**18, 10**400, -(10**30), 0.5, 1e308, 5e-324, "", "x", "1/0", "1e999999999",
     "1e-999999999", "ln(1)", "9*ln(10)", "nan", "\x00", "\ud800", "*", "../../x", "é" * 99, [], {}, [[]], [{}], {"": None},
     {"is": "x"}, {"is": "k-anonymity", "k": 0}, [1, "a", None], {"a": {"b": {"c": []}}}, "0" * 10_000, "sensitive", "quasi",
