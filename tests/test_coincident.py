@@ -385,7 +385,7 @@ def test_verify_finds_groups_that_are_not_what_is_promised(tmp_path: Path) -> No
     assert "not numbered one by one" in forged(replace(release, table=gap), tmp_path / "d")
     more = {**paper.promise, "models": ["distinct 3-diversity of ill"]}
     words = Coincidence(("distinct 3-diversity of ill",)).statement
-    assert "not those of the parameters" in forged(
+    assert "not among the parameters" in forged(
         release, tmp_path / "e", promise=more, statement=words
     )
     assert any("drawn" in what for what in unchecked(paper))

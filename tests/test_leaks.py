@@ -375,6 +375,8 @@ def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> No
     released = method.release(table).write(tmp_path)
     paper = tmp_path / "certificate.json"
     honest = {key: inner for key, inner in json.loads(paper.read_text()).items() if key != "seal"}
+    assert shoal.verify(paper, released) == []
+    passed = set()
     for place in _places(honest):
         content = json.loads(json.dumps(honest))
         part = content
@@ -382,7 +384,14 @@ def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> No
             part = part[key]
         part[place[-1]] = value
         paper.write_text(_canonical({**content, "seal": _seal(content)}))
-        assert all(isinstance(fault, str) for fault in shoal.verify(paper, released))
+        verdict = shoal.verify(paper, released)
+        lines = [*verdict, *verdict.unchecked]
+        assert lines
+        assert all(isinstance(line, str) and line.isprintable() for line in lines)
+        if not verdict and content != honest:
+            passed.add(place)
+            assert any(place[: len(open_)] == open_ for open_ in verdict.places), place
+    assert len(passed) < 12  # of over fifty
 
 
 # ------------------------------------------------------------------------------ types that a record which stays would change

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attack.semantic import breach
+from shoal.attack.semantic import breach, releases
 from shoal.chance import Chance
 from shoal.methods import noisy_counts
 from shoal.methods.noisy_counts import KDGS, NoisyCounts, noisy
@@ -177,3 +177,35 @@ def test_semantic_k_anonymity_fails_for_a_larger_k(method: Any) -> None:
 def test_a_k_one_too_small_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noisy_counts, "noisy", below_k)
     assert semantic(METHODS["probabilistic"], 2, 2) is not None
+
+
+# Semantic anonymity beside it, by the law of the shipped code
+
+SMALL = Fraction(1, 10**4)
+
+
+def broken(method: NoisyCounts, k: int) -> Any:
+    """The first table of up to three records over two rows that semantic k-anonymity does not protect."""
+    like = _table(pl.DataFrame({"x": ["0", "1"]}))
+    algorithm = releases(method, like, SMALL)
+    return breach(algorithm, [("0",), ("1",)], 3, k, cut=Fraction(1, 100))
+
+
+@pytest.mark.parametrize("definition", ["probabilistic", "standard"])
+def test_noisy_counts_keep_semantic_anonymity_by_their_law(definition: Any) -> None:
+    method = NoisyCounts("ln(4)", "1/5", k=2, definition=definition, counts=True)
+    assert broken(method, 2) is None
+    found = broken(method, 3)  # more than is promised is not kept
+    assert found is not None
+    assert found.database in ((("0",), ("0",)), (("1",), ("1",)))
+    assert "probability" in found.statement
+
+
+@pytest.mark.parametrize("twin", [below_k])
+def test_a_twin_of_noisy_counts_that_releases_smaller_rows_is_caught_by_breach(
+    monkeypatch: pytest.MonkeyPatch, twin: Any
+) -> None:
+    monkeypatch.setattr(noisy_counts, "noisy", twin)
+    found = broken(NoisyCounts("ln(4)", "1/5", k=2, counts=True), 2)
+    assert found is not None
+    assert (len(found.database), found.replaceable) == (1, 0)

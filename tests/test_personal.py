@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from math import ceil, lcm
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from shoal.errors import ColumnError, ParameterError, ShoalError, Stopped, TooLa
 from shoal.hierarchy import Hierarchy
 from shoal.methods import Schema, silent
 from shoal.methods.personal import People, Personal, Wish, exact
-from shoal.methods.personal.crowds import Best, Crowds
+from shoal.methods.personal.crowds import Best, Crowds, Wanted
 from shoal.methods.personal.models import FINEST, Risk, Sum, Worth
 from shoal.privacy.promises import LowestRisk
 from shoal.tables import Table
@@ -423,3 +424,57 @@ def test_weights_of_values_that_no_number_can_be_are_refused_by_their_number() -
     table = shoal.table(pl.DataFrame({"age": [1, 2]}), quasi=["age"], hierarchies={"age": ages})
     with pytest.raises(ParameterError, match="name 1 values that are not in its hierarchy"):
         Personal("0.5", model="harmonic", weights={"age": {"old": 2}}).promise(Schema.of(table))
+
+
+# Logarithms, with integers alone
+
+HALVES = Hierarchy.from_lines(
+    [[str(i), str(i // 2), f"{i // 4} of four", f"{i // 12} of two", "*"] for i in range(24)]
+)
+THIRDS = Hierarchy.from_lines([[f"t{i}", f"u{i // 3}", f"v{i // 9}", "*"] for i in range(27)])
+
+
+def kept_exactly(
+    trees: dict[str, Hierarchy], importance: dict[str, Fraction], share: Fraction, node: Any
+) -> bool:
+    """Whether the first leaf of each column keeps a share of its utility: products of powers, in integers."""
+    scale = lcm(share.denominator, *(one.denominator for one in importance.values()))
+    shown, floor = Fraction(1), Fraction(1)
+    for (name, tree), level in zip(trees.items(), node, strict=True):
+        times = importance.get(name, Fraction(1))
+        whole, leaves = int(tree.cover(tree.height).max()), int(tree.cover(level)[0])
+        shown *= Fraction(whole, leaves) ** int(times * scale * share.denominator)
+        floor *= Fraction(whole) ** int(times * scale * share.numerator)
+    return shown >= floor
+
+
+@given(
+    st.sampled_from([(TOWNS, AGES), (AGES, HALVES), (THIRDS, HALVES), (HALVES, THIRDS, TOWNS)]),
+    st.lists(st.fractions(0, 3, max_denominator=7), min_size=3, max_size=3),
+    st.fractions(0, 1, max_denominator=10),
+)
+@settings(max_examples=200)
+def test_a_floor_of_logarithms_is_kept_exactly_where_it_is_met_exactly(
+    chosen: Any, importances: list[Fraction], share: Fraction
+) -> None:
+    trees = {f"c{j}": tree for j, tree in enumerate(chosen)}
+    importance = dict(zip(trees, importances, strict=False))
+    worth = Worth("log", importance).sum(trees)
+    floor = Wanted.of(worth, worth, share, np.zeros(0, dtype=np.intp)).floor
+    for node in product(*(range(tree.height + 1) for tree in trees.values())):
+        units = sum(int(by[level][0]) for by, level in zip(worth.parts, node, strict=True))
+        assert (units >= floor) == kept_exactly(trees, importance, share, node), node
+
+
+def test_ties_of_logarithms_lower_the_risk() -> None:
+    """Of two columns of eight leaves, 2/5 of the utility are kept exactly by some nodes: they must count."""
+    trees = {"age": AGES, "more": AGES}
+    importance = {"age": Fraction(2, 3), "more": Fraction(1)}
+    worth = Worth("log", importance).sum(trees)
+    floor = ceil(Fraction(2, 5) * worth.most)
+    met = [
+        node
+        for node in product(range(4), repeat=2)
+        if sum(int(by[at][0]) for by, at in zip(worth.parts, node, strict=True)) == floor
+    ]
+    assert met == [(0, 3), (3, 1)]  # 2/3·3 = 2 and 2 of 5 bits

@@ -240,6 +240,7 @@ def test_it_ends_after_its_effort_and_can_be_stopped() -> None:
         people = People.of(Personal("1/2", solver="relaxed", effort=effort), table_of(rows))
         people.solve(Seeded(1), lambda done, total, what: told.append((done, total)))  # noqa: B023
         assert all(done <= total == effort for done, total in told[1:-1])
+        assert bool(told[1:-1]) == (effort > 1)
 
     def stop(done: int, total: int, what: str) -> None:
         if done > 1:

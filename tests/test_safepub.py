@@ -561,3 +561,11 @@ def test_the_certificate_is_read_back_as_it_was(tmp_path: Path) -> None:
     assert found.parameters["epsilon"] == "ln(3)"
     assert found.levels == release.certificate.levels
     assert found.number == release.certificate.number
+
+
+def test_only_the_certificate_of_a_walk_names_steps() -> None:
+    for how, steps in (("select", None), ("walk", 300)):
+        method = SafePub(1, "1e-3", search=how)  # type: ignore[arg-type]
+        paper = method.release(people(100)).certificate
+        assert paper.parameters["steps"] == steps
+        assert ("steps = 300" in str(paper)) == (how == "walk")

@@ -110,7 +110,7 @@ def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words
     "forge",
     [
         {"tables": "100000"},
-        {"version": "9.9", "statement": "Nobody can ever learn anything.", "unprotected": []},
+        {"statement": "Nobody can ever learn anything.", "unprotected": []},
         {"columns": ["hiv"]},
         {"register": "0" * 64},
         {"people": 8.0},
@@ -119,7 +119,7 @@ def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words
 )
 def test_a_forged_certificate_is_found(both: Path, forge: dict[str, Any]) -> None:
     replace(certify("VIEWS.toml"), **forge).write("forged.json")
-    wrong = {f"{part} is not what is found here" for part in forge if part != "version"}
+    wrong = {f"{part} is not what is found here" for part in forge}
     assert wrong <= set(verify("forged.json", "VIEWS.toml"))
 
 
@@ -135,7 +135,7 @@ def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(
         made, shown=[{key: one[key] for key in one if key != "name"} for one in made.shown]
     ).write("unnamed.json")
     assert verify("unnamed.json", "VIEWS.toml") == [
-        "its version, or a name, is none that is written on one line"
+        "a name on the certificate is not one that is written on one line"
     ]
     replace(made, shown=[{**one, "name": "other"} for one in made.shown]).write("named.json")
     assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
@@ -143,15 +143,19 @@ def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(
 
 def test_a_version_or_a_name_that_reads_like_more_is_found(both: Path) -> None:
     made = certify("VIEWS.toml")
-    replace(made, version="9.9\n\nPromise\nNobody learns anything").write("forged.json")
-    assert verify("forged.json", "VIEWS.toml") == [
-        "its version, or a name, is none that is written on one line"
-    ]
+    for version, called in (
+        ("9.9", "Shoal 9.9"),
+        ("9.9\n\nPromise\nNobody learns anything", "an unknown version of Shoal"),
+    ):
+        boast = "Nobody can ever learn anything."
+        replace(made, version=version, statement=boast, unprotected=[]).write("forged.json")
+        (wrong,) = verify("forged.json", "VIEWS.toml")
+        assert wrong.startswith(f"the certificate was written by {called}, and this is")
     replace(
         made, shown=[{**one, "name": "all\n\nNot protected\nnothing"} for one in made.shown]
     ).write("forged.json")
     assert verify("forged.json", "VIEWS.toml") == [
-        "its version, or a name, is none that is written on one line"
+        "a name on the certificate is not one that is written on one line"
     ]
 
 

@@ -28,7 +28,7 @@ from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
 from shoal.tables import Missing, Table, like_a_record, table, wrap
 
-__all__ = ["FORMATS", "Format", "read", "serialise", "write"]
+__all__ = ["FORMATS", "Format", "read", "require_room", "serialise", "write"]
 
 Format = Literal["csv", "parquet", "arrow"]
 
@@ -248,6 +248,12 @@ def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.D
         wanted = _chosen(path, schema.names(), columns)
         rows = cast(int, lazy.select(pl.len()).collect().item())
         _afford(path, sum(rows * (_CELL if schema[name] == pl.String else 8) for name in wanted))
+        if form == "parquet" and columns is None:
+            with (
+                open(path, "rb") as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as all_,
+            ):
+                _afford(path, _unpacked(all_) or 0)
         return lazy.select(pl.selectors.by_name(wanted)).collect()
     except pl.exceptions.DuplicateError as error:
         repeated = re.findall(r"'(.*)'", str(error))
@@ -258,6 +264,123 @@ def _binary(path: Path, size: int, form: str, columns: list[str] | None) -> pl.D
         raise FileError(
             f"{path} cannot be read as {name}: it is damaged, or two columns have one name; write it again"
         ) from None
+
+
+def require_room(content: bytes, form: str, what: str) -> None:
+    """Raise TooLargeError if a table in these bytes would not fit into memory, and FileError if that cannot be found out.
+
+    Whoever wrote the bytes may have meant harm: a Parquet file of a few kilobytes can hold thousands of millions of rows. So
+    its pages are asked, not its summary.
+    """
+    if form == "parquet":
+        needed = _unpacked(content)
+        if needed is None:
+            raise FileError(f"{what} is not a readable Parquet file")
+    elif form == "arrow":
+        lazy = pl.scan_ipc(io.BytesIO(content))
+        rows = cast(int, lazy.select(pl.len()).collect().item())
+        needed = len(content) + rows * len(lazy.collect_schema()) * _CELL
+    else:
+        header, _, rest = content.partition(b"\n")
+        needed = 2 * len(content) + (rest.count(b"\n") + 1) * (header.count(b",") + 1) * _CELL
+    memory.require(needed, f"reading {what}", "use a larger machine")
+
+
+def _unpacked(content: "bytes | mmap.mmap") -> int | None:
+    """Bytes of memory that a Parquet file takes when it is read, by its own pages; None if it is damaged.
+
+    Repeated values take no room in a file, and so do texts that compress well; in memory each value has its place, and each
+    page its whole length.
+    """
+    try:
+        length = int.from_bytes(content[-8:-4], "little")
+        footer, _ = _fields(content, len(content) - 8 - length, 0)
+        needed = 0
+        for group in footer.get(_GROUPS, ()):
+            for chunk in group[_CHUNKS]:
+                about = chunk[_ABOUT]
+                starts = [about[name] for name in (_DICTIONARY, _PAGES) if about.get(name)]
+                at = min(starts, default=0)
+                end, values = at + about[_PACKED], 0
+                while at < end:
+                    page, at = _fields(content, at, 0)
+                    needed += page[_UNPACKED_PAGE]
+                    at += max(page[_PACKED_PAGE], 0)
+                    values += max(
+                        (page[kind].get(1, 0) for kind in _PAGE_KINDS if kind in page), default=0
+                    )
+                needed += _CELL * max(values, about[_VALUES], group[_ROWS])
+        return needed
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
+
+
+# Where things are in the summary and in the pages of a Parquet file, by the numbers of its definition
+_GROUPS, _CHUNKS, _ROWS, _ABOUT = 4, 1, 3, 3
+_VALUES, _PACKED, _PAGES, _DICTIONARY = 5, 7, 9, 11
+_UNPACKED_PAGE, _PACKED_PAGE, _PAGE_KINDS = 2, 3, (5, 7, 8)
+_DEEPEST = 40
+
+
+def _fields(content: "bytes | mmap.mmap", at: int, depth: int) -> tuple[dict[int, Any], int]:
+    """The fields of a structure in Thrift's compact form, by their numbers, and where it ends."""
+    if at < 0 or depth > _DEEPEST:
+        raise ValueError("not a structure")
+    found: dict[int, Any] = {}
+    number = 0
+    while head := content[at]:
+        at += 1
+        if head >> 4:
+            number += head >> 4
+        else:
+            number, at = _signed(content, at)
+        found[number], at = _field(content, at, head & 15, depth)
+    return found, at + 1
+
+
+def _field(content: "bytes | mmap.mmap", at: int, kind: int, depth: int) -> tuple[Any, int]:
+    if kind in (1, 2):  # true, false: the kind is the value
+        return kind == 1, at
+    if kind == 3:
+        return content[at], at + 1
+    if kind in (4, 5, 6):
+        return _signed(content, at)
+    if kind == 7:
+        return None, at + 8
+    if kind == 8:  # a text, of which nothing here depends
+        length, at = _unsigned(content, at)
+        return None, at + length
+    if kind in (9, 10):
+        size, inner = content[at] >> 4, content[at] & 15
+        at += 1
+        if size == 15:
+            size, at = _unsigned(content, at)
+        listed_ = []
+        for _ in range(size):
+            if inner in (1, 2):
+                one, at = content[at] == 1, at + 1
+            else:
+                one, at = _field(content, at, inner, depth + 1)
+            listed_.append(one)
+        return listed_, at
+    if kind == 12:
+        return _fields(content, at, depth + 1)
+    raise ValueError("a kind that Parquet does not use")
+
+
+def _unsigned(content: "bytes | mmap.mmap", at: int) -> tuple[int, int]:
+    number = 0
+    for turn in range(10):
+        byte = content[at + turn]
+        number |= (byte & 127) << 7 * turn
+        if byte < 128:
+            return number, at + turn + 1
+    raise ValueError("a number that does not end")
+
+
+def _signed(content: "bytes | mmap.mmap", at: int) -> tuple[int, int]:
+    number, at = _unsigned(content, at)
+    return number >> 1 ^ -(number & 1), at
 
 
 def _chosen(path: Path, names: Sequence[str], columns: list[str] | None) -> list[str]:

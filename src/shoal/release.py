@@ -41,6 +41,7 @@ __all__ = [
     "assemble",
     "certify",
     "lay_out",
+    "left_open",
     "plain",
     "released",
 ]
@@ -55,6 +56,15 @@ _LAYOUT = 1  # of certificate.json; a change that older readers cannot read make
 _STAR = "*"
 _LONG = (
     20  # characters of a number from which it is rounded for people, and given exactly beside it
+)
+
+_TOGETHER = (
+    "facts about several people together: that groups had to be merged shows that some people of them have the same "
+    "values"
+)
+_AS_SHOWN = (
+    "what several people of a group have together is what the group shows: they cannot all have a value that is there "
+    "less often"
 )
 
 UNPROTECTED: Mapping[str, tuple[str, ...]] = {
@@ -84,7 +94,7 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "and where their ranges end depends on them",
         "people who are in the table several times: each of their records is as hidden as promised, but not what these tell "
         "together",
-        "facts about several people together: that groups had to be merged shows that some people of them have the same values",
+        _TOGETHER,
         "who knows some people's values, or how values go with other columns, learns more about the others of a group",
         "insensitive columns are released as they are, and count as known to nobody",
         "several releases of the same people may tell more together than each alone",
@@ -108,6 +118,17 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "several releases of the same people may tell more together than each alone",
     ),
 }
+
+
+def left_open(promise: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a promise does not protect from, where it is kept by a method with these parameters.
+
+    By permutations within groups nothing is merged by who has which value, so that nothing is told by it.
+    """
+    lines = UNPROTECTED[promise]
+    if parameters.get("rule") != "permutations":
+        return lines
+    return tuple(_AS_SHOWN if line == _TOGETHER else line for line in lines)
 
 
 @dataclass(frozen=True)
@@ -295,12 +316,13 @@ def certify(
     counted: bool = False,
 ) -> Certificate:
     """The certificate of a release of a table by a method (a frozen dataclass with a `name`)."""
+    parameters = {field.name: plain(getattr(method, field.name)) for field in fields(method)}
     return Certificate(
         promise=plain(promise.to_dict()),
         statement=promise.statement,
-        unprotected=list(UNPROTECTED[promise.name]),
+        unprotected=list(left_open(promise.name, parameters)),
         method=method.name,
-        parameters={field.name: plain(getattr(method, field.name)) for field in fields(method)},
+        parameters=parameters,
         columns=[
             *(_column(table, name) for name in released(table)),
             *(

@@ -11,7 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    Context,
+    Decimal,
+    localcontext,
+)
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -21,8 +29,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal import __version__
-from shoal.errors import FileError, ShoalError, listed, plural
+from shoal import __version__, memory
+from shoal.errors import FileError, ShoalError, TooLargeError, listed, plural
+from shoal.files import require_room
 from shoal.hierarchy.ranges import parse
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
@@ -37,10 +46,10 @@ from shoal.privacy.promises import (
     SemanticAnonymity,
     Syntactic,
 )
-from shoal.release import UNPROTECTED, Certificate, plain
+from shoal.release import UNPROTECTED, Certificate, left_open, plain
 from shoal.tables import Table, table
 
-__all__ = ["unchecked", "verify"]
+__all__ = ["Verdict", "unchecked", "verify"]
 
 _SLACK = 1e-9  # relative; logarithms are floats, and a group is only faulted where it clearly fails
 _OF_THE_INPUT = (
@@ -48,18 +57,29 @@ _OF_THE_INPUT = (
     "beta-likeness",
     "delta-disclosure",
 )  # these compare groups with the whole input
-_NONE_OF_SHOAL = (
-    "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be"
-)
-_MALFORMED = (
-    KeyError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    ArithmeticError,
-    IndexError,
-    RecursionError,
-)
+_NOT_VALID = "not a valid Shoal certificate: a part is missing, or is not what it should be"
+_VERSIONS = (__version__,)  # whose certificates this module knows by heart
+_LONGEST_LINE = 1000  # characters of a failure, whatever a file calls its columns
+_LONGEST_NAME = 60  # characters of a name in the words of a promise
+_PER_BYTE = 40  # bytes of memory that a byte of JSON takes at most, as Python objects
+
+Place = tuple[str | int, ...]
+"""Where something is on a certificate, such as ("parameters", "score")."""
+
+
+class Verdict(list[str]):
+    """The failures of a certificate and its table, one line each: equal to [] if nothing is wrong.
+
+    `statement` is the promise in words that are derived from its structure, never quoted; None if something is wrong.
+    `unchecked` says in words what the files cannot show, and `places` where on the certificate that is: whatever lies
+    there, or below, could have been changed unnoticed. Everything else was checked.
+    """
+
+    def __init__(self, failures: Iterable[str] = ()) -> None:
+        super().__init__(failures)
+        self.statement: str | None = None
+        self.unchecked: list[str] = []
+        self.places: list[Place] = []
 
 
 def verify(
@@ -68,30 +88,47 @@ def verify(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     *,
     recipe: str | None = None,
-) -> list[str]:
+) -> Verdict:
     """What does not hold about a certificate and its table, one line each; empty if nothing is wrong.
 
     With `hierarchies` of generalised columns, released values are also looked up among the labels of their levels. With the
-    digest of a `recipe`, the certificate must not name another. What the files alone cannot show is passed over: `unchecked`
-    names it.
+    digest of a `recipe`, the certificate must not name another. What the files alone cannot show is passed over, and listed
+    in the verdict. Whatever the files are, the answer is a verdict.
     """
-    found: list[str] = []
+    from polars.exceptions import PanicException
+
+    verdict, trees = Verdict(), hierarchies or {}
     try:
         paper = _certificate(Path(certificate))
         if recipe is not None and paper.recipe not in (None, recipe):
-            found.append("the recipe is not the one that was followed: their digests differ")
+            verdict.append("the recipe is not the one that was followed: their digests differ")
         further = {
             name: Path(released).with_name(Path(own["name"]).name)
             for name, own in _further(paper).items()
         }
         tables = {name: _read(path) for name, path in further.items()}
-        for fault in _failures(paper, _read(Path(released)), tables, hierarchies or {}):
-            found.append(fault)  # noqa: PERF402  # those found before an error stay
+        unsettled: list[str] = []
+        for fault in _failures(paper, _read(Path(released)), tables, trees, unsettled):
+            verdict.append(fault)  # those found before an error stay
+        if not verdict:
+            verdict.statement = _line(_stated(paper))
+            open_ends = list(_open_ends(paper, trees, recipe, unsettled))
+            verdict.unchecked = [_line(words) for words, _ in open_ends]
+            verdict.places = [place for _, places in open_ends for place in places]
     except ShoalError as error:
-        found.append(str(error))
-    except _MALFORMED:
-        found.append(_NONE_OF_SHOAL)
-    return found
+        verdict.append(str(error))
+    except (Exception, PanicException):  # the files are anybody's: whatever they lead to, they fail
+        verdict.append(_NOT_VALID)
+    verdict[:] = map(_line, verdict)
+    return verdict
+
+
+def _line(text: str) -> str:
+    """A text on one line in which nothing is left that a terminal would obey: names on a certificate may hold anything."""
+    shown = text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}…"
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in shown
+    )
 
 
 def _further(paper: Certificate) -> Mapping[str, Mapping[str, Any]]:
@@ -105,21 +142,24 @@ def _failures(
     content: bytes,
     further: Mapping[str, bytes],
     hierarchies: Mapping[str, Hierarchy],
+    unsettled: list[str],
 ) -> Iterator[str]:
+    """What does not hold; columns whose level the table does not settle are added to `unsettled`."""
     if paper.file is None:
         raise FileError("the certificate belongs to no file; write the release with Release.write")
+    _shaped(paper)
     if paper.private is not True:
         yield "the release was made with a seed, as a test: nothing is promised"
     yield from _words(paper)
-    if (
-        paper.promise["promise"] in _ALGORITHMIC
-        and paper.method not in _ALGORITHMIC[paper.promise["promise"]]
-    ):
+    if paper.promise["promise"] not in _promised_by(paper.method):
         yield f"{paper.promise['promise']} is promised by the method {paper.method!r}, of which that is not known"
+    yield from _left_out(paper)
     known = _known(paper)
     if known:
         yield from _told(paper, known)
         yield from known.derivation(paper)
+    else:
+        yield from _plainly(paper)
     if hashlib.sha256(content).hexdigest() != paper.file["sha256"]:
         yield "the table is not the one that the certificate was written for: their digests differ"
         return
@@ -141,7 +181,9 @@ def _failures(
     if any(column["role"] not in ("quasi", "sensitive", "insensitive") for column in paper.columns):
         yield "a column has a role with which no column is released"
     trees = _trees(paper, hierarchies)
+    yield from _same_trees(paper, hierarchies)
     yield from _labels(found, paper, trees)
+    unsettled += _unsettled(found, paper, trees)
     if not _ordered(found, paper, trees):
         yield "the rows are not in the order of their values: what decides their order instead may tell more than they do"
     if known:
@@ -153,7 +195,6 @@ def _failures(
         yield from _blocks(found, paper, hierarchies)
         return
     if paper.method == "personal":
-        yield from _personal(paper)
         yield from _worth_enough(found, paper, hierarchies)
         return
     groups = _groups(found, paper)
@@ -171,23 +212,79 @@ def unchecked(
     """What a certificate (or its file) says that the released files alone cannot show, and `verify` passes over."""
     paper = certificate if isinstance(certificate, Certificate) else _certificate(Path(certificate))
     try:
-        known = _known(paper)
-        return [
-            *(
-                _called(model)
-                for model in paper.parameters.get("models", ())
-                if not _checkable(model, paper)
-            ),
-            *(
-                [f"the words of its statement, which are those of version {paper.version}"]
-                if paper.version != __version__
-                else ()
-            ),
-            *(known.trusted(paper, hierarchies or {}) if known else ()),
-            *(_personal_trusted(paper, hierarchies or {}) if paper.method == "personal" else ()),
-        ]
-    except _MALFORMED:
-        raise FileError(_NONE_OF_SHOAL) from None
+        return [_line(words) for words, _ in _open_ends(paper, hierarchies or {}, None, ())]
+    except ShoalError:
+        raise
+    except Exception:
+        raise FileError(_NOT_VALID) from None
+
+
+def _open_ends(
+    paper: Certificate,
+    hierarchies: Mapping[str, Hierarchy],
+    recipe: str | None,
+    unsettled: Collection[str],
+) -> Iterator[tuple[str, list[Place]]]:
+    """What is not checked, in words, and where on the certificate that is."""
+    models = list(enumerate(paper.parameters.get("models", ())))
+    yield from ((_called(model), []) for _, model in models if not _checkable(model, paper))
+    known = _known(paper)
+    if known:
+        yield from ((words, []) for words in known.trusted(paper, hierarchies))
+    elif paper.method == "personal":
+        yield from ((words, []) for words in _personal_trusted(paper, hierarchies))
+    elif paper.method == "sampling":
+        yield "that every record was drawn by chance, with that probability, and independently", []
+    bare = [name for name in paper.levels if name not in _trees(paper, hierarchies)]
+    if levels := [name for name in paper.levels if name in bare or name in unsettled]:
+        words = f"the levels of {listed(levels)}: without hierarchies, or with labels that occur at several levels, nothing tells"
+        yield words, [("levels", name) for name in levels]
+    free = [name for name in _free(paper) if name in paper.parameters]
+    if free:
+        words = f"the parameters {listed(free)}: the released files do not depend on them in a way that shows"
+        yield words, [("parameters", name) for name in free]
+    if paper.method == "buckets":
+        yield "how near the bucket sizes are to the best ones", [("derived", "gap_reached")]
+    inside = [
+        ("parameters", "models", at, key)
+        for at, model in models
+        for key in ("hierarchy", "population")
+        if key in model
+    ]
+    own = [
+        ("columns", at, "hierarchy")
+        for at, one in enumerate(paper.columns)
+        if "hierarchy" in one and (one["name"] not in hierarchies or one["hierarchy"] is None)
+    ]
+    if inside or own:
+        yield (
+            "hierarchies and populations by which models of sensitive columns count",
+            [*inside, *own],
+        )
+    yield (
+        f"what the columns are, which the owner declared: {_roles(paper)}",
+        [("columns", at, key) for at in range(len(paper.columns)) for key in ("role", "type")],
+    )
+    numbers: list[Place] = [("number",)]
+    if recipe is None or paper.recipe is None:
+        numbers.append(("recipe",))
+    yield (
+        "the number of the release" + (" and the digest of its recipe" if numbers[1:] else ""),
+        numbers,
+    )
+
+
+def _roles(paper: Certificate) -> str:
+    words = {"quasi": "quasi-identifying", "sensitive": "sensitive", "insensitive": "insensitive"}
+    return ", ".join(
+        f"{_named(one['name'])} is {words[one['role']]}, {_word(one['type'])}"
+        for one in paper.columns
+    )
+
+
+def _named(name: str) -> str:
+    """A name in quotes, and not so long that it could bury what is said."""
+    return repr(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…")
 
 
 def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
@@ -203,23 +300,37 @@ def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
 
 
 def _called(model: Mapping[str, Any]) -> str:
-    return f"{model['is']} ({', '.join(f'{key} = {value}' for key, value in model.items() if key not in ('is', 'hierarchy'))})"
+    given = {key: value for key, value in model.items() if key not in ("is", "hierarchy")}
+    shown = {key: _word(value) for key, value in given.items()}
+    return f"{model['is']} ({', '.join(f'{key} = {value}' for key, value in shown.items())})"
 
 
-def _read(path: Path) -> bytes:
+def _word(value: object) -> str:
+    """A plain word as it is; anything else in quotes, so that it cannot pass for words of this module."""
+    text = str(value)
+    return text if re.fullmatch(r"[\w./-]{1,60}", text) else _named(text)
+
+
+def _read(path: Path, per_byte: int = 1) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            memory.require(per_byte * size, f"reading {path}", "use a larger machine")
+            return file.read()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise FileError(f"cannot read {path}: {reason}") from None
 
 
 def _certificate(path: Path) -> Certificate:
     try:
-        return Certificate.from_json(_read(path).decode("utf-8"))
+        return Certificate.from_json(_read(path, _PER_BYTE).decode("utf-8"))
     except UnicodeDecodeError:
-        raise FileError("the certificate is no text in UTF-8") from None
-    except _MALFORMED:
-        raise FileError(_NONE_OF_SHOAL) from None
+        raise FileError("the certificate is not UTF-8 text") from None
+    except ShoalError:
+        raise
+    except Exception:
+        raise FileError(_NOT_VALID) from None
 
 
 def _frame(content: bytes, certificate: Certificate) -> Any:
@@ -234,8 +345,11 @@ def _frame(content: bytes, certificate: Certificate) -> Any:
     if form not in readers:
         raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
     try:
+        require_room(content, form, "the table")
         return readers[form](content)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+    except TooLargeError:
+        raise
+    except (FileError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise FileError(f"the table is no readable {form} file") from None
 
 
@@ -274,38 +388,205 @@ _PROMISES: dict[str, Callable[..., Promise]] = {
 }
 
 
+def _promise(paper: Certificate) -> Promise:
+    """The promise made anew from its structured parts."""
+    given = paper.promise
+    if given["promise"] == BucketLimits.name:
+        limits = _limits(given["limits"]).keyed(_declared(paper, given["column"]))
+        return BucketLimits(given["column"], limits, given["fakes"])
+    made = _PROMISES[given["promise"]]
+    names = [field.name for field in fields(made)]  # type: ignore[arg-type]
+    return made(**{name: given[name] for name in names if name in given})
+
+
+def _stated(paper: Certificate) -> str:
+    """The promise in words: of its structured parts, with whatever the owner named in quotes where it is not a plain word."""
+    promise = _promise(paper)
+    if isinstance(promise, Syntactic | Coincidence):
+        names = _model_names(
+            [
+                {key: _word(value) if key == "column" else value for key, value in model.items()}
+                for model in paper.parameters["models"]
+            ]
+        )
+        promise = type(promise)(tuple(names))
+    return promise.statement
+
+
 def _words(paper: Certificate) -> Iterator[str]:
     """Whether the statement is that of the promise, as is what is left open, and a syntactic promise that of the models."""
-    if (
-        paper.version == __version__
-        and tuple(paper.unprotected) != UNPROTECTED[paper.promise["promise"]]
-    ):
+    if tuple(paper.unprotected) != left_open(paper.promise["promise"], paper.parameters):
         yield "what the certificate names as not protected is not what its promise leaves open"
-    if paper.promise["promise"] == BucketLimits.name:
-        yield from _limited(paper)
-        return
-    made = _PROMISES[paper.promise["promise"]]
-    names = [field.name for field in fields(made)]  # type: ignore[arg-type]
-    promise = made(**{name: paper.promise[name] for name in names if name in paper.promise})
-    if plain(promise.to_dict()) != paper.promise or (
-        paper.version == __version__ and promise.statement != paper.statement
-    ):
+    promise = _promise(paper)
+    if plain(promise.to_dict()) != paper.promise or promise.statement != paper.statement:
         yield "the certificate's statement is not what its promise says"
+    if isinstance(promise, BucketLimits):
+        yield from _limited(paper)
     if isinstance(promise, Syntactic | Coincidence):
-        known = _model_names(paper.parameters["models"])
+        models = paper.parameters["models"]
+        known = _model_names(models)
         yield from (
             f"{model} is promised, which is not among the parameters"
             for model in promise.models
             if model not in known
         )
+        yield from (
+            f"{model} is among the parameters, and not promised"
+            for model in known
+            if model not in promise.models
+        )
+        hidden = [one["name"] for one in paper.columns if one["role"] == "sensitive"]
+        if unknown := [
+            one["column"] for one in models if one.get("column", None) not in (None, *hidden)
+        ]:
+            yield f"a model is about {listed(unknown)}, which is not a sensitive column of the table"
 
 
-def _model_names(models: Sequence[Mapping[str, Any]]) -> set[str]:
+def _model_names(models: Sequence[Mapping[str, Any]]) -> list[str]:
     given = (
         (model["is"], {key: model[key] for key in model if key not in ("is", "hierarchy")})
         for model in models
     )
-    return {str(MODELS[name](**parameters)) for name, parameters in given}
+    return [str(MODELS[name](**parameters)) for name, parameters in given]
+
+
+# What a certificate is made of, whichever method wrote it
+
+
+def _shaped(paper: Certificate) -> None:
+    """Raise unless every part is of its type, and version, method, promise and format are known."""
+    if paper.version not in _VERSIONS:
+        raise FileError(
+            f"the certificate was written by Shoal {_word(paper.version)}, and this is {__version__}; "
+            "verify it with the version that wrote it"
+        )
+    if paper.method not in _PARAMETERS:
+        raise FileError(
+            f"the certificate names the method {_word(paper.method)}; known are {listed(_PARAMETERS)}"
+        )
+    if paper.promise["promise"] not in UNPROTECTED:
+        raise FileError(
+            f"the certificate promises {_word(paper.promise['promise'])}; known are {listed(UNPROTECTED)}"
+        )
+    texts = [paper.statement, paper.number, *paper.unprotected]
+    texts += [one[key] for one in paper.columns for key in ("name", "role", "type")]
+    levels = list(paper.levels.values())
+    right = (
+        all(type(text) is str for text in texts)
+        and all(
+            isinstance(one, Mapping) for one in (paper.parameters, paper.derived, *paper.columns)
+        )
+        and all(type(level) is int and level >= 0 for level in levels)
+        and isinstance(paper.whole, bool)
+        and all(_lines(one["hierarchy"]) for one in paper.columns if "hierarchy" in one)
+    )
+    forms = [(_FORMS[name], value) for name, value in paper.parameters.items() if name in _FORMS]
+    if not all(form(value) for form, value in forms):
+        raise FileError("the parameters are none that the method takes")
+    names = [one["name"] for one in paper.columns]
+    if not right or len(set(names)) < len(names):
+        raise ValueError("a part of another type, or two columns of one name")
+
+
+def _lines(given: object) -> bool:
+    """Whether this is a hierarchy on a certificate: lines of texts, or nothing if it was made from the rows."""
+    return given is None or (
+        isinstance(given, list)
+        and bool(given)
+        and all(isinstance(line, list) and all(type(one) is str for one in line) for line in given)
+    )
+
+
+def _numeric(given: object) -> bool:
+    """Whether this is a number, or numbers by names."""
+    if isinstance(given, Mapping):
+        return all(map(_numeric, given.values()))
+    return given is None or (
+        type(given) in (int, float, str) and re.fullmatch(_NUMBER, str(given)) is not None
+    )
+
+
+def _one_of(*known: object) -> Callable[[object], bool]:
+    return lambda given: any(given is one or (type(given) is str and given == one) for one in known)
+
+
+def _named_list(given: object) -> bool:
+    return isinstance(given, list) and all(
+        type(one) is str or (isinstance(one, list) and all(type(name) is str for name in one))
+        for one in given
+    )
+
+
+_FORMS: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(
+        ("importance", "floor", "ceiling", "split", "weights", "suppression", "pull", "steps"),
+        _numeric,
+    ),
+    **dict.fromkeys(
+        ("effort", "power", "looked_at", "gap", "seconds", "largest", "within"), _numeric
+    ),
+    **dict.fromkeys(("relaxed", "local", "associations"), _one_of(True, False)),
+    "counts": _one_of(True, False),
+    "classes": _named_list,
+    "items": _named_list,
+    "path": lambda given: given is None or _named_list(given),
+    "score": _one_of(
+        "granularity", "intensity", "discernibility", "entropy", "groups", "classification"
+    ),
+    "search": _one_of("select", "walk"),
+    "suppressed": _one_of("drop", "star"),
+    "splits": _one_of("median", "middle"),
+    "public": _one_of(None, "Table"),
+    "register": _one_of(None, "Table"),
+    "choice": lambda given: given is None or type(given) is str,
+    "loss": lambda given: type(given) is str or (isinstance(given, Mapping) and "is" in given),
+    "wishes": lambda given: (
+        isinstance(given, Mapping)
+        and all(
+            isinstance(wish, Mapping)
+            and wish.keys() == {"is", "utility", "weights"}
+            and wish["is"] == "Wish"
+            and _numeric(wish["utility"])
+            and _numeric(wish["weights"])
+            for wish in given.values()
+        )
+    ),
+}
+"""Of parameters that nothing else is checked against: what they may be at all."""
+
+
+def _left_out(paper: Certificate) -> Iterator[str]:
+    """Whether the certificate says of the method what is true: that some record may be left out, or none is."""
+    given = paper.parameters
+    whole = paper.method in ("disclosure", "personal") or (
+        paper.method == "mondrian" and given["splits"] == "median"
+    )
+    if paper.method == "optimal":
+        whole = given["suppressed"] == "star" or not _number(given["suppression"])
+    if paper.whole and not whole:
+        yield "the certificate says that no record was left out, though some may be"
+    if whole and not paper.whole:
+        yield "the certificate says that records were left out, which its method does not do"
+
+
+def _plainly(paper: Certificate) -> Iterator[str]:
+    """Whether the certificate of a method that people compare with says what its parameters say, and no more."""
+    given, quasi = paper.parameters, _quasi(paper)
+    yield from _nothing_else(paper, _PARAMETERS[paper.method], "")
+    if paper.method == "sampling" and _number(given["probability"]) != _number(
+        paper.promise["share"]
+    ):
+        yield "the probability of the promise is not that of the parameters"
+    if paper.levels.keys() != (set(quasi) if paper.method == "optimal" else set()):
+        yield "the certificate does not give a level for every generalised column, and for no other"
+    if paper.method == "optimal":
+        for name, level in paper.levels.items():
+            if not given["floor"].get(name, 0) <= level <= given["ceiling"].get(name, level):
+                yield f"column {name!r} is at level {level}, which the parameters do not allow"
+    if paper.method == "mondrian" and given["ranges"] not in ("boundary", "observed"):
+        yield "the parameters are none that the method takes"
+    if paper.method == "personal":
+        yield from _personal(paper)
 
 
 # Labels and order
@@ -334,6 +615,29 @@ def _trees(
     return found
 
 
+def _same_trees(paper: Certificate, given: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether hierarchies at hand are those on the certificate, of columns of which it has them."""
+    for column in paper.columns:
+        if column["name"] in given and column.get("hierarchy"):
+            kind = Kind(column["type"])
+            on_it = Hierarchy.from_lines(column["hierarchy"], kind)
+            if given[column["name"]].of_kind(kind).lines() != on_it.lines():
+                yield f"the hierarchy of column {column['name']!r} is not the one on the certificate"
+
+
+def _unsettled(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> list[str]:
+    """The columns whose released values are labels of several levels, so that their level does not show."""
+    fits = {
+        name: [
+            level
+            for level in range(tree.height + 1)
+            if min(_places(found, paper, name, tree, level), default=0) >= 0
+        ]
+        for name, tree in trees.items()
+    }
+    return [name for name, levels in fits.items() if len(levels) > 1]
+
+
 def _labels(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
     for name, tree in trees.items():
         level = paper.levels[name]
@@ -345,10 +649,12 @@ def _labels(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) ->
             yield f"the hierarchy of column {name!r} was made from rows of a table, and no budget pays for what it tells"
 
 
-def _places(found: Table, paper: Certificate, name: str, tree: Hierarchy) -> list[int]:
-    """Of every key of a released column its place among the labels of its level, -1 if it is none."""
-    kind = next(Kind(column["type"]) for column in paper.columns if column["name"] == name)
-    labels = tree.labels[paper.levels[name]]
+def _places(
+    found: Table, paper: Certificate, name: str, tree: Hierarchy, level: int | None = None
+) -> list[int]:
+    """Of every key of a released column its place among the labels of its level, or another; -1 if it is none."""
+    kind = _declared(paper, name)
+    labels = tree.labels[paper.levels[name] if level is None else level]
     if paper.method == "columns" and "" not in labels:
         labels = (*labels, "")  # what is null stays so at the root
     if paper.parameters.get("suppressed") == "star" and "*" not in labels:
@@ -411,7 +717,9 @@ def _acyclic(steps: npt.NDArray[np.int64]) -> bool:
 
 
 _STEPS = 400_000  # of the sum that k is checked by: about a second
+_MOST_GROUPS = 5000  # of columns, whose composition is a sum of as many terms
 _LARGEST = 1000  # the largest ε that says anything
+_GRAIN = Fraction(1, 1 << 64)  # β is a multiple of it
 _CLEARLY = Fraction(1, 10**30)  # relative; sums have far more digits
 _NUMBER = r"[0-9]{1,400}(?:/[0-9]{1,400}|(?:\.[0-9]{1,400})?(?:e-[0-9]{1,3})?)"  # so long that it cannot fill the memory
 _EPSILON = re.compile(
@@ -503,43 +811,64 @@ def _derivation(paper: Certificate) -> Iterator[str]:
         yield f"the parts of epsilon do not add up to {promise['epsilon']}" + (
             f" over {rows} rows" if rows > 1 else ""
         )
-    if not 0 < beta <= 1 - 1 / anonymisation.power(_digits(anonymisation, row_delta))[0]:
+    if "semantic_k" in promise:
+        yield "semantic k-anonymity is promised, which sampling does not keep"
+    if (given["steps"] is None) != (given["search"] == "select"):
+        yield "the parameters are none that the method takes: a walk has steps, and nothing else has"
+    most = 1 - 1 / anonymisation.power(_digits(anonymisation, row_delta))[0]
+    if not 0 < beta <= most:
         yield "beta is above 1 - e^-epsilon: records were drawn too often"
-    elif _last(beta, anonymisation, row_delta) - k <= _STEPS and not _enough(
-        k, beta, anonymisation, row_delta, definition
-    ):
-        yield f"k = {k} is too small for this epsilon, delta and beta"
+    elif beta + _GRAIN <= most or beta % _GRAIN:
+        yield "beta is not the largest chance that epsilon allows: it was not derived from it"
+    elif _last(beta, anonymisation, row_delta) - k <= _STEPS:
+        if not _enough(k, beta, anonymisation, row_delta, definition):
+            yield f"k = {k} is too small for this epsilon, delta and beta"
+        clearly = row_delta * (1 - 10**10 * _CLEARLY)
+        if k > 1 and _enough(k - 1, beta, anonymisation, clearly, definition):
+            yield f"k = {k} is larger than this epsilon, delta and beta ask for: it was not derived from them"
 
 
 def _told(paper: Certificate, known: "_Checks") -> Iterator[str]:
-    """Whether the certificate tells only what it may, and promises what its method promises."""
-    if paper.promise["promise"] != known.promise:
-        raise FileError(
-            f"the method {paper.method!r} promises {known.promise}, the certificate something else"
-        )
-    parts = (("parameters", known.parameters), ("derived", known.derived))
+    """Whether the certificate tells only what it may."""
+    yield from _nothing_else(paper, known.parameters, known.derived)
+
+
+def _nothing_else(paper: Certificate, parameters: str, derived: str) -> Iterator[str]:
+    """Whether the certificate has the parts that its method writes, and nothing besides."""
+    parts = (("parameters", parameters), ("derived", derived))
     if unknown := [
         name for part, names in parts for name in getattr(paper, part) if name not in names.split()
     ]:
         yield f"the certificate tells {listed(unknown)}, and what that says about the rows is not known"
+    if absent := [name for name in parameters.split() if name not in paper.parameters]:
+        yield f"the certificate does not tell {listed(absent)}, which its method has"
     extra = {
         name
         for one in paper.columns
         for name in one
         if name not in ("name", "role", "type", "hierarchy", "table")
     }
-    extra |= {
-        name for name in paper.file or () if name not in ("name", "sha256", "format", "further")
-    }
     extra |= paper.levels.keys() - {one["name"] for one in paper.columns}
     if (
         extra
+        or (paper.file or {}) != _filed(paper)
         or not re.fullmatch("[0-9a-f]{32}", paper.number)
         or not re.fullmatch("[0-9a-f]{64}|", paper.recipe or "")
     ):
         yield "the certificate tells more of its columns, its file or itself than what they are called and made of"
-    if paper.whole and paper.method != "disclosure":  # which leaves none out
-        yield "the certificate says that no record was left out, though some may be"
+
+
+def _filed(paper: Certificate) -> dict[str, Any]:
+    """The part about files as it is written: `Release.write` calls them by what they hold, and no other way."""
+    own = paper.file or {}
+    form, digest = own["format"], r"[0-9a-f]{64}"
+
+    def told(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        right = re.fullmatch(digest, given["sha256"]) is not None
+        return {"name": f"{name}.{form}", "sha256": given["sha256"] if right else None}
+
+    further = {name: told(name, one) for name, one in own.get("further", {}).items()}
+    return {**told("release", own), "format": form, **({"further": further} if further else {})}
 
 
 def _promised(paper: Certificate) -> Iterator[str]:
@@ -572,12 +901,33 @@ def _promised(paper: Certificate) -> Iterator[str]:
     if derived["rows"] != rows or (rows > 1 and not given["unit"]):
         yield "how many rows a person may have differs between the parameters, what was derived from them, and the unit"
     row = epsilon.times(Fraction(1, rows))
-    if (
-        row_delta != delta
-        if rows == 1 or not delta
-        else not _grouped(epsilon, row, row_delta, delta)
-    ):
+    if row_delta != delta if rows == 1 or not delta else row_delta > delta:
         yield f"the delta of a row is too large for {plural(rows, 'row')}"
+    elif rows > 1 and delta:
+        if not _grouped(epsilon, row, row_delta, delta):
+            yield f"the delta of a row is too large for {plural(rows, 'row')}"
+        elif _grouped(epsilon, row, _next(row_delta, 12), delta):
+            yield f"the delta of a row is not the one that {plural(rows, 'row')} ask for"
+
+
+def _next(number: Fraction, digits: int) -> Fraction:
+    """The next larger decimal with so many significant digits; the number itself must be one, or it is no derived one."""
+    with _precision(digits) as exactly:
+        found = _decimal(number)
+        if Fraction(found) != number:
+            raise ValueError("more digits than a derived number has")
+        return Fraction(exactly.next_plus(found))
+
+
+def _scaled(epsilon: _Epsilon, share: int) -> Fraction:
+    """share / ε, rounded up to six digits: the scale of noise that keeps ε."""
+    exact = share / (epsilon.factor if epsilon.base is None else Fraction(epsilon.value(60)))
+    return _rounded(exact, 6, ROUND_CEILING)
+
+
+def _rounded(number: Fraction, digits: int, to: str) -> Fraction:
+    with localcontext(Context(prec=digits, rounding=to, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        return Fraction(_decimal(number))
 
 
 def _whole(number: object) -> int:
@@ -731,9 +1081,10 @@ def _noisy_derivation(paper: Certificate) -> Iterator[str]:
     share = (
         2 if derived["k"] is not None else 1
     )  # half of ε is for the noise where the other half is for what is withheld
-    with _precision(60):
-        if _number(derived["scale"]) < share / Fraction(row.value(50)) * (1 - _CLEARLY):
-            yield "the noise is narrower than epsilon asks for"
+    if _number(derived["scale"]) < _scaled(row, share):
+        yield "the noise is narrower than epsilon asks for"
+    elif _number(derived["scale"]) > _scaled(row, share):
+        yield "the noise is wider than epsilon asks for: it was not derived from it"
     if derived["k"] != given["k"] or (derived["k"] is None) != (_number(promise["delta"]) == 0):
         yield "k is not that of the parameters, or does not go with delta"
     if promise.get("semantic_k") != (None if given["unit"] else derived["k"]):
@@ -887,12 +1238,16 @@ def _columns_derivation(paper: Certificate) -> Iterator[str]:
     one, delta = _Epsilon.of(derived["epsilon_group"]), _number(derived["delta_group"])
     if _composed(one, delta, most, parts[1]) > _number(derived["delta"]) * (1 + _CLEARLY):
         yield f"{plural(most, 'group')} of columns spend more together than there is"
+    elif delta != _delta_of_group(one, most, parts[1], _number(derived["delta"])):
+        yield "the delta of a group is not the one that its epsilon leaves"
     if derived["composition"] != (
         "sum" if one.times(Fraction(most)).equals(parts[1]) else "optimal"
     ):
         yield "the groups' parts of epsilon are not composed as the certificate says"
-    if _number(derived["scale"]) < 2 / Fraction(one.value(50)) * (1 - _CLEARLY):
+    if _number(derived["scale"]) < _scaled(one, 2):
         yield "the noise is narrower than the epsilon of a group asks for"
+    elif _number(derived["scale"]) > _scaled(one, 2):
+        yield "the noise is wider than the epsilon of a group asks for: it was not derived from it"
     if derived["half"] != _half(one, delta, derived["k"], "standard"):
         yield "from how many records on a projection is rather released than not does not follow from epsilon, delta and k"
 
@@ -900,8 +1255,20 @@ def _columns_derivation(paper: Certificate) -> Iterator[str]:
 def _schema_follows(paper: Certificate) -> Iterator[str]:
     """Whether the schema is the one that was given, or may be one that was computed as the parameters say."""
     given, schema = paper.parameters, paper.derived["schema"]
-    if not schema or not all(
-        group and all(isinstance(name, str) for name in group) for group in schema
+    long = given["person"] is not None
+    if long != (given["item"] is not None) or (
+        not long and (given["value"] is not None or given["items"])
+    ):
+        yield "a person goes with an item, and items and values go with both"
+    if (long and (given["unit"] is not None or given["rows"] != 1)) or (
+        given["schema"] is not None
+        and (given["public"], given["buying"], list(given["groups"])) != (None, None, [])
+    ):
+        yield "the parameters are none that the method takes"
+    if (
+        not schema
+        or len(schema) > _MOST_GROUPS
+        or not all(group and all(isinstance(name, str) for name in group) for group in schema)
     ):
         raise ValueError("no schema")
     sets = [frozenset(group) for group in schema]
@@ -935,7 +1302,7 @@ def _schema_follows(paper: Certificate) -> Iterator[str]:
 
 def _composed(one: _Epsilon, delta: Fraction, times: int, at: _Epsilon) -> Fraction:
     """The δ at some ε of so many releases that each keep another ε and δ: the worst are flips of a coin, and failures."""
-    digits = 60 + 2 * _digits(one, delta) + times
+    digits = 60 + 2 * _digits(one, delta or Fraction(1, 10**40)) + times
     with _precision(digits):
         step, goal = one.value(digits), at.value(digits)
         heads = 1 / (1 + (-step).exp())
@@ -951,6 +1318,14 @@ def _composed(one: _Epsilon, delta: Fraction, times: int, at: _Epsilon) -> Fract
                 )
         kept = (1 - _decimal(delta)) ** times * (1 - lost)
         return Fraction(1 - kept)
+
+
+def _delta_of_group(one: _Epsilon, times: int, at: _Epsilon, delta: Fraction) -> Fraction:
+    """What the coins leave of δ, in equal parts: both rounded to twelve digits, to the safe side."""
+    lost = Fraction(0)
+    if not one.times(Fraction(times)).equals(at):
+        lost = _rounded(_composed(one, Fraction(0), times, at), 12, ROUND_CEILING)
+    return _rounded((delta - lost) / ((1 - lost) * times), 12, ROUND_FLOOR)
 
 
 def _columns_released(
@@ -1097,7 +1472,10 @@ def _pairs(
 
 
 def _declared(paper: Certificate, name: str) -> Kind:
-    return next(Kind(column["type"]) for column in paper.columns if column["name"] == name)
+    for column in paper.columns:
+        if column["name"] == name:
+            return Kind(column["type"])
+    raise FileError(f"the certificate has no column {_named(str(name))}, of which it tells")
 
 
 def _integers(found: Table, name: str) -> npt.NDArray[np.int64]:
@@ -1128,16 +1506,9 @@ def _columns_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -
 
 
 def _limited(paper: Certificate) -> Iterator[str]:
-    """Whether the statement is that of the promise, and its limits are those of the parameters."""
+    """Whether the limits of the promise are those of the parameters."""
     promise, given = paper.promise, paper.parameters
     kind = _declared(paper, promise["column"])
-    again = BucketLimits(
-        promise["column"], _limits(promise["limits"]).keyed(kind), promise["fakes"]
-    )
-    if plain(again.to_dict()) != promise or (
-        paper.version == __version__ and again.statement != paper.statement
-    ):
-        yield "the certificate's statement is not what its promise says"
     asked = BucketLimits(given["column"], _limits(given["limits"]).keyed(kind), given["fakes"])
     if plain(asked.to_dict()) != promise:
         yield "column, limits or fakes of the promise are not those of the parameters"
@@ -1413,8 +1784,6 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
         or any(model["is"] == "delta-presence" for model in given["models"])
     ):
         yield "the parameters are none that the method takes"
-    if set(paper.promise["models"]) != _model_names(given["models"]):
-        yield "the models of the promise are not those of the parameters"
 
 
 def _coincident_groups(
@@ -1552,8 +1921,6 @@ def _disclosure_derivation(paper: Certificate) -> Iterator[str]:
         or (given["rule"] == "permutations" and set(models) - set(_UNEVEN))
     ):
         yield "the parameters are none that the method takes"
-    if set(paper.promise["models"]) != _model_names(given["models"]) or paper.whole is not True:
-        yield "the models of the promise are not those of the parameters, or records were left out, which the method does not"
     if paper.levels.keys() != (set() if given["local"] else set(quasi)):
         yield "levels are named for groups that have their own, or not for all columns"
     elif not given["local"] and given["path"] is not None and paper.levels not in _path(paper, {}):
@@ -1651,15 +2018,13 @@ def _disclosure_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]
 def _personal(paper: Certificate) -> Iterator[str]:
     """Whether the promise is that of the parameters."""
     given, promise = paper.parameters, paper.promise
-    if (
-        promise["promise"] != LowestRisk.name
-        or paper.levels
-        or paper.derived
-        or paper.whole is not True
-    ):
-        raise FileError(
-            "personal generalisation has its own promise, no levels for all records, and leaves none out"
-        )
+    known = {
+        "solver": ("exact", "genetic", "lagrangian", "relaxed"),
+        "measure": ("leaves", "log", "depth"),
+        "model": ("fixed", "uniform", "harmonic"),
+    }
+    if any(given[name] not in values for name, values in known.items()):
+        yield "the parameters are none that the method takes"
     floors = [
         given["utility"],
         *(wish["utility"] for wish in given["wishes"].values() if wish["utility"] is not None),
@@ -1732,6 +2097,7 @@ class _Checks:
     derivation: Callable[[Certificate], Iterator[str]]
     released: Callable[[Table, Certificate, Mapping[str, Hierarchy]], Iterator[str]]
     trusted: Callable[[Certificate, Mapping[str, Hierarchy]], Iterator[str]]
+    free: str = ""  # parameters that the files do not settle
 
 
 _KNOWN = {
@@ -1742,6 +2108,7 @@ _KNOWN = {
         _derivation,
         _released,
         _taken_on_trust,
+        "score importance floor ceiling classes search steps",
     ),
     "noisy-counts": _Checks(
         "differential privacy",
@@ -1761,6 +2128,7 @@ _KNOWN = {
         _columns_derivation,
         _columns_released,
         _columns_trusted,
+        "groups items looked_at",
     ),
     "buckets": _Checks(
         BucketLimits.name,
@@ -1769,6 +2137,7 @@ _KNOWN = {
         _buckets_derivation,
         _nothing_more,
         _buckets_trusted,
+        "solver largest gap seconds within associations",
     ),
     "coincident": _Checks(
         Coincidence.name,
@@ -1777,6 +2146,7 @@ _KNOWN = {
         _coincident_derivation,
         _coincident_groups,
         _coincident_trusted,
+        "size scheme depth order ranges spare",
     ),
     "disclosure": _Checks(
         Coincidence.name,
@@ -1785,6 +2155,7 @@ _KNOWN = {
         _disclosure_derivation,
         _disclosure_groups,
         _disclosure_trusted,
+        "path rule local floor",
     ),
     "mondrian": _Checks(
         "semantic anonymity",
@@ -1795,15 +2166,54 @@ _KNOWN = {
         _splits_trusted,
     ),
 }
-_ALGORITHMIC = {
-    promise: [name for name, checks in _KNOWN.items() if checks.promise == promise]
-    for promise in (
-        "differential privacy",
-        "semantic anonymity",
-        BucketLimits.name,
-        Coincidence.name,
-    )
+_PLAIN = {
+    "optimal": (
+        "models loss suppression floor ceiling suppressed",
+        "loss suppression floor ceiling suppressed",
+    ),
+    "mondrian": ("models relaxed ranges splits", "relaxed ranges"),
+    "sampling": ("probability", ""),
+    "personal": (
+        "utility solver measure model weights importance choice wishes register effort pull power",
+        "weights importance choice wishes effort pull power",
+    ),
 }
+"""Of methods that people compare with: their parameters, and which of these the files do not settle."""
+
+_PARAMETERS = {
+    **{name: parameters for name, (parameters, _) in _PLAIN.items()},
+    **{name: checks.parameters for name, checks in _KNOWN.items()},
+}
+"""Every method that may be on a certificate, and its parameters."""
+
+
+def _promised_by(method: str) -> tuple[str, ...]:
+    """What a method may promise."""
+    own = (_KNOWN[method].promise,) if method in _KNOWN else ()
+    plainly = {
+        "optimal": Syntactic.name,
+        "mondrian": Syntactic.name,
+        "sampling": Sampled.name,
+        "personal": LowestRisk.name,
+    }
+    return (*own, *([plainly[method]] if method in plainly else []))
+
+
+def _free(paper: Certificate) -> Iterator[str]:
+    """The parameters that the files do not settle."""
+    known, given = _known(paper), paper.parameters
+    yield from (known.free if known else _PLAIN[paper.method][1]).split()
+    if paper.method == "safepub" and paper.derived["epsilon_search"] is None:
+        yield "split"
+    if paper.method == "personal" and given["wishes"]:
+        yield "utility"  # which that of a wish may be below
+    if paper.method == "columns" and paper.derived["most"] == len(paper.derived["schema"]):
+        yield "most"
+    schema = given.get("schema")
+    if schema and len({frozenset(group) for group in schema}) < len(schema):
+        yield "schema"  # equal groups are released once
+    if "counts" in given and any(one["name"] == "count" for one in paper.columns):
+        yield "counts"  # a column of that name may be the table's own
 
 
 def _known(paper: Certificate) -> _Checks | None:

@@ -1,8 +1,8 @@
 """The checker of semantic (k, ε)-anonymity: is there a table, and someone in it, whom the output gives away?
 
 Li, Li: Microdata publishing with algorithmic privacy guarantees, definition 4. It takes the exact law of an
-algorithm's outputs and tries every table over a small domain. Exhaustive, so for small cases; proofs for all tables are in
-docs/proofs/semantic.md.
+algorithm's outputs, in fractions or in the intervals of `coins`, and tries every table over a small domain. Exhaustive, so for
+small cases; proofs for all tables are in docs/proofs/semantic.md.
 """
 
 from collections import Counter
@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 
 import narwhals as nw
 
+from shoal.attack.coins import ONE, ZERO, Interval, law, point
 from shoal.chance import Chance
 from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError
 from shoal.methods import Method
 from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, printed, whole
+from shoal.privacy.exact import Exact, fraction, printed, whole
 from shoal.tables import Table, table
 
 __all__ = ["Breach", "Shown", "breach", "releases"]
@@ -29,7 +30,7 @@ LARGEST = 100_000  # tables worth trying one by one
 
 Row: TypeAlias = Hashable
 Database: TypeAlias = tuple[Row, ...]
-Law: TypeAlias = Mapping[Any, Fraction | int]
+Law: TypeAlias = Mapping[Any, Fraction | int | Interval]
 Algorithm: TypeAlias = Callable[[Any], Law | Hashable]
 """From rows to the probability of every output, exactly; or, where nothing is drawn, to the output itself."""
 
@@ -70,12 +71,17 @@ def breach(
     epsilon: Epsilon | Exact = 0,
     *,
     fewest: int = 1,
+    cut: Exact = 0,
 ) -> Breach | None:
     """The first table of `fewest` to so many records over a domain in which a record is not protected; None if there is none.
 
     A record is protected if its removal changes no output's probability by more than a factor e^ε, or if the same holds of
     its replacement by a copy of each of at least k − 1 other records of the table. Tables are tried from the smallest on,
     and are handed over in the order of the domain. Where e^ε is irrational it is rounded down: what is found to hold, holds.
+
+    A law may be one of `coins.law`, in intervals: then a breach is found where probabilities are surely apart, which for
+    intervals of 10⁻⁸⁰ is where they are. Outputs without end have to be cut: `cut` is how much of a law may be missing, and
+    what one law misses counts as anything up to that.
 
     >>> print(breach(lambda rows: rows * 2, ["Ann"], 2, 2).statement)
     no semantic 2-anonymity: of the records ['Ann'], the record 'Ann' matters. The output ('Ann', 'Ann') has probability 1 \
@@ -96,13 +102,14 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
         )
     factor = None if epsilon in (0, "0") else Epsilon.of(epsilon)
     growth = Fraction(1) if factor is None else factor.exponential()[0]
-    law = cache(lambda database: _law(algorithm(database)))
+    missing = fraction(cut, "cut", 0, 1)
+    known = cache(lambda database: _law(algorithm(database), missing))
     for size in range(whole(fewest, "fewest"), records + 1):
         for database in combinations_with_replacement(domain, size):
-            counts, own = Counter(database), law(database)
+            counts, own = Counter(database), known(database)
             for record in counts:
                 rest = counts - Counter([record])
-                without = law(_laid_out(rest, domain))
+                without = known(_laid_out(rest, domain))
                 output = _apart(own, without, growth)
                 if output is None:
                     continue
@@ -110,41 +117,72 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
                     often
                     for other, often in rest.items()
                     if other == record
-                    or _apart(own, law(_laid_out(rest + Counter([other]), domain)), growth) is None
+                    or _apart(own, known(_laid_out(rest + Counter([other]), domain)), growth)
+                    is None
                 )
                 if replaceable < k - 1:
                     (told,) = output
-                    present, absent = Fraction(own.get(told, 0)), Fraction(without.get(told, 0))
+                    present, absent = _told(own, told), _told(without, told)
                     return Breach(database, record, k, factor, told, present, absent, replaceable)
     return None
 
 
-def _law(given: Law | Hashable) -> Law:
+@dataclass(frozen=True)
+class _Law:
+    """The probability of every output, and how much is missing of all of them."""
+
+    weights: Mapping[Any, Interval]
+    missing: Fraction
+
+    def get(self, output: Hashable) -> Interval:
+        return self.weights.get(output, Interval(Fraction(0), self.missing))
+
+
+def _law(given: Law | Hashable, cut: Fraction) -> _Law:
     if not isinstance(given, Mapping | Hashable):
         raise ParameterError(
             f"an algorithm gives a {type(given).__name__}, which cannot be looked up; give a tuple or a text"
         )
     if not isinstance(given, Mapping):
-        return {given: Fraction(1)}
+        return _Law({given: ONE}, Fraction(0))
+    weights = {
+        output: weight if isinstance(weight, Interval) else point(weight)
+        for output, weight in given.items()
+        if isinstance(weight, int | Fraction | Interval)
+    }
+    least = sum((weight.low for weight in weights.values()), Fraction(0))
+    most = sum((weight.high for weight in weights.values()), Fraction(0))
+    rounded = any(weight.low < weight.high for weight in weights.values())
     if (
-        not all(isinstance(weight, int | Fraction) and weight >= 0 for weight in given.values())
-        or sum(given.values()) != 1
+        len(weights) < len(given)
+        or any(weight.low < 0 for weight in weights.values())
+        or not (least <= 1 <= most + cut)
+        or (not rounded and not cut and least != 1)
     ):
         raise ParameterError(
-            "the probabilities of an algorithm's outputs are fractions of at least 0 that sum to 1, exactly"
+            "the probabilities of an algorithm's outputs are fractions of at least 0 that sum to 1, exactly; give `cut` "
+            "where some are left out"
         )
-    return given
+    return _Law(weights, 1 - least if cut else Fraction(0))
+
+
+def _told(law: _Law, output: Hashable) -> Fraction:
+    """A probability for people: itself, or twelve digits of it."""
+    weight = law.weights.get(output, ZERO)
+    if weight.low == weight.high:
+        return weight.low
+    return Fraction(round((weight.low + weight.high) / 2 * 10**12), 10**12)
 
 
 def _laid_out(counts: Counter[Row], domain: Sequence[Row]) -> Database:
     return tuple(row for row in domain for _ in range(counts[row]))
 
 
-def _apart(one: Law, other: Law, growth: Fraction) -> tuple[Hashable] | None:
-    """The first output of which the probabilities differ by more than a factor, in either direction; 0 and 0 do not."""
-    for output in (*one, *other):
-        a, b = one.get(output, 0), other.get(output, 0)
-        if a > growth * b or b > growth * a:
+def _apart(one: _Law, other: _Law, growth: Fraction) -> tuple[Hashable] | None:
+    """The first output of which the probabilities surely differ by more than a factor, in either direction."""
+    for output in (*one.weights, *other.weights):
+        a, b = one.get(output), other.get(output)
+        if a.low > growth * b.high or b.low > growth * a.high:
             return (output,)
     return None
 
@@ -161,13 +199,20 @@ class Shown:
         return str(list(self.rows))
 
 
-def releases(method: Method, like: Table) -> Callable[[Database], Shown]:
-    """What a method that draws nothing shows of rows, as an algorithm for `breach`; the schema is that of a table.
+def releases(method: Method, like: Table, cut: Exact | None = None) -> Callable[[Database], Any]:
+    """What a method shows of rows, as an algorithm for `breach`; the schema is that of a table.
 
-    A row is a tuple of the values of all columns, in the table's order.
+    A row is a tuple of the values of all columns, in the table's order. For a method that draws, give a `cut`: the law of
+    all it can show, but for outcomes whose draws are less likely than that. Give `breach` a somewhat larger one.
     """
+    smallest = None if cut is None else fraction(cut, "cut", 0, 1)
 
-    def algorithm(database: Database) -> Shown:
+    def algorithm(database: Database) -> Any:
+        if smallest is None:
+            return shown_by(database, _Nothing())
+        return law(lambda chance: shown_by(database, chance), cut=smallest)
+
+    def shown_by(database: Database, chance: Chance) -> Shown:
         columns = {name: [row[j] for row in database] for j, name in enumerate(like.names)}  # type: ignore[index]
         frame = nw.from_dict(
             columns, schema=like.frame.schema, backend=like.frame.implementation
@@ -179,7 +224,7 @@ def releases(method: Method, like: Table) -> Callable[[Database], Shown]:
             frame, **roles, hierarchies=like.hierarchies, types=like.types, missing=like.missing
         )
         try:
-            release = method.release(given, _Nothing())
+            release = method.release(given, chance)
         except InfeasibleError:
             return Shown((), (), "")  # that there is no release is seen too
         shown = nw.from_native(release.table, eager_only=True)
@@ -197,7 +242,8 @@ class _Nothing(Chance):
 
     def bytes(self, size: int) -> bytes:
         raise InternalError(
-            "the method draws random numbers: give `breach` the law of what it releases, not one release"
+            "the method draws random numbers: give `breach` the law of what it releases, not one release; `releases` with "
+            "a `cut` makes it"
         )
 
     def number(self) -> str:

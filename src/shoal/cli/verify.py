@@ -45,42 +45,42 @@ def verify(
     """
     from shoal.recipe import Recipe
     from shoal.release import Certificate
-    from shoal.verification import unchecked
-    from shoal.verification import verify as failures
+    from shoal.verification import verify as verdict_on
 
     for path in (certificate, table):
         _require(path)
     given = options.hierarchies(hierarchy, [], root, add_root)
     followed = recipe and Recipe.load(recipe)
     trees = {**(followed.hierarchies if followed else {}), **given}
-    found = failures(certificate, table, trees, recipe=followed.digest if followed else None)
-    paper = None if found else Certificate.from_json(certificate.read_text(encoding="utf-8"))
+    verdict = verdict_on(certificate, table, trees, recipe=followed.digest if followed else None)
+    paper = None if verdict else Certificate.from_json(certificate.read_text(encoding="utf-8"))
     if paper and (unknown := [name for name in given if name not in paper.levels]):
         raise ParameterError(
             f"--hierarchy {listed(unknown)}: the certificate has levels for {listed(paper.levels)} only"
         )
-    open_ends = unchecked(paper, trees) if paper else []
     if json:
         print_json(
             {
-                "holds": not found,
-                "failures": found,
-                "unchecked": open_ends,
+                "holds": not verdict,
+                "failures": verdict,
+                "unchecked": verdict.unchecked,
+                "unchecked_places": verdict.places,
                 "release": paper and paper.number,
                 "promise": paper and dict(paper.promise),
+                "statement": verdict.statement,
             }
         )
-    for fault in found:
+    for fault in verdict:
         complain(f"{certificate}: {fault}")
-    if found:
+    if verdict:
         raise typer.Exit(1)
     if paper and not json:
         told = (
             ("release", paper.number),
-            ("promise", paper.statement),
+            ("promise", verdict.statement or ""),
             ("holds", "as far as the files show"),
         )
-        show(figures(*told, *(("not checked", what) for what in open_ends)))
+        show(figures(*told, *(("not checked", what) for what in verdict.unchecked)))
 
 
 def _require(path: Path) -> None:

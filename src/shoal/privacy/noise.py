@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
-from math import comb, exp, expm1, floor, log, ulp
+from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, ulp
 
 from shoal.errors import ParameterError
 from shoal.privacy.calculus import Definition, definition_of, delta_of
@@ -49,6 +49,8 @@ _DIGITS = 80  # of an enclosure, more than these bits
 _SHOWN = 12  # digits of rounded results
 _SCALED = 6  # digits of the scale, which is written into each draw
 _TRIED = 64  # ways to compose that are compared
+_FINEST = 64  # a share of ε is the plain one times a multiple of 1 / 64
+_HALVINGS = 30
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def column_parameters(
 ) -> NoisyCountParameters:
     """What each of some groups of columns spends so that together they keep (ε, δ), by the standard definition.
 
-    That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath, whichever releases more.
+    That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath with the share of ε that releases most.
 
     >>> one = column_parameters("ln(10)", "1e-3", 3, 10)
     >>> print(one.epsilon, one.half)
@@ -159,8 +161,8 @@ def column_parameters(
     """
     exact, failing, number = Epsilon.of(epsilon), delta_of(delta), whole(columns, "columns")
     tried = []
-    for turn in range(0, (number + 1) // 2, 1 + number // (2 * _TRIED)):
-        part, lost = exact * Fraction(1, number - 2 * turn), _lost(exact, number, turn)
+    for stretch in _stretches(float(exact), float(failing), number):
+        part, lost = exact * (stretch / number), _lost(exact, number, stretch)
         if lost >= failing:
             break
         share = rounded_down((failing - lost) / ((1 - lost) * number), _SHOWN)
@@ -169,28 +171,68 @@ def column_parameters(
     return noisy_count_parameters(part, share, k, "standard")
 
 
-def _lost(epsilon: Epsilon, number: int, turn: int) -> Fraction:
-    """The δ that so many releases with ε / (number − 2·turn) each have together at ε; rounded up.
+def _stretches(epsilon: float, delta: float, number: int) -> list[Fraction]:
+    """Multiples of the plain share ε / number that may be worth trying: 1, the best one by floats, and its neighbours.
 
-    It is Σ_{l < turn} C(number, l)·(e^((number − l)ε′) − e^((number − 2·turn + l)ε′)) / (1 + e^ε′)^number.
+    Any of them keeps the promise, as what it loses is computed anew, exactly.
+    """
+
+    def worth(stretch: Fraction) -> float:
+        part = epsilon * float(stretch) / number
+        left = (delta - _about_lost(epsilon, number, stretch)) / number
+        return _about_half(part, left) if left > 0 else inf
+
+    most = Fraction(number)
+    for _ in range(_HALVINGS):  # until the first multiple that loses all of δ is found roughly
+        middle = (1 + most) / 2
+        most = middle if worth(middle) == inf else most
+        if worth(middle) < inf:
+            break
+    step = max(Fraction(1, _FINEST), Fraction(int((most - 1) * _FINEST) // _TRIED, _FINEST))
+    evenly = {1 + step * turn for turn in range(_TRIED + 1) if 1 + step * turn <= number}
+    turns = range(0, (number + 1) // 2, 1 + number // (2 * _TRIED))
+    named = {Fraction(number, number - 2 * turn) for turn in turns}  # those of the theorem itself
+    every = sorted(evenly | {one for one in named if one <= most})
+    best = min(range(len(every)), key=lambda place: worth(every[place]))
+    return [every[0], *every[max(best - 1, 1) : best + 2]]
+
+
+def _about_lost(epsilon: float, number: int, stretch: Fraction) -> float:
+    """`_lost` in floats: to choose by, not to promise."""
+    part = epsilon * float(stretch) / number
+    rest = number * (part + log1p(exp(-part)))
+    total = 0.0
+    for place in range(_told(number, stretch)):
+        ways = lgamma(number + 1) - lgamma(place + 1) - lgamma(number - place + 1)
+        gain = (number - 2 * place) * part - epsilon
+        total += exp(ways + (number - place) * part - rest) * -expm1(-gain)
+    return total
+
+
+def _told(number: int, stretch: Fraction) -> int:
+    """How many of the coins may lie so that the others tell more than ε: the first l with number − 2l ≤ number / stretch."""
+    return max(ceil((number - number / stretch) / 2), 0)
+
+
+def _lost(epsilon: Epsilon, number: int, stretch: Fraction) -> Fraction:
+    """The δ that so many releases with ε′ = stretch·ε / number each have together at ε; rounded up.
+
+    It is Σ_l C(number, l)·(e^((number − l)ε′) − e^(ε + lε′)) / (1 + e^ε′)^number, over all l with (number − 2l)ε′ > ε.
     """
     down, up = rounding(_DIGITS)
-    part = epsilon * Fraction(1, number - 2 * turn)
-    bounds, grown = part.bounds(_DIGITS), part.exponential(_DIGITS)
+    share = stretch / number
+    grown = (epsilon * share).exponential(_DIGITS)
+    bounds = epsilon.bounds(_DIGITS)
     whole_low, whole_high = logarithm(1 + grown[0], _DIGITS)[0], logarithm(1 + grown[1], _DIGITS)[1]
     total = Fraction(0)
-    for place in range(turn):
+    for place in range(_told(number, stretch)):
         terms = []
-        for power in (number - place, number - 2 * turn + place):
-            low = down.subtract(
-                down.multiply(power, decimal(bounds[0], down)), up.multiply(number, whole_high)
-            )
-            high = up.subtract(
-                up.multiply(power, decimal(bounds[1], up)), down.multiply(number, whole_low)
-            )
+        for power in ((number - place) * share, 1 + place * share):  # of e^ε
+            low = down.subtract(decimal(bounds[0] * power, down), up.multiply(number, whole_high))
+            high = up.subtract(decimal(bounds[1] * power, up), down.multiply(number, whole_low))
             terms.append(exponential(low, high, _DIGITS))
         total += comb(number, place) * (Fraction(terms[0][1]) - Fraction(terms[1][0]))
-    return rounded_up(total, _SHOWN) if turn else total
+    return rounded_up(total, _SHOWN) if total else total
 
 
 def _about_half(epsilon: float, delta: float) -> float:

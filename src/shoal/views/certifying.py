@@ -7,6 +7,7 @@ Everything on it follows from what is public: the releases, the views and the re
 import hashlib
 import json
 import os
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal import __version__
+from shoal import __version__, memory
 from shoal.disk import together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
 from shoal.privacy.exact import Exact
@@ -25,6 +26,7 @@ from shoal.views.sources import content_of, opened, sections_of, sensitive_of
 __all__ = ["JointCertificate", "certify", "verify"]
 
 _LAYOUT = 1
+_PER_BYTE = 40  # bytes of memory that a byte of JSON takes at most, as Python objects
 _DIGITS = 1000  # of a number of tables that is given exactly
 
 UNPROTECTED = (
@@ -193,12 +195,25 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
 
     All tables are counted again. What things are called in the file does not matter.
     """
+    return [_one_line(wrong) for wrong in _failures(Path(certificate), path)]
+
+
+def _failures(certificate: Path, path: str | os.PathLike[str]) -> list[str]:
     try:
-        paper = JointCertificate.from_json(Path(certificate).read_bytes().decode("utf-8"))
+        with open(certificate, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            memory.require(_PER_BYTE * size, f"reading {certificate}", "use a larger machine")
+            paper = JointCertificate.from_json(file.read().decode("utf-8"))
     except (OSError, UnicodeDecodeError):
         return [f"cannot read {certificate}"]
-    except FileError as error:
+    except ShoalError as error:
         return [str(error)]
+    if paper.version != __version__:  # whose words may be others, or anybody's
+        known = isinstance(paper.version, str) and re.fullmatch(r"[\w.+-]{1,40}", paper.version)
+        return [
+            f"the certificate was written by {f'Shoal {paper.version}' if known else 'an unknown version of Shoal'}, and "
+            f"this is {__version__}; verify it with the version that wrote it"
+        ]
     wrong: list[str] = []
     try:
         mine = Counter(map(_bare, shown_in(Path(path), sensitive_of(path))))
@@ -211,28 +226,31 @@ def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) ->
             for one in (theirs - mine).elements()
         ]
         again = certify(path, gamma=paper.gamma)
+        if not wrong:
+            own, other = asdict(replace(again, shown=paper.shown)), asdict(paper)
+            wrong += [
+                f"{part} is not what is found here"
+                for part in own
+                if _canonical(own[part]) != _canonical(other[part])
+            ]
+            names = [line.get("name") for line in paper.shown]
+            if not all(isinstance(one, str) and one.isprintable() for one in names):
+                wrong.append("a name on the certificate is not one that is written on one line")
     except ShoalError as error:
         return [*wrong, str(error)]
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except Exception:  # the certificate is anybody's: whatever it leads to, it fails
         return [
             *wrong,
-            "the certificate is none that Shoal wrote: a part of it is missing, or not what it should be",
+            "not a valid Shoal certificate: a part is missing, or is not what it should be",
         ]
-    if not wrong:
-        own, other = asdict(replace(again, shown=paper.shown, version=paper.version)), asdict(paper)
-        wrong += [
-            f"{part} is not what is found here"
-            for part in own
-            if _canonical(own[part]) != _canonical(other[part])
-        ]
-        if wrong and paper.version != again.version:
-            wrong.append(
-                f"it is by Shoal {paper.version!r}, and this is {again.version}, of which words may be others"
-            )
-        written = [paper.version, *(line.get("name") for line in paper.shown)]
-        if not all(isinstance(one, str) and one.isprintable() for one in written):
-            wrong.append("its version, or a name, is none that is written on one line")
     return wrong
+
+
+def _one_line(text: str) -> str:
+    """A text in which nothing is left that a terminal would obey, and not so long that it buries the others."""
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[:1000]
+    )
 
 
 def shown_in(path: Path, column: str | None) -> Iterator[dict[str, str]]:

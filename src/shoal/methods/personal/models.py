@@ -2,12 +2,14 @@
 
 The risk is the sensitivity of what is shown, by the number of people it may be about; both fall together as values are
 generalised. Sensitivities and utilities are rational, and a common denominator makes them whole numbers, so that equal
-ones are equal; only what has no such denominator (logarithms, or one too large) is rounded, to one part in 2³².
+ones are equal; only what has no such denominator is rounded: to one part in 2³², and logarithms in such a way that equal
+sums stay equal.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from math import ceil, lcm, log
 from typing import Literal
 
@@ -40,6 +42,12 @@ UTILITIES: tuple[Utility, ...] = ("leaves", "log", "depth")
 SENSITIVITIES: tuple[Sensitivity, ...] = ("fixed", "uniform", "harmonic")
 FINEST = 1 << 32
 """The largest common denominator; finer numbers are rounded to this one."""
+
+FINEST_LOG = 1 << 46
+"""The same of logarithms of primes, which floats have to so many bits."""
+
+LARGEST_SUM = 1 << 62
+"""Sums of so many units fit into 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +116,8 @@ class Worth:
     def sum(self, hierarchies: Mapping[str, Hierarchy]) -> Sum:
         """The utility of records over these columns."""
         known(self.importance, hierarchies, "importance")
+        if self.measure == "log":
+            return self._logarithms(hierarchies)
         parts = []
         for name, hierarchy in hierarchies.items():
             covers = [hierarchy.cover(level).tolist() for level in range(hierarchy.height + 1)]
@@ -122,13 +132,55 @@ class Worth:
 
     def _of(self, leaves: int, whole: int, depth: int) -> Fraction:
         """What a value is worth that stands for some of a column's leaves."""
-        if self.measure == "depth":
-            return Fraction(depth)
-        return (
-            Fraction(1, leaves)
-            if self.measure == "leaves"
-            else Fraction(round(log(whole / leaves) * FINEST), FINEST)
-        )
+        return Fraction(depth) if self.measure == "depth" else Fraction(1, leaves)
+
+    def _logarithms(self, hierarchies: Mapping[str, Hierarchy]) -> Sum:
+        """The utility by logarithms: whole multiples of those of primes, each rounded once.
+
+        So sums that are equal, as ln 8 and 3 ln 2 are, stay equal, whatever the importance: a floor that is met exactly is
+        met. Sums that differ keep their order unless they differ by less than the rounding, about one part in 2⁴⁰.
+        """
+        times = {name: Fraction(self.importance.get(name, 1)) for name in hierarchies}
+        common = lcm(*(one.denominator for one in times.values()))
+        wholes = {name: max(tree.cover(tree.height).tolist()) for name, tree in hierarchies.items()}
+        most = sum(ceil(times[name] * common * log(wholes[name])) for name in hierarchies)
+        fineness = min(FINEST_LOG, LARGEST_SUM // (most + 1))
+        if fineness < FINEST >> 8:
+            raise ParameterError(
+                "`importance` has fractions without a small common denominator; give simpler ones"
+            )
+
+        @cache
+        def units(number: int) -> int:
+            """ln of a whole number, in units, and of a product the sum of both."""
+            return sum(round(log(prime) * fineness) for prime in _primes(number))
+
+        parts = []
+        for name, tree in hierarchies.items():
+            factor = int(times[name] * common)
+            levels = [tree.cover(level).tolist() for level in range(tree.height + 1)]
+            parts.append(
+                [
+                    np.array([factor * (units(wholes[name]) - units(n)) for n in cover], np.int64)
+                    for cover in levels
+                ]
+            )
+        return Sum(parts, Fraction(common * fineness))
+
+
+def _primes(number: int) -> list[int]:
+    """The prime factors of a whole number, each as often as it divides it.
+
+    >>> _primes(360)
+    [2, 2, 2, 3, 3, 5]
+    """
+    found, prime = [], 2
+    while prime * prime <= number:
+        while number % prime == 0:
+            found.append(prime)
+            number //= prime
+        prime += 1
+    return [*found, number] if number > 1 else found
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ class SafePub:
     floor, ceiling: bounds on the levels of columns
     classes: columns to be predicted, for the score "classification"
     search: "select", one choice among all nodes, or "walk", the paper's walk, repaired
+    steps: how many steps a walk takes, 300 unless given; a select takes none
     levels: the level of every column with a hierarchy, where they are given: then nothing is spent on a search
     unit: the identifying column that tells whose rows belong together; each person gives at most `rows` of them
 
@@ -77,7 +78,7 @@ class SafePub:
     ceiling: Mapping[str, int] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     search: Literal["select", "walk"] = "select"
-    steps: int = STEPS
+    steps: int | None = None
     levels: Mapping[str, int] | None = None
     unit: str | None = None
     rows: int = 1
@@ -95,7 +96,7 @@ class SafePub:
                 for name, weight in self.importance.items()
             },
             "classes": (self.classes,) if isinstance(self.classes, str) else tuple(self.classes),
-            "steps": whole(self.steps, "steps"),
+            "steps": None if self.steps is None else whole(self.steps, "steps"),
             "rows": whole(self.rows, "rows"),
         }
         for name, value in given.items():
@@ -112,6 +113,8 @@ class SafePub:
             )
         if self.search not in ("select", "walk"):
             raise ParameterError(f"`search` is {self.search!r}; it takes 'select' or 'walk'")
+        walked = (self.steps or STEPS) if self.search == "walk" else None  # others take none
+        object.__setattr__(self, "steps", walked)
         require_bound(self.unit, self.rows, self.definition)
         if self.levels is None and self.split == 1:
             raise ParameterError(
@@ -268,7 +271,9 @@ class SafePub:
 
         score = SCORES[self.score]
         if self.search == "walk":
-            return walk(space, score, sample, ramped(k), spent, chance, searching, self.steps)
+            return walk(
+                space, score, sample, ramped(k), spent, chance, searching, self.steps or STEPS
+            )
         return select(space, score, sample, ramped(k), spent, chance, searching)
 
 
