@@ -9,7 +9,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from shoal import __version__
 from shoal.errors import FileError, ShoalError, listed, plural
-from shoal.hierarchy.ranges import parse
+from shoal.hierarchy.texts import Axis
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.privacy.limits import BucketLimits, Limits, Linear
@@ -141,7 +141,9 @@ def _failures(
     if any(column["role"] not in ("quasi", "sensitive", "insensitive") for column in paper.columns):
         yield "a column has a role with which no column is released"
     trees = _trees(paper, hierarchies)
+    yield from _other_trees(paper, hierarchies)
     yield from _labels(found, paper, trees)
+    yield from _own_ranges(found, paper, _trees(paper, hierarchies, _quasi(paper)))
     if not _ordered(found, paper, trees):
         yield "the rows are not in the order of their values: what decides their order instead may tell more than they do"
     if known:
@@ -345,6 +347,34 @@ def _labels(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) ->
             yield f"the hierarchy of column {name!r} was made from rows of a table, and no budget pays for what it tells"
 
 
+def _other_trees(paper: Certificate, given: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether hierarchies at hand are those that released texts are read by."""
+    for column in paper.columns:
+        digest = column.get("hierarchy_sha256")
+        if (
+            digest is not None
+            and column["name"] in given
+            and given[column["name"]].digest != digest
+        ):
+            yield f"the hierarchy of column {column['name']!r} is not the one that the release went by: their digests differ"
+
+
+def _own_ranges(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether texts of groups that have ranges of their own are labels, or what the values they are read as are called."""
+    if paper.method not in ("coincident", "mondrian"):
+        return
+    for name, tree in trees.items():
+        axis = Axis.of(name, tree)
+        texts = ["" if key is None else str(key) for key in found.column(name).keys]
+        runs = {text: axis.run(text) for text in texts if not axis.is_label(text)}
+        wrong = sum(
+            run is None or paper.parameters["ranges"] == "hierarchy" or axis.text(*run) != text
+            for text, run in runs.items()
+        )
+        if wrong:
+            yield f"column {name!r} has {plural(wrong, 'value')} beyond its hierarchy and the ranges of its values"
+
+
 def _places(found: Table, paper: Certificate, name: str, tree: Hierarchy) -> list[int]:
     """Of every key of a released column its place among the labels of its level, -1 if it is none."""
     kind = next(Kind(column["type"]) for column in paper.columns if column["name"] == name)
@@ -526,8 +556,10 @@ def _told(paper: Certificate, known: "_Checks") -> Iterator[str]:
         name
         for one in paper.columns
         for name in one
-        if name not in ("name", "role", "type", "hierarchy", "table")
+        if name not in ("name", "role", "type", "hierarchy", "hierarchy_sha256", "table")
     }
+    digests = [one.get("hierarchy_sha256") for one in paper.columns]
+    extra |= {name for name in digests if not re.fullmatch("[0-9a-f]{64}|", name or "")}
     extra |= {
         name for name in paper.file or () if name not in ("name", "sha256", "format", "further")
     }
@@ -1421,10 +1453,6 @@ def _coincident_groups(
                 for code in codes[np.unique(number, return_index=True)[1]].tolist()
             ]
         )
-        if name in trees and (
-            wrong := _undeclared(texts, trees[name], given["ranges"] != "hierarchy")
-        ):
-            yield f"column {name!r} has {plural(wrong, 'value')} beyond its hierarchy and the ranges of its values"
     if any(one > other for one, other in pairwise(zip(*shown, strict=True))):
         yield "the numbers of groups do not follow what the groups show"
 
@@ -1434,54 +1462,6 @@ def _in_words(text: str) -> tuple[list[str | int], str]:
     return [
         int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))
     ], text
-
-
-def _undeclared(texts: Iterable[str], tree: Hierarchy, ranges: bool) -> int:
-    """How many texts are none of a hierarchy, nor, where there are `ranges`, a run of values of its domain."""
-    known = {label for labels in tree.labels for label in labels}
-    ends = set(tree.cuts)
-    if (
-        tree.kind is Kind.INTEGER
-    ):  # ranges end before a whole number: a cut or the one after it, by which side is closed
-        ends = {
-            end + past
-            for end in (ends or {float(label) for label in tree.labels[0] if label})
-            for past in (0, 1)
-        }
-
-    def run(text: str) -> bool:
-        if tree.kind is Kind.TEXT:
-            return text.startswith("{") and text.endswith("}") and _neighbours(text[1:-1], tree)
-        if ends:
-            read = parse(text, tree.kind)
-            return read is not None and {read.low, read.high} <= ends
-        first, _, last = text[1:-1].partition(", ")
-        return text[:1] + text[-1:] == "[]" and {first, last} <= set(tree.labels[0])
-
-    wrong = [text for text in texts if text not in known]
-    return sum(
-        not (ranges and (short in known or run(short)))
-        for short in (one.removesuffix(" or missing") for one in wrong)
-    )
-
-
-def _neighbours(text: str, tree: Hierarchy) -> bool:
-    """Whether a text lists values of a hierarchy, of any level, that follow each other."""
-    begin: dict[int, list[tuple[str, int]]] = {}
-    for labels, codes in zip(tree.labels, tree.maps, strict=True):
-        first, size = np.unique(codes, return_index=True, return_counts=True)[1:]
-        for label, place, leaves in zip(labels, first.tolist(), size.tolist(), strict=True):
-            begin.setdefault(place, []).append((label or "missing", place + leaves))
-    reached = [(0, place) for place in begin]
-    while reached:
-        at, place = reached.pop()
-        for label, behind in begin.get(place, ()):
-            if text.startswith(label, at):
-                if at + len(label) == len(text):
-                    return True
-                if text.startswith(", ", at + len(label)):
-                    reached.append((at + len(label) + 2, behind))
-    return False
 
 
 def _coincident_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:

@@ -4,6 +4,8 @@ Level 0 holds the leaves, the last level one root. Leaves are kept in tree order
 run of neighbouring leaves), so that codes at all levels are small integers and a roll-up never has to reorder.
 """
 
+import hashlib
+import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -199,6 +201,20 @@ class Hierarchy:
             return last if self.closed == "left" else 0
         place = side(self.cuts, number) - 1
         return place if 0 <= place <= last else -1
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what every value becomes at every level, whatever the order of the values."""
+        leaves = np.array(
+            sorted(range(self.leaves), key=self.labels[0].__getitem__), dtype=np.int64
+        )
+        found = hashlib.sha256()
+        for labels, codes in zip(self.labels, self.maps, strict=True):
+            _, first, own = np.unique(codes[leaves], return_index=True, return_inverse=True)
+            shown = [labels[code] for code in codes[leaves[np.sort(first)]].tolist()]
+            found.update(json.dumps(shown).encode())
+            found.update(np.argsort(np.argsort(first))[own].astype("<u4").tobytes())
+        return found.hexdigest()
 
     def lines(self) -> list[list[str]]:
         """One line a value, column j is level j; the missing value is left out."""
