@@ -325,7 +325,7 @@ def _column(table: Table, name: str) -> dict[str, Any]:
         "type": table.kind(name).value,
     }
     if table.roles[name] is Role.QUASI and name in table.hierarchies:
-        tree = table.hierarchies[name]  # released texts are read by it
+        tree = table.hierarchy(name)  # released texts are read by it
         told["hierarchy_sha256"] = None if tree.derived else tree.digest
     if table.roles[name] is Role.SENSITIVE and name in table.hierarchies:
         hierarchy = table.hierarchies[

@@ -350,13 +350,11 @@ def _labels(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) ->
 def _other_trees(paper: Certificate, given: Mapping[str, Hierarchy]) -> Iterator[str]:
     """Whether hierarchies at hand are those that released texts are read by."""
     for column in paper.columns:
-        digest = column.get("hierarchy_sha256")
-        if (
-            digest is not None
-            and column["name"] in given
-            and given[column["name"]].digest != digest
-        ):
-            yield f"the hierarchy of column {column['name']!r} is not the one that the release went by: their digests differ"
+        digest, name = column.get("hierarchy_sha256"), column["name"]
+        if digest is None or name not in given:
+            continue
+        if given[name].of_kind(Kind(column["type"])).digest != digest:
+            yield f"the hierarchy of column {name!r} is not the one that the release went by: their digests differ"
 
 
 def _own_ranges(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
@@ -1539,10 +1537,17 @@ def _disclosure_groups(
     ladders = [
         [trees[name].maps[node[name]] for node in path] for name in quasi
     ]  # codes of leaves, for every table of the path
-    labels = [[trees[name].labels[node[name]] for node in path] for name in quasi]
+    kinds = [_declared(paper, name) for name in quasi]
+    labels = [
+        [[_canonical(label, kind) for label in trees[name].labels[node[name]]] for node in path]
+        for name, kind in zip(quasi, kinds, strict=True)
+    ]
     places, leaves = [], []
     for row in np.unique(groups.rows, return_index=True)[1].tolist():
-        texts = [str(column.keys[column.codes[row]] or "") for column in columns]
+        texts = [
+            _canonical(column.keys[column.codes[row]], kind)
+            for column, kind in zip(columns, kinds, strict=True)
+        ]
         fits = [
             at
             for at, node in enumerate(path)

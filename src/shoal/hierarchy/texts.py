@@ -354,7 +354,7 @@ class Axis:
 
     def run(self, text: str) -> tuple[int, int] | None:
         """The run of places that a text is read as; None if it is not one."""
-        return self._run(self._texts(text))
+        return self._run(self._texts(text), self.size if self.is_label(text) else len(self.place))
 
     def means(self, text: str, low: int, high: int) -> bool:
         """Whether a text is read as a run of places, and nothing else."""
@@ -403,11 +403,14 @@ class Axis:
         """The leaf of every place, also of a missing value that has none on this axis."""
         return np.argsort(self.place)
 
-    def _run(self, values: Bools | None) -> tuple[int, int] | None:
-        """The run of places that some values are; None if they are not one."""
+    def _run(self, values: Bools | None, size: int) -> tuple[int, int] | None:
+        """The run of places that some values are among so many; None if they are not one.
+
+        Labels may cover a missing value that has no place here; other texts may not.
+        """
         if values is None:
             return None
-        there = np.flatnonzero(values.take(self._leaf_at)[: self.size])
+        there = np.flatnonzero(values.take(self._leaf_at)[:size])
         if not len(there) or there[-1] - there[0] + 1 != len(there):
             return None
         return int(there[0]), int(there[-1])
@@ -419,8 +422,10 @@ class Axis:
     def _run_of(self, text: str) -> tuple[int, int] | None:
         """The run of places that a label is, or what a missing value is called within a set."""
         if text not in self._runs:
-            read = self._texts.element if text == _MISSING else self._texts
-            self._runs[text] = self._run(read(text))
+            if text == _MISSING:
+                self._runs[text] = self._run(self._texts.element(text), len(self.place))
+            else:
+                self._runs[text] = self.run(text)
         return self._runs[text]
 
     def _chain(self, labels: Sequence[str]) -> tuple[int, int] | None:

@@ -192,7 +192,10 @@ class Register:
             if "hierarchy_sha256" not in one or paper.levels.get(column) == 0:
                 continue
             tree = self.people.hierarchies.get(column)
-            if tree is None or one["hierarchy_sha256"] not in (None, tree.digest):
+            if tree is None or one["hierarchy_sha256"] not in (
+                None,
+                tree.of_kind(Kind(one["type"])).digest,
+            ):
                 what = "no hierarchy" if tree is None else "another hierarchy"
                 raise InputError(
                     f"{name!r}: the register has {what} for column {column!r}; give it the hierarchy that the release went by, "

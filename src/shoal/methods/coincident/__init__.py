@@ -434,18 +434,18 @@ def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArra
 def _common(
     hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]
 ) -> tuple[list[str], Ints, Ints]:
-    """The texts of all levels, and for every group the finest that its outermost leaves share, and how many leaves this has."""
+    """The texts of all levels, and for every group the finest that its outermost leaves share, and how many leaves show it."""
     texts, by_level = hierarchy.texts()
-    shown, wide = np.empty((2, len(lowest)), dtype=np.int64)
+    number = by_level.shape[1]
+    pairs = np.unique(by_level * number + np.arange(number))  # several levels may have one text
+    sizes = np.bincount(pairs // number, minlength=len(texts))
+    shown = np.empty(len(lowest), dtype=np.int64)
     left = np.arange(len(lowest))
     for codes, places in zip(
         hierarchy.maps, by_level, strict=True
     ):  # leaves are in tree order: what the outermost share, all do
         low, high = codes.take(lowest.take(left)), codes.take(highest.take(left))
         same = left[low == high]
-        shown[same], wide[same] = (
-            places.take(lowest.take(same)),
-            np.bincount(codes).take(codes.take(lowest.take(same))),
-        )
+        shown[same] = places.take(lowest.take(same))
         left = left[low != high]
-    return texts, shown, wide
+    return texts, shown, sizes.take(shown)
