@@ -1427,16 +1427,17 @@ def _coincident_groups(
         given["depth"],
         3 if given["scheme"] == "interleaved" else 1,
     )
-    fit = max((found.rows // size // block).bit_length() - 1, 0)
-    top = min(depth, fit) if given["scheme"] in ("forest", "interleaved") else fit
-    parts = {
-        2 * size,
-        *(2 * size * block << level for level in range(top + 1)),
-        *([3 * size] if block == 3 else []),
-    }
+    parts, leaves = {2 * size, 2 * found.rows}, found.rows // size
+    if block == 3:
+        parts.add(3 * size)
+    tree, levels = _merging(leaves // block, depth)
+    parts |= {2 * size * block * within for within in levels}
+    if given["scheme"] in ("UU", "UA"):
+        parts |= {2 * size << level for level in range(leaves.bit_length())}
     if odd := sum(2 * each not in parts for each in sizes.tolist()):
         yield f"{plural(odd, 'group')} of {len(sizes):,} have a size that merging does not give"
-    if found.rows % (size * (block << top if given["spare"] == "records" else 1)):
+    all_fit = given["spare"] == "groups" or leaves == tree * block
+    if found.rows % size or not all_fit:
         yield "the records are no whole number of groups to start with, or of trees, though others are left out"
     shown = []
     for name in _quasi(paper):
@@ -1453,6 +1454,23 @@ def _coincident_groups(
         )
     if any(one > other for one, other in pairwise(zip(*shown, strict=True))):
         yield "the numbers of groups do not follow what the groups show"
+
+
+def _merging(blocks: int, depth: int) -> tuple[int, list[int]]:
+    """How many of some blocks fit a tree, two siblings at its lowest levels and 13 at most, and how many a node of each has."""
+    low = min(depth, max(blocks, 1).bit_length() - 1)
+    above = blocks >> low
+    levels = [1 << level for level in range(low + 1)]
+    while above:
+        rest, within = above, []
+        for prime in (2, 3, 5, 7, 11, 13):
+            while rest % prime == 0:
+                rest //= prime
+                within.append((within or levels)[-1] * prime)
+        if rest == 1:
+            return above << low, levels + within
+        above -= 1
+    return 0, levels
 
 
 def _in_words(text: str) -> tuple[list[str | int], str]:
