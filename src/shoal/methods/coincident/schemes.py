@@ -28,7 +28,7 @@ LEFT_OUT = -2
 Scheme = Literal["forest", "UU", "UA", "interleaved"]
 SCHEMES: tuple[Scheme, ...] = ("forest", "UU", "UA", "interleaved")
 _LARGEST_PRIME = 13  # so many siblings merge at once, at most; of what is left of a number of leaves, it takes few
-_SPARE = 32  # of so many leaves one may be left over, if nothing is said of the depth
+_SPARE = 16  # of so many leaves one may be left over, if nothing is said of the depth
 
 
 def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) -> Ints:
