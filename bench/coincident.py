@@ -29,7 +29,14 @@ QUASI, HIDDEN = ("age", "education", "workclass"), "occupation"
 VALUES = (14, 8, 5)
 PARAMETERS = (2, 3, 4, 5, 6, 8, 10)
 MILLION = 1_000_000
-TIMES_LEAST = (2, 3, 4, 6, 8, 16)  # sizes to start with, as halves of what a model asks for at least
+TIMES_LEAST = (
+    2,
+    3,
+    4,
+    6,
+    8,
+    16,
+)  # sizes to start with, as halves of what a model asks for at least
 TIMES = 20  # at most, of which the best counts, as other work may run
 
 

@@ -556,8 +556,11 @@ def _told(paper: Certificate, known: "_Checks") -> Iterator[str]:
         for name in one
         if name not in ("name", "role", "type", "hierarchy", "hierarchy_sha256", "table")
     }
-    digests = [one.get("hierarchy_sha256") for one in paper.columns]
-    extra |= {name for name in digests if not re.fullmatch("[0-9a-f]{64}|", name or "")}
+    extra |= {
+        "hierarchy_sha256"
+        for one in paper.columns
+        if not re.fullmatch("[0-9a-f]{64}|", one.get("hierarchy_sha256") or "")
+    }
     extra |= {
         name for name in paper.file or () if name not in ("name", "sha256", "format", "further")
     }
@@ -1462,7 +1465,7 @@ def _merging(blocks: int, depth: int) -> tuple[int, list[int]]:
     above = blocks >> low
     levels = [1 << level for level in range(low + 1)]
     while above:
-        rest, within = above, []
+        rest, within = above, list[int]()
         for prime in (2, 3, 5, 7, 11, 13):
             while rest % prime == 0:
                 rest //= prime

@@ -245,8 +245,8 @@ class Texts:
             return None
         before = bisect_left if found.low_in else bisect_right
         after = bisect_right if found.high_in else bisect_left
-        start = before(keys, found.low)  # type: ignore[type-var]
-        return start, max(start, after(keys, found.high))  # type: ignore[type-var]
+        start = before(keys, found.low)
+        return start, max(start, after(keys, found.high))
 
     def _days(self, text: str) -> tuple[int, int] | None:
         days = _DAYS.fullmatch(text)
@@ -257,7 +257,7 @@ class Texts:
         if first is None or last is None or first > last:  # type: ignore[operator]
             return None
         keys = self._sorted_keys
-        return bisect_left(keys, first), bisect_right(keys, last)  # type: ignore[type-var]
+        return bisect_left(keys, first), bisect_right(keys, last)
 
     @cached_property
     def _order(self) -> Ints:
@@ -268,7 +268,7 @@ class Texts:
 
     @cached_property
     def _sorted_keys(self) -> list[Key]:
-        return [self._keys[at] for at in self._order.tolist()]  # type: ignore[misc]
+        return [self._keys[at] for at in self._order.tolist()]
 
     def _flags(self, run: tuple[int, int]) -> Bools:
         found = np.zeros(self.number, dtype=np.bool_)
@@ -373,8 +373,9 @@ class Axis:
         leaves = self._leaf_at[low : high + 1]
         for labels, codes in zip(hierarchy.labels[:-1], hierarchy.maps, strict=False):
             own = codes.take(leaves)
-            if labels[own[0]] and (own == own[0]).all():
-                return labels[own[0]]
+            label: str = labels[int(own[0])]
+            if label and (own == own[0]).all():
+                return label
         return hierarchy.labels[-1][0]
 
     @cached_property

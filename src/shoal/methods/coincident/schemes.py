@@ -55,7 +55,8 @@ def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) 
             numbers[halves] = np.arange(len(kept))[:, None]
             first[kept] = safe(numbers, len(kept))
         blocks = halves.reshape(-1, 2 * block)  # a line for every block of the tree
-        unsafe = _climb(blocks, group, first[kept].reshape(-1, block), test, leaves, siblings).any()
+        start = first[kept].reshape(-1, block)
+        unsafe = bool(_climb(blocks, group, start, test, leaves, siblings).any())
     if unsafe:
         group = np.zeros(2 * leaves, dtype=np.int64)
         if not safe(group, 1).all():
