@@ -1392,7 +1392,7 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
     ]
     if own != [("group", "insensitive", "integer")] or paper.levels:
         yield "the group is not described as the method does it, or levels are named, which groups have not"
-    size, depth = _whole(given["size"]), _whole(given["depth"] + 1) - 1
+    size, depth = _whole(given["size"]), _depth(given)
     spare = ("groups", "records") if given["scheme"] in ("forest", "interleaved") else ("groups",)
     ways = [
         ("splits", "narrower"),
@@ -1405,7 +1405,7 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
         or (given["order"], given["ranges"]) not in ways
         or given["spare"] not in spare
         or size < 2
-        or depth > 40
+        or (depth or 0) > 40
         or (given["scheme"] == "interleaved" and size % 2)
         or any(model["is"] == "delta-presence" for model in given["models"])
     ):
@@ -1427,19 +1427,20 @@ def _coincident_groups(
         return
     size, depth, block = (
         _whole(given["size"]),
-        given["depth"],
+        _depth(given),
         3 if given["scheme"] == "interleaved" else 1,
     )
     parts, leaves = {2 * size, 2 * found.rows}, found.rows // size
     if block == 3:
         parts.add(3 * size)
-    tree, levels = _merging(leaves // block, depth)
-    parts |= {2 * size * block * within for within in levels}
+    depths = range(leaves.bit_length() + 1) if depth is None else [depth]
+    trees_of = [_merging(leaves // block, one) for one in depths]
+    parts |= {2 * size * block * within for _, levels in trees_of for within in levels}
     if given["scheme"] in ("UU", "UA"):
         parts |= {2 * size << level for level in range(leaves.bit_length())}
     if odd := sum(2 * each not in parts for each in sizes.tolist()):
         yield f"{plural(odd, 'group')} of {len(sizes):,} have a size that merging does not give"
-    all_fit = given["spare"] == "groups" or leaves == tree * block
+    all_fit = given["spare"] == "groups" or leaves in [tree * block for tree, _ in trees_of]
     if found.rows % size or not all_fit:
         yield "the records are no whole number of groups to start with, or of trees, though others are left out"
     shown = []
@@ -1457,6 +1458,11 @@ def _coincident_groups(
         )
     if any(one > other for one, other in pairwise(zip(*shown, strict=True))):
         yield "the numbers of groups do not follow what the groups show"
+
+
+def _depth(given: Mapping[str, Any]) -> int | None:
+    """How often groups merge two by two; None if that follows from how many there are."""
+    return None if given["depth"] is None else _whole(given["depth"] + 1) - 1
 
 
 def _merging(blocks: int, depth: int) -> tuple[int, list[int]]:

@@ -156,7 +156,6 @@ class Coincident:
             models=tuple(bound(model, table) for model in self.models),
             order=order,
             ranges=ranges,
-            depth=self.halvings(table.rows),
         )
         _require_whole(table, method)
         people = _People.of(table, method, chance)
