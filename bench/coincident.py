@@ -29,6 +29,14 @@ QUASI, HIDDEN = ("age", "education", "workclass"), "occupation"
 VALUES = (14, 8, 5)
 PARAMETERS = (2, 3, 4, 5, 6, 8, 10)
 MILLION = 1_000_000
+TIMES_LEAST = (
+    2,
+    3,
+    4,
+    6,
+    8,
+    16,
+)  # sizes to start with, as halves of what a model asks for at least
 TIMES = 20  # at most, of which the best counts, as other work may run
 
 
@@ -68,7 +76,7 @@ def sized(
     people: shoal.Table, model: Model, parameter: int, scheme: Scheme, order: Order
 ) -> tuple[float, float] | None:
     """The best of some sizes to start with, by granularity: what an owner would find by the same few tries on public data."""
-    sizes = sorted({2 * -(-parameter * times // 4) for times in (2, 3, 4, 6, 8)} - {0})
+    sizes = sorted({2 * -(-parameter * times // 4) for times in TIMES_LEAST} - {0})
     methods = [partial(Coincident, (model,), size, scheme, order=order) for size in sizes]
     found = [judged(people, method) for method in methods]
     return min((each for each in found if each is not None), key=lambda each: each[1], default=None)

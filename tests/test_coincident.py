@@ -4,6 +4,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,14 @@ from shoal.kinds import Kind
 from shoal.methods import Schema
 from shoal.methods.coincident import RANGES, Coincident, Ranges
 from shoal.methods.coincident.grouping import by_curve, by_splits
-from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged
+from shoal.methods.coincident.schemes import (
+    LEFT_OUT,
+    SCHEMES,
+    Scheme,
+    best_depth,
+    merged,
+    shaped,
+)
 from shoal.privacy.promises import Coincidence
 from shoal.tables import Table
 from shoal.verification import unchecked
@@ -199,18 +207,33 @@ def test_groups_are_whole_leaves_or_interleaved_halves_and_all_safe(
             dtype=np.bool_,
         )
 
-    try:
-        groups = merged(leaves, safe, scheme, int(draw.integers(0, 4)), Seeded(seed))
-    except InfeasibleError:
+    depth = int(draw.integers(0, 4))
+    if len(set(bag.ravel().tolist())) < 2:
+        with pytest.raises(InfeasibleError):
+            merged(leaves, safe, scheme, depth, Seeded(seed))
         return
+    groups = merged(leaves, safe, scheme, depth, Seeded(seed))
     assert safe(groups, int(groups.max()) + 1).all()
-    sizes = set(np.bincount(groups).tolist())
-    allowed = (
-        {2 << level for level in range(9)}
-        if scheme != "interleaved"
-        else {2, 3, *(6 << level for level in range(9))}
-    )
+    sizes = set(np.bincount(groups[groups != LEFT_OUT]).tolist())
+    block = 6 if scheme == "interleaved" else 2
+    tree, siblings = shaped(leaves, scheme, depth)
+    allowed = {2, 2 * leaves, *(block * prod(siblings[:at]) for at in range(len(siblings) + 1))}
+    allowed |= {3} if block == 6 else set()
+    allowed |= {2 << level for level in range(9)} if scheme in ("UU", "UA") else set()
     assert sizes <= allowed
+    assert (groups == LEFT_OUT).sum() in (0, 2 * (leaves - tree))
+
+
+def test_a_tree_halves_first_then_takes_small_primes_and_leaves_few_over() -> None:
+    assert shaped(1885, "forest", 8) == (1792, [2] * 8 + [7])
+    assert shaped(1885, "forest", 4) == (1872, [2] * 4 + [3, 3, 13])
+    assert shaped(1885, "interleaved", 2) == (1872, [2] * 2 + [2, 2, 3, 13])
+    assert [shaped(leaves, "forest", 3)[0] for leaves in range(6)] == [0, 1, 2, 2, 4, 4]
+    for leaves in (1, 2, 3, 7, 87, 100, 1885, 10_007, 1_000_003):
+        tree, siblings = shaped(leaves, "forest", best_depth(leaves, "forest"))
+        assert prod(siblings) == tree
+        assert leaves - tree <= max(leaves / 20, 1)
+        assert max(siblings, default=2) <= 13
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -273,10 +296,12 @@ def test_many_people_are_put_along_a_curve_and_the_certificate_says_so(
 def test_records_may_be_left_out_instead_of_groups_that_are_safe() -> None:
     table = people(60, 1, "u" * 9 + "v")  # few groups to start with have both values
     method = Coincident(("2-diversity of ill",), 4, depth=3)  # type: ignore[arg-type]
-    with pytest.raises(InfeasibleError, match="`spare` 'records'"):
-        method.release(table, Seeded(1))
+    release = method.release(table, Seeded(1))  # of 15 groups 8 fit, and fewer than 7 are safe
+    assert (len(release.table), release.suppressed) == (32, 28)
     release = replace(method, spare="records").release(table, Seeded(1))
     assert (len(release.table), release.suppressed) == (32, 28)
+    release = replace(method, depth=None).release(table, Seeded(1))
+    assert (len(release.table), release.suppressed) == (60, 0)  # 14 fit, and one is safe
 
 
 def test_people_with_the_same_values_are_put_into_groups_by_lot() -> None:
@@ -294,18 +319,27 @@ def test_the_usual_size_is_twice_what_the_models_ask_for() -> None:
 
 
 def test_what_cannot_be_made_safe_is_refused_whole() -> None:
-    with pytest.raises(InfeasibleError, match="nothing can be released"):
-        Coincident(("2-diversity of ill",), 4).release(people(values="u"))  # type: ignore[arg-type]
+    for scheme in SCHEMES:
+        with pytest.raises(InfeasibleError, match="even all records together do not satisfy"):
+            Coincident(("2-diversity of ill",), 4, scheme).release(people(values="u"))  # type: ignore[arg-type]
     with pytest.raises(InfeasibleError, match="fewer than 8 records"):
         Coincident(("2-diversity of ill",), 8).release(people(7))  # type: ignore[arg-type]
-    with pytest.raises(InfeasibleError, match=r"not enough groups.*or the scheme 'forest'"):
-        Coincident(("2-diversity of ill",), 2, "UA").release(people(14, values="uuuuuuuuv"))  # type: ignore[arg-type]
     with pytest.raises(InfeasibleError, match="fewer than 12 records, which 3 groups have"):
         Coincident(("2-diversity of ill",), 4, "interleaved", spare="records").release(people(8))  # type: ignore[arg-type]
-    with pytest.raises(InfeasibleError, match="models; asking for less would help"):
-        Coincident(("2-diversity of ill",), 4, "UA").release(people(16, values="u"))  # type: ignore[arg-type]
-    with pytest.raises(InfeasibleError, match="models; a larger `depth`"):
-        Coincident(("2-diversity of ill",), 4).release(people(16, values="u"))  # type: ignore[arg-type]
+    ill = pl.Series("ill", [*"uuuuuuuuuuuuuuuuv"])  # the last may be the one who is left out
+    one_other = shoal.table(
+        people(17).frame.to_native().with_columns(ill),
+        quasi=["age", "town"],
+        sensitive=["ill"],
+        hierarchies=TREES,
+    )
+    refused = 0
+    for seed in range(200):
+        try:
+            Coincident(("2-diversity of ill",), 4).release(one_other, Seeded(seed))  # type: ignore[arg-type]
+        except InfeasibleError as error:
+            refused += "Keep this refusal secret" in str(error)
+    assert 0 < refused < 40  # one of 17
 
 
 @pytest.mark.parametrize(

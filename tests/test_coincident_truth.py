@@ -292,7 +292,7 @@ def test_what_is_believed_of_anybody_is_what_the_group_shows(
 FOUR_AND_TWO: Bag = (0, 0, 0, 0, 1, 1)
 
 
-def picking(pick: Callable[[Ints, Bools, int, Chance], Sequence[int]]) -> Callable[..., Ints]:
+def picking(pick: Callable[[Ints, Bools, int, Chance], Sequence[int]]) -> Callable[..., Any]:
     """`_kept` with other leaves left out of the trees: picked from the safe ones, instead of drawn uniformly."""
 
     class Source(Enumerated):
@@ -300,13 +300,13 @@ def picking(pick: Callable[[Ints, Bools, int, Chance], Sequence[int]]) -> Callab
             self.safe, self.chance = safe, chance
 
         def choice(self, n: int, size: int) -> Ints:
-            those = np.flatnonzero(self.safe)
+            those = np.flatnonzero(self.safe) if n == self.safe.sum() else np.arange(n)
             return np.searchsorted(
                 those, np.array(pick(those, self.safe, size, self.chance), dtype=np.int64)
             )
 
     kept = schemes._kept
-    return lambda safe, scheme, tree, chance: kept(safe, scheme, tree, Source(safe, chance))
+    return lambda safe, scheme, depth, chance: kept(safe, scheme, depth, Source(safe, chance))
 
 
 def first(those: Ints, safe: Bools, number: int, chance: Chance) -> Sequence[int]:
@@ -358,7 +358,7 @@ def test_leaving_out_the_first_tells_the_value_of_a_person_who_shares_a_group_of
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schemes, "_kept", picking(first))
         seen = judged(Scheming(3, "UA"), [2, 2, 2], FOUR_AND_TWO, "2-sensitive")
-    assert seen.worst == Fraction(1, 4)  # 0 is certain, where the group shows three quarters
+    assert seen.worst >= Fraction(1, 4)  # 0 is certain, where the group shows three quarters
 
 
 def test_a_seeded_source_leaks_to_who_knows_the_seed() -> None:
@@ -442,37 +442,108 @@ def test_keeping_groups_by_their_values_leaks(monkeypatch: pytest.MonkeyPatch) -
     assert any(judged(Scheming(3, "UA"), [2, 2, 2], bag, "2-sensitive").leaks for bag in bags(6, 3))
 
 
-def test_printed_uu_refuses_whenever_one_group_is_unsafe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The least power of two that holds one group is one group, which is a tree without a sibling. Nobody learns, nobody gets."""
+def test_printed_uu_without_a_sibling_would_need_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least power of two that holds one group is one group, which is a tree without a sibling. Nobody learns of it."""
     kept = schemes._kept
 
-    def printed(safe: Bools, scheme: Scheme, tree: int, chance: Chance) -> Ints:
-        return np.flatnonzero(~safe) if (~safe).sum() == 1 else kept(safe, scheme, tree, chance)
+    def printed(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> Any:
+        if (~safe).sum() == 1:
+            return np.flatnonzero(~safe), np.zeros(0, dtype=np.int64), []
+        return kept(safe, scheme, depth, chance)
 
-    bag = (0, 0, 1, 1)
-    ours = judged(Scheming(2, "UU"), [2, 2], (0, 0, 1, 2), "2-sensitive")
+    bag = (0, 0, 1, 2, 3, 4, 5, 6)
+    ours = judged(Scheming(4, "UU"), [2] * 4, bag, "2-sensitive")
     monkeypatch.setattr(schemes, "_kept", printed)
-    theirs = judged(Scheming(2, "UU"), [2, 2], (0, 0, 1, 2), "2-sensitive")
-    assert (ours.refused, theirs.refused, theirs.leaks) == (Fraction(0), Fraction(1, 3), 0)
-    assert (
-        judged(Scheming(2, "UU"), [2, 2], bag, "2-sensitive").refused == 0
-    )  # two unsafe ones are each other's siblings
+    theirs = judged(Scheming(4, "UU"), [2] * 4, bag, "2-sensitive")
+    assert not any((ours.refused, theirs.refused, ours.leaks, theirs.leaks))
+    assert theirs.releases < ours.releases
 
 
-@pytest.mark.parametrize("then", ["forest", "UA"])
-def test_trying_again_after_a_refusal_leaks(then: Scheme, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Why a refusal must be the end, also for the same parameters: that there was one depends on values of people elsewhere."""
-    shipped = merged
+# What happens where safe groups are too few, or the root is not safe
+
+FEW: list[tuple[int, int, Bag]] = [
+    (3, 1, (0, 0, 0, 0, 0, 1)),
+    (5, 1, (0,) * 8 + (1, 1)),
+    (5, 2, (0,) * 8 + (1, 1)),
+    (7, 2, (0,) * 12 + (1, 1)),
+    (7, 2, (0,) * 12 + (1, 2)),
+]
+"""Leaves of two, how often they merge two by two, and values of which few leaves have two."""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "few"),
+    [
+        *((scheme, FEW[:3]) for scheme in SCHEMES),
+        pytest.param("forest", FEW[3:], marks=pytest.mark.slow),
+    ],
+)
+def test_groups_that_are_left_out_and_everybody_as_one_group_tell_nothing(
+    scheme: Scheme, few: list[tuple[int, int, Bag]]
+) -> None:
+    for leaves, depth, bag in few:
+        names = ("2-sensitive", "1/4-close", "made up 1") if leaves < 7 else ("2-sensitive",)
+        for name in names:
+            seen = judged(Scheming(leaves, scheme, depth), [2] * leaves, bag, name)
+            assert not seen.leaks, (leaves, depth, bag, name)
+            assert not seen.told, (leaves, depth, bag, name)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_refusal_is_told_by_the_bag_alone(scheme: Scheme, depth: int) -> None:
+    """Whether all together are safe: it cannot happen by chance, and tells who knows the bag nothing."""
+    for leaves, size, bag, name in instances([(3, 2, 3), (2, 2, 3)]):
+        everybody = tuple(bag.count(value) for value in sorted(set(bag)))
+        seen = judged(Scheming(leaves, scheme, depth), [size] * leaves, bag, name)
+        safe = predicate(name, everybody)(everybody)
+        assert seen.refused <= 1 - safe, (leaves, bag, name)
+        assert not seen.leaks
+        assert not seen.told
+
+
+@pytest.mark.parametrize("leaves", [3, 5])
+def test_three_or_five_siblings_merge_at_once_and_tell_nothing(leaves: int) -> None:
+    scheming = Scheming(leaves, "forest", 0)
+    for bag in bags(2 * leaves, 3 if leaves == 3 else 2):
+        for name in ("2-sensitive", "entropy 9/5", "made up 0"):
+            assert judged(scheming, [2] * leaves, bag, name).leaks == 0
+
+
+def test_leaving_out_the_first_unsafe_groups_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = schemes._kept
+
+    def twin(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> Any:
+        tree, left_out, siblings = kept(safe, scheme, depth, chance)
+        out = np.flatnonzero(~safe)[: len(left_out)]
+        return np.setdiff1d(np.union1d(tree, left_out), out), out, siblings
+
+    monkeypatch.setattr(schemes, "_kept", twin)
+    assert any(
+        judged(Scheming(leaves, "forest", depth), [2] * leaves, bag, "2-sensitive").leaks
+        for leaves, depth, bag in FEW
+    )
+
+
+def test_trees_of_different_sizes_that_merge_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree of two leaves and one of one, and if a root is unsafe both merge: then siblings cannot stand for each other."""
 
     def twin(leaves: int, safe: Any, scheme: Scheme, depth: int, chance: Chance) -> Ints:
-        try:
-            return shipped(leaves, safe, scheme, depth, chance)
-        except InfeasibleError:
-            return shipped(leaves, safe, then, depth, chance)
+        leaf = np.arange(6) // 2
+        pair = np.array([0, 0, 0, 0, 1, 1])
+        fine = safe(leaf, 3)
+        groups = leaf if fine[:2].all() else pair
+        if safe(pair, 2).all() and fine[2]:
+            return groups
+        if not safe(np.zeros(6, dtype=np.int64), 1).all():
+            raise InfeasibleError("")
+        return np.zeros(6, dtype=np.int64)
 
     monkeypatch.setitem(globals(), "merged", twin)
     assert any(
-        judged(Scheming(5, "forest"), [2] * 5, bag, "2-sensitive").leaks for bag in bags(10, 2)
+        judged(Scheming(3, "forest"), [2, 2, 2], bag, name).leaks
+        for bag in bags(6, 3)
+        for name in ("2-sensitive", "entropy 9/5")
     )
 
 

@@ -30,9 +30,10 @@ from shoal.errors import (
     plural,
 )
 from shoal.hierarchy.cover import covers
+from shoal.hierarchy.texts import ANY
 from shoal.kinds import Kind
 from shoal.measure.loss import LOSSES, normalised, placed
-from shoal.measure.utility import EVERYTHING, Accuracy, QueryError, classification, spread
+from shoal.measure.utility import Accuracy, QueryError, classification, spread
 from shoal.measure.utility import queries as count_queries
 from shoal.release import COUNT, Certificate, Release
 from shoal.tables import Role, Table
@@ -302,7 +303,7 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
             (level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at
         ]
     # A level that has all values, "*" too, is better than one beside whose values "*" can only mean a suppressed record.
-    for beside, (level, labels, code_of) in product(((), (EVERYTHING,)), possible):
+    for beside, (level, labels, code_of) in product(((), (ANY,)), possible):
         place = {canonical(label): code for code, label in enumerate(labels)}
         place |= {label: code for code, label in enumerate(labels)}
         codes = np.array(
@@ -335,11 +336,11 @@ def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
     silent = np.ones(shown.rows, dtype=np.bool_)
     for column in generalised:
         own = shown.column(column.name)
-        silent &= np.array([text == EVERYTHING for text in own.labels], dtype=np.bool_)[own.codes]
+        silent &= np.array([text == ANY for text in own.labels], dtype=np.bool_)[own.codes]
     if any(column.level is None for column in generalised):
         meant = bool(silent.all())
     else:
-        meant = all(EVERYTHING in column.labels for column in generalised)
+        meant = all(ANY in column.labels for column in generalised)
     return np.zeros_like(silent) if meant else silent
 
 

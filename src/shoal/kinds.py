@@ -25,6 +25,7 @@ KindName = Literal["text", "integer", "float", "date"]
 _EXACT = 1e15  # floats below it that are whole print as integers: pandas turns integers with missing values into floats
 _LARGEST_INTEGER = 1 << 63  # what every dataframe library can hold
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_WEEK = re.compile(r"[0-9]{4}-?W[0-9]{2}", re.ASCII)  # seven days, which Python reads as a Monday
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 
@@ -143,6 +144,6 @@ def _date(value: object) -> dt.date:
         return value.date()
     if isinstance(value, dt.date):
         return value
-    if not isinstance(value, str):
+    if not isinstance(value, str) or _WEEK.fullmatch(value.strip()):
         raise ValueError("not a date")
     return dt.datetime.fromisoformat(value.strip()).date()

@@ -136,7 +136,8 @@ class Certificate:
     """What was promised, by which method with which parameters and version, under a random number.
 
     It holds nothing about the input that the released table does not show. `unprotected` lists what the promise leaves
-    open. `columns` are the released ones in their order, with role, type and, if sensitive, hierarchy; `levels` the chosen
+    open. `columns` are the released ones in their order, with role, type and, if sensitive, hierarchy; if quasi-identifying, the
+    digest of the hierarchy that its texts are read by (None if that was read off the rows); `levels` the chosen
     levels where there are any; `derived` what was computed from the parameters alone, such as the k that an ε needs;
     `recipe` the digest of the recipe, if one was followed. `whole` says that no record of the input was left out, so
     that shares in the release are those in the input. `private` is False if the draws came from a seed: then nothing is
@@ -345,6 +346,9 @@ def _column(table: Table, name: str) -> dict[str, Any]:
         "role": table.roles[name].value,
         "type": table.kind(name).value,
     }
+    if table.roles[name] is Role.QUASI and name in table.hierarchies:
+        tree = table.hierarchy(name)  # released texts are read by it
+        told["hierarchy_sha256"] = None if tree.derived else tree.digest
     if table.roles[name] is Role.SENSITIVE and name in table.hierarchies:
         hierarchy = table.hierarchies[
             name

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from shoal import __version__, memory
 from shoal.errors import FileError, ShoalError, TooLargeError, listed, plural
 from shoal.files import require_room
-from shoal.hierarchy.ranges import parse
+from shoal.hierarchy.texts import Axis
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.privacy.limits import BucketLimits, Limits, Linear
@@ -182,7 +182,9 @@ def _failures(
         yield "a column has a role with which no column is released"
     trees = _trees(paper, hierarchies)
     yield from _same_trees(paper, hierarchies)
+    yield from _other_trees(paper, hierarchies)
     yield from _labels(found, paper, trees)
+    yield from _own_ranges(found, paper, _trees(paper, hierarchies, _quasi(paper)))
     unsettled += _unsettled(found, paper, trees)
     if not _ordered(found, paper, trees):
         yield "the rows are not in the order of their values: what decides their order instead may tell more than they do"
@@ -649,6 +651,32 @@ def _labels(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) ->
             yield f"the hierarchy of column {name!r} was made from rows of a table, and no budget pays for what it tells"
 
 
+def _other_trees(paper: Certificate, given: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether hierarchies at hand are those that released texts are read by."""
+    for column in paper.columns:
+        digest, name = column.get("hierarchy_sha256"), column["name"]
+        if digest is None or name not in given:
+            continue
+        if given[name].of_kind(Kind(column["type"])).digest != digest:
+            yield f"the hierarchy of column {name!r} is not the one that the release went by: their digests differ"
+
+
+def _own_ranges(found: Table, paper: Certificate, trees: Mapping[str, Hierarchy]) -> Iterator[str]:
+    """Whether texts of groups that have ranges of their own are labels, or what the values they are read as are called."""
+    if paper.method not in ("coincident", "mondrian"):
+        return
+    for name, tree in trees.items():
+        axis = Axis.of(name, tree)
+        texts = ["" if key is None else str(key) for key in found.column(name).keys]
+        runs = {text: axis.run(text) for text in texts if not axis.is_label(text)}
+        wrong = sum(
+            run is None or paper.parameters["ranges"] == "hierarchy" or axis.text(*run) != text
+            for text, run in runs.items()
+        )
+        if wrong:
+            yield f"column {name!r} has {plural(wrong, 'value')} beyond its hierarchy and the ranges of its values"
+
+
 def _places(
     found: Table, paper: Certificate, name: str, tree: Hierarchy, level: int | None = None
 ) -> list[int]:
@@ -846,7 +874,12 @@ def _nothing_else(paper: Certificate, parameters: str, derived: str) -> Iterator
         name
         for one in paper.columns
         for name in one
-        if name not in ("name", "role", "type", "hierarchy", "table")
+        if name not in ("name", "role", "type", "hierarchy", "hierarchy_sha256", "table")
+    }
+    extra |= {
+        "hierarchy_sha256"
+        for one in paper.columns
+        if not re.fullmatch("[0-9a-f]{64}|", one.get("hierarchy_sha256") or "")
     }
     extra |= paper.levels.keys() - {one["name"] for one in paper.columns}
     if (
@@ -1766,7 +1799,7 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
     ]
     if own != [("group", "insensitive", "integer")] or paper.levels:
         yield "the group is not described as the method does it, or levels are named, which groups have not"
-    size, depth = _whole(given["size"]), _whole(given["depth"] + 1) - 1
+    size, depth = _whole(given["size"]), _depth(given)
     spare = ("groups", "records") if given["scheme"] in ("forest", "interleaved") else ("groups",)
     ways = [
         ("splits", "narrower"),
@@ -1779,7 +1812,7 @@ def _coincident_derivation(paper: Certificate) -> Iterator[str]:
         or (given["order"], given["ranges"]) not in ways
         or given["spare"] not in spare
         or size < 2
-        or depth > 40
+        or (depth or 0) > 40
         or (given["scheme"] == "interleaved" and size % 2)
         or any(model["is"] == "delta-presence" for model in given["models"])
     ):
@@ -1799,19 +1832,21 @@ def _coincident_groups(
         return
     size, depth, block = (
         _whole(given["size"]),
-        given["depth"],
+        _depth(given),
         3 if given["scheme"] == "interleaved" else 1,
     )
-    fit = max((found.rows // size // block).bit_length() - 1, 0)
-    top = min(depth, fit) if given["scheme"] in ("forest", "interleaved") else fit
-    parts = {
-        2 * size,
-        *(2 * size * block << level for level in range(top + 1)),
-        *([3 * size] if block == 3 else []),
-    }
+    parts, leaves = {2 * size, 2 * found.rows}, found.rows // size
+    if block == 3:
+        parts.add(3 * size)
+    depths = range(leaves.bit_length() + 1) if depth is None else [depth]
+    trees_of = [_merging(leaves // block, one) for one in depths]
+    parts |= {2 * size * block * within for _, levels in trees_of for within in levels}
+    if given["scheme"] in ("UU", "UA"):
+        parts |= {2 * size << level for level in range(leaves.bit_length())}
     if odd := sum(2 * each not in parts for each in sizes.tolist()):
         yield f"{plural(odd, 'group')} of {len(sizes):,} have a size that merging does not give"
-    if found.rows % (size * (block << top if given["spare"] == "records" else 1)):
+    all_fit = given["spare"] == "groups" or leaves in [tree * block for tree, _ in trees_of]
+    if found.rows % size or not all_fit:
         yield "the records are no whole number of groups to start with, or of trees, though others are left out"
     shown = []
     for name in _quasi(paper):
@@ -1826,12 +1861,30 @@ def _coincident_groups(
                 for code in codes[np.unique(number, return_index=True)[1]].tolist()
             ]
         )
-        if name in trees and (
-            wrong := _undeclared(texts, trees[name], given["ranges"] != "hierarchy")
-        ):
-            yield f"column {name!r} has {plural(wrong, 'value')} beyond its hierarchy and the ranges of its values"
     if any(one > other for one, other in pairwise(zip(*shown, strict=True))):
         yield "the numbers of groups do not follow what the groups show"
+
+
+def _depth(given: Mapping[str, Any]) -> int | None:
+    """How often groups merge two by two; None if that follows from how many there are."""
+    return None if given["depth"] is None else _whole(given["depth"] + 1) - 1
+
+
+def _merging(blocks: int, depth: int) -> tuple[int, list[int]]:
+    """How many of some blocks fit a tree, two siblings at its lowest levels and 13 at most, and how many a node of each has."""
+    low = min(depth, max(blocks, 1).bit_length() - 1)
+    above = blocks >> low
+    levels = [1 << level for level in range(low + 1)]
+    while above:
+        rest, within = above, list[int]()
+        for prime in (2, 3, 5, 7, 11, 13):
+            while rest % prime == 0:
+                rest //= prime
+                within.append((within or levels)[-1] * prime)
+        if rest == 1:
+            return above << low, levels + within
+        above -= 1
+    return 0, levels
 
 
 def _in_words(text: str) -> tuple[list[str | int], str]:
@@ -1839,54 +1892,6 @@ def _in_words(text: str) -> tuple[list[str | int], str]:
     return [
         int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))
     ], text
-
-
-def _undeclared(texts: Iterable[str], tree: Hierarchy, ranges: bool) -> int:
-    """How many texts are none of a hierarchy, nor, where there are `ranges`, a run of values of its domain."""
-    known = {label for labels in tree.labels for label in labels}
-    ends = set(tree.cuts)
-    if (
-        tree.kind is Kind.INTEGER
-    ):  # ranges end before a whole number: a cut or the one after it, by which side is closed
-        ends = {
-            end + past
-            for end in (ends or {float(label) for label in tree.labels[0] if label})
-            for past in (0, 1)
-        }
-
-    def run(text: str) -> bool:
-        if tree.kind is Kind.TEXT:
-            return text.startswith("{") and text.endswith("}") and _neighbours(text[1:-1], tree)
-        if ends:
-            read = parse(text, tree.kind)
-            return read is not None and {read.low, read.high} <= ends
-        first, _, last = text[1:-1].partition(", ")
-        return text[:1] + text[-1:] == "[]" and {first, last} <= set(tree.labels[0])
-
-    wrong = [text for text in texts if text not in known]
-    return sum(
-        not (ranges and (short in known or run(short)))
-        for short in (one.removesuffix(" or missing") for one in wrong)
-    )
-
-
-def _neighbours(text: str, tree: Hierarchy) -> bool:
-    """Whether a text lists values of a hierarchy, of any level, that follow each other."""
-    begin: dict[int, list[tuple[str, int]]] = {}
-    for labels, codes in zip(tree.labels, tree.maps, strict=True):
-        first, size = np.unique(codes, return_index=True, return_counts=True)[1:]
-        for label, place, leaves in zip(labels, first.tolist(), size.tolist(), strict=True):
-            begin.setdefault(place, []).append((label or "missing", place + leaves))
-    reached = [(0, place) for place in begin]
-    while reached:
-        at, place = reached.pop()
-        for label, behind in begin.get(place, ()):
-            if text.startswith(label, at):
-                if at + len(label) == len(text):
-                    return True
-                if text.startswith(", ", at + len(label)):
-                    reached.append((at + len(label) + 2, behind))
-    return False
 
 
 def _coincident_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
@@ -1962,10 +1967,17 @@ def _disclosure_groups(
     ladders = [
         [trees[name].maps[node[name]] for node in path] for name in quasi
     ]  # codes of leaves, for every table of the path
-    labels = [[trees[name].labels[node[name]] for node in path] for name in quasi]
+    kinds = [_declared(paper, name) for name in quasi]
+    labels = [
+        [[_canonical(label, kind) for label in trees[name].labels[node[name]]] for node in path]
+        for name, kind in zip(quasi, kinds, strict=True)
+    ]
     places, leaves = [], []
     for row in np.unique(groups.rows, return_index=True)[1].tolist():
-        texts = [str(column.keys[column.codes[row]] or "") for column in columns]
+        texts = [
+            _canonical(column.keys[column.codes[row]], kind)
+            for column, kind in zip(columns, kinds, strict=True)
+        ]
         fits = [
             at
             for at, node in enumerate(path)

@@ -5,7 +5,7 @@ listed only for someone who asks (`uncovered`).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from shoal.kinds import Key, Kind
 if TYPE_CHECKING:
     from shoal.hierarchy.tree import Hierarchy
 
-__all__ = ["Problem", "Problems", "problems", "uncovered"]
+__all__ = ["Problem", "Problems", "faults", "problems", "uncovered"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,18 @@ def problems(
     lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers: Sequence[int] | None = None
 ) -> Problems:
     """Everything wrong with the lines of a hierarchy; `numbers` are the lines' numbers in their file, else 1, 2, 3…"""
+    from shoal.hierarchy.tree import Hierarchy
+
+    found = faults(lines, kind, numbers=numbers)
+    if not found.fatal:
+        _check_meanings(found, Hierarchy.from_sound_lines(lines, kind))
+    return found
+
+
+def faults(
+    lines: Sequence[Sequence[str]], kind: Kind = Kind.TEXT, *, numbers: Sequence[int] | None = None
+) -> Problems:
+    """What is wrong with the lines themselves, whatever releases make of their labels."""
     found = Problems()
     numbers = numbers or range(1, len(lines) + 1)
     if blank := [number for number, line in zip(numbers, lines, strict=True) if not line]:
@@ -202,6 +214,69 @@ def _check_values(
         found.error("duplicates", f"duplicates: {_some(twice)}; keep one line a value")
     if torn:
         found.error("two paths", f"on two paths: {_some(torn)}; keep one line a value")
+
+
+def _check_meanings(found: Problems, tree: "Hierarchy") -> None:
+    """Labels that a reader may take for other values than they cover; releases are read by `texts`."""
+    from shoal.hierarchy.texts import ANY
+
+    covered: dict[str, dict[tuple[int, int], int]] = {}
+    for level, (labels, codes) in enumerate(zip(tree.labels, tree.maps, strict=True)):
+        first, size = np.unique(codes, return_index=True, return_counts=True)[1:]
+        for label, run in zip(labels, zip(first.tolist(), size.tolist(), strict=True), strict=True):
+            covered.setdefault(label, {}).setdefault(run, level)
+    several = [
+        f"{label!r} (levels {_some(sorted(runs.values()))})"
+        for label, runs in covered.items()
+        if len(runs) > 1 and label != tree.labels[-1][0]
+    ]
+    if several:
+        found.warn(
+            "two meanings",
+            f"some labels cover different values at different levels: {_some(several)}; where a release has several levels side "
+            "by side, they mean all of these values. Give different things different names",
+        )
+    if any(size < len(tree.maps[0]) for _, size in covered.get(ANY, {})) and (
+        tree.labels[-1][0] != ANY
+    ):
+        found.warn(
+            "two meanings",
+            f"{ANY!r} covers some values only, and in a release it means any value; rename it",
+        )
+    if misread := list(_misread(tree)):
+        found.warn(
+            "misleading label",
+            f"some labels read as other values than they cover: {_some(misread)}; rename them, so that nobody who reads a "
+            "release without the hierarchy is misled",
+        )
+
+
+def _misread(tree: "Hierarchy") -> Iterator[str]:
+    """Labels that look like a range, a value or a set, and cover other values."""
+    from shoal.hierarchy.texts import Axis, Texts
+
+    for kind in (tree.kind,) if tree.kind is not Kind.TEXT else Kind:
+        try:
+            tree = tree.of_kind(kind)
+        except HierarchyError:
+            continue
+        if kind is not Kind.TEXT:
+            break
+    texts, axis = Texts.of(tree), Axis.of("", tree)
+    leaf_at = np.argsort(axis.place)
+    below = set(tree.labels[0])
+    for level in range(1, tree.height + 1):
+        codes = tree.maps[level][leaf_at]
+        for code, label in enumerate(tree.labels[level]):
+            read = None if label in below else texts.spelled(label)
+            if read is None:
+                continue
+            own = codes == code
+            if (read[leaf_at] != own).any():
+                covers = np.flatnonzero(own)
+                ends = axis.labels[covers[0]], axis.labels[covers[-1]]
+                yield f"{label!r} at level {level} covers {' to '.join(dict.fromkeys(ends))}"
+        below |= set(tree.labels[level])
 
 
 def axis_of(values: Sequence[str], kind: Kind) -> Axis | str | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from shoal.disk import encodings, known, replacing
 from shoal.errors import FileError, HierarchyError, ParameterError, listed
-from shoal.hierarchy.check import Problems, problems
+from shoal.hierarchy.check import Problems, faults, problems
 from shoal.hierarchy.tree import Hierarchy, rooted
 from shoal.kinds import Kind
 
@@ -69,9 +69,10 @@ def read(
     """
     kind = Kind.of(kind)
     lines = read_lines(path, separator=separator, encoding=encoding)
+    cells = rooted(lines.cells, root, add_root)
     try:
-        lines.problems(kind, root=root, add_root=add_root).refuse()
-        return Hierarchy.from_sound_lines(rooted(lines.cells, root, add_root), kind, lines.derived)
+        faults(cells, kind, numbers=lines.numbers).refuse()
+        return Hierarchy.from_sound_lines(cells, kind, lines.derived)
     except HierarchyError as error:
         raise HierarchyError(f"{os.fspath(path)}: {error}") from None
 

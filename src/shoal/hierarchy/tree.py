@@ -4,6 +4,8 @@ Level 0 holds the leaves, the last level one root. Leaves are kept in tree order
 run of neighbouring leaves), so that codes at all levels are small integers and a roll-up never has to reorder.
 """
 
+import hashlib
+import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -77,12 +79,12 @@ class Hierarchy:
         >>> tree.labels[0], tree.height
         (('7', '3', '12'), 2)
         """
-        from shoal.hierarchy.check import problems
+        from shoal.hierarchy.check import faults
 
         if not all(isinstance(cell, str) for line in lines for cell in line):
             raise HierarchyError("a cell of a line is no text; write numbers and dates as text")
         kind, lines = Kind.of(kind), rooted(lines, root, add_root)
-        problems(lines, kind).refuse()
+        faults(lines, kind).refuse()
         return cls.from_sound_lines(lines, kind, derived)
 
     @classmethod
@@ -199,6 +201,21 @@ class Hierarchy:
             return last if self.closed == "left" else 0
         place = side(self.cuts, number) - 1
         return place if 0 <= place <= last else -1
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what every value becomes at every level, whatever the order of values and the spelling of numbers."""
+        plain = self.labels[0]
+        if not self.cuts:
+            plain = tuple(self.kind.text(self.kind.key(text)) for text in plain)
+        leaves = np.array(sorted(range(self.leaves), key=plain.__getitem__), dtype=np.int64)
+        found = hashlib.sha256()
+        for labels, codes in zip((plain, *self.labels[1:]), self.maps, strict=True):
+            _, first, own = np.unique(codes[leaves], return_index=True, return_inverse=True)
+            shown = [labels[code] for code in codes[leaves[np.sort(first)]].tolist()]
+            found.update(json.dumps(shown).encode())
+            found.update(np.argsort(np.argsort(first))[own].astype("<u4").tobytes())
+        return found.hexdigest()
 
     def lines(self) -> list[list[str]]:
         """One line a value, column j is level j; the missing value is left out."""

@@ -6,11 +6,9 @@ The draws here decide what is measured, never what is released, so a seed is an 
 so: docs/measures.md.
 """
 
-import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import isinf
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -19,7 +17,7 @@ import numpy.typing as npt
 from shoal.counts import Counts
 from shoal.counts.counts import group
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, TooLargeError
-from shoal.hierarchy import ranges
+from shoal.hierarchy.texts import ANY, Texts
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.measure.risk import MARKERS
@@ -35,7 +33,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Classifier = Literal["tree", "logistic", "unpruned"]
 
-EVERYTHING = "*"
 SMALLEST_LEAF = 0.001
 """A leaf of a decision tree has at least this share of the training records: what pruning does in C4.5."""
 
@@ -276,106 +273,18 @@ class _Reading:
 
 def _may_be(column: Column, domain: Hierarchy, name: str) -> Bools:
     """Which leaves every value of a released column may stand for."""
-    texts = [label for label in column.labels if label != EVERYTHING]
+    shown = {label for label in column.labels if label != ANY}
     # A text may name values of several levels ("White" in a race hierarchy): prefer the level that has them all.
-    whole = [level for level, labels in enumerate(domain.labels) if set(texts) <= set(labels)]
-    levels = [*whole[:1], *range(len(domain.labels))]
-    places: dict[str, Bools] = {}
-    for level in reversed(levels):
-        codes = domain.maps[level]
-        for code, text in enumerate(domain.labels[level]):
-            if text in texts:
-                places[text] = codes == code
-    keys = [domain.kind.key(text) for text in domain.labels[0]] if not domain.cuts else []
-    rows = []
-    unread = 0
-    for label in column.labels:
-        found = (
-            np.ones(len(domain.maps[0]), dtype=np.bool_)
-            if label == EVERYTHING
-            else _leaves(label, domain, places, keys)
-        )
-        if found is None or not found.any():
-            unread += 1
-        else:
-            rows.append(found)
-    if unread:
+    whole = [level for level, labels in enumerate(domain.labels) if shown <= set(labels)]
+    texts = Texts.of(domain, whole[0] if whole else None)
+    read = [texts(label) for label in column.labels]
+    rows = [found for found in read if found is not None and found.any()]
+    if unread := len(read) - len(rows):
         raise HierarchyError(
             f"column {name!r}: {unread} released value{'s are' if unread > 1 else ' is'} not in its hierarchy at any level; "
             "give the hierarchy the release was made with"
         )
     return np.array(rows, dtype=np.bool_).reshape(len(column.labels), len(domain.maps[0]))
-
-
-def _leaves(
-    text: str, domain: Hierarchy, places: dict[str, Bools], keys: Sequence[Any]
-) -> Bools | None:
-    """The leaves a released text stands for, None if it cannot be read."""
-    if text in places:
-        return places[text]
-    size = len(domain.maps[0])
-    one = _place(text, domain)
-    if one >= 0:
-        return np.asarray(np.arange(size) == one)
-    if text.endswith(" or missing"):
-        known, missing = text.removesuffix(" or missing"), _place("", domain)
-        some = _leaves(known, domain, places, keys)
-        some = (
-            _union([known], domain) if some is None else some
-        )  # a value of some level that has not been released by itself
-        return (
-            some if some is None or missing < 0 else np.asarray(some | (np.arange(size) == missing))
-        )
-    if text.startswith("{") and text.endswith("}"):
-        return _union(text[1:-1].split(", "), domain)
-    if domain.kind is Kind.DATE and (match := re.fullmatch(r"\[(\S+), (\S+)\]", text)):
-        return np.array(
-            [key is not None and match[1] <= key.isoformat() <= match[2] for key in keys],
-            dtype=np.bool_,
-        )
-    if domain.kind in (Kind.INTEGER, Kind.FLOAT) and (found := ranges.parse(text, domain.kind)):
-        if domain.cuts:
-            inside = [
-                low >= found.low and high <= found.high
-                for low, high in zip(domain.cuts, domain.cuts[1:], strict=False)
-            ]
-            return np.array([*inside, *[False] * (size - len(inside))], dtype=np.bool_)
-        return np.array([key is not None and _within(key, found) for key in keys], dtype=np.bool_)
-    return None
-
-
-def _within(number: float, found: ranges.Range) -> bool:
-    above = number > found.low or (found.low_in and number == found.low) or isinf(found.low)
-    below = number < found.high or (found.high_in and number == found.high) or isinf(found.high)
-    return above and below
-
-
-def _place(text: str, domain: Hierarchy) -> int:
-    try:
-        return domain.find(domain.kind.key(text))
-    except (ValueError, TypeError):
-        return -1
-
-
-def _union(parts: list[str], domain: Hierarchy) -> Bools | None:
-    """The leaves of a list of values of any level; a value may itself contain the separator."""
-    levels = list(zip(domain.labels, domain.maps, strict=True))
-    known = {
-        text or "missing": codes == code
-        for labels, codes in levels
-        for code, text in enumerate(labels)
-    }
-    found = np.zeros(len(domain.maps[0]), dtype=np.bool_)
-    while parts:
-        for stop in range(len(parts), 0, -1):
-            text = ", ".join(parts[:stop])
-            if text in known:
-                found |= known[text]
-                parts = parts[stop:]
-                break
-        else:
-            return None
-    return found
 
 
 # Classification

@@ -5,13 +5,10 @@ A released table becomes one view for each of its groups: the people of the regi
 fits several groups, who is in which is not public; such groups become one view that keeps the bags of all, and a note says so.
 """
 
-import operator
-import re
 import tomllib
 from array import array
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -25,10 +22,10 @@ import numpy.typing as npt
 
 from shoal.audit import expressions
 from shoal.errors import ColumnError, FileError, InputError, ShoalError, listed, plural
-from shoal.hierarchy import ranges
 from shoal.hierarchy import read as read_hierarchy
-from shoal.kinds import Key, Kind
-from shoal.release import Release
+from shoal.hierarchy.texts import ANY, Bools, Texts
+from shoal.kinds import Kind
+from shoal.release import Certificate, Release
 from shoal.tables import Table, table
 from shoal.views.cells import together
 from shoal.views.model import Value, View, Views
@@ -37,12 +34,6 @@ __all__ = ["Register", "load"]
 
 TRUTHFUL = ("optimal", "mondrian", "coincident", "disclosure", "personal", "buckets")
 """Methods whose releases show values of people as they are, and of everybody in a group."""
-
-_STAR = "*"
-_OR_MISSING = " or missing"
-_DAYS = re.compile(r"\[(\S+), (\S+)\]")
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +171,7 @@ class Register:
             if one["role"] == "quasi"
             or (one["name"] in self.people.names and one["name"] != chosen)
         ]
+        self._require_trees(paper, name)
         drawn = paper.method == "coincident"  # where some are left out, and groups may look alike
         return self.of_table(
             release.table,
@@ -189,7 +181,26 @@ class Register:
             group="group" if drawn else None,
             drawn=drawn,
             starred=paper.parameters.get("suppressed") == "star",
+            levels=paper.levels,
+            unchanged=[str(one["name"]) for one in paper.columns if one["role"] != "quasi"],
         )
+
+    def _require_trees(self, paper: Certificate, name: str) -> None:
+        """InputError unless the register has the hierarchies that a release is read by; values as they are need none."""
+        for one in paper.columns:
+            column = str(one["name"])
+            if "hierarchy_sha256" not in one or paper.levels.get(column) == 0:
+                continue
+            tree = self.people.hierarchies.get(column)
+            if tree is None or one["hierarchy_sha256"] not in (
+                None,
+                tree.of_kind(Kind(one["type"])).digest,
+            ):
+                what = "no hierarchy" if tree is None else "another hierarchy"
+                raise InputError(
+                    f"{name!r}: the register has {what} for column {column!r}; give it the hierarchy that the release went by, "
+                    "as its texts mean nothing certain without it"
+                )
 
     def of_table(
         self,
@@ -203,6 +214,8 @@ class Register:
         count: str | None = None,
         drawn: bool = False,
         starred: bool = True,
+        levels: Mapping[str, int] | None = None,
+        unchanged: Collection[str] = (),
     ) -> list[View]:
         """The views that a table of anybody gives: one for every group of rows that look alike.
 
@@ -213,6 +226,8 @@ class Register:
         drawn: whether people who fit a group may have been left out of it by chance
         starred: whether rows of which all is `*`, beside others, are those who were suppressed: who fits no other row, if
             everybody in the register is in the table
+        levels: of their hierarchies that public columns were released at, where it is one for all rows
+        unchanged: public columns whose values are shown as they are
         """
         shown = nw.from_native(frame, eager_only=True)
         if absent := [one for one in columns if one not in self.people.names]:
@@ -231,9 +246,9 @@ class Register:
             name, set(shown.columns) - {*columns.values(), *columns, sensitive, group, count}
         )
         called = {text_of(old): new for old, new in (values or {}).items()}
-        if _STAR in set(map(text_of, shown[sensitive].to_list())) - called.keys():
+        if ANY in set(map(text_of, shown[sensitive].to_list())) - called.keys():
             raise InputError(
-                f"{name!r} has {_STAR!r} for a sensitive value, which tells nothing that could be counted; leave it out"
+                f"{name!r} has {ANY!r} for a sensitive value, which tells nothing that could be counted; leave it out"
             )
         if absent := sorted(called.keys() - set(map(text_of, shown[sensitive].to_list()))):
             self.notes.append(
@@ -255,8 +270,13 @@ class Register:
                     self._value(called.get(value, value))
                 ] += times
         aside = starred and self.complete and len({key[1] for key in bags}) > 1
-        stars = [key for key in bags if aside and columns and set(key[1]) == {_STAR}]
-        return list(self._groups(name, list(columns), bags, stars, drawn))
+        stars = [key for key in bags if aside and columns and set(key[1]) == {ANY}]
+        at = levels or {}
+        reach = {
+            one: _Reach(self.people, one, name, at.get(one), unchanged=one in unchanged)
+            for one in columns
+        }
+        return list(self._groups(name, reach, bags, stars, drawn))
 
     def _apart(self, name: str, columns: set[str]) -> None:
         """InputError if another table showed one of these columns too: then the rows of both can be joined."""
@@ -270,18 +290,17 @@ class Register:
     def _groups(
         self,
         name: str,
-        columns: Sequence[str],
+        reach: Mapping[str, "_Reach"],
         bags: Mapping[tuple[str, tuple[str, ...]], Counter[str | None]],
         suppressed: Sequence[tuple[str, tuple[str, ...]]],
         drawn: bool,
     ) -> Iterator[View]:
         """A view for every group, of those who fit it; groups that share people are joined."""
-        reach = {one: _Reach(self.people, one, name) for one in columns}
         fits: dict[tuple[str, tuple[str, ...]], list[int]] = {}
         for key in bags:
             if key not in suppressed:
                 parts = sorted(
-                    zip(columns, key[1], strict=True),
+                    zip(reach, key[1], strict=True),
                     key=lambda part: reach[part[0]].number(part[1]),
                 )
                 people = (
@@ -381,11 +400,24 @@ class Register:
 class _Reach:
     """Whom a released text of a column may stand for."""
 
-    def __init__(self, people: Table, name: str, source: str) -> None:
+    def __init__(
+        self,
+        people: Table,
+        name: str,
+        source: str,
+        level: int | None = None,
+        *,
+        unchanged: bool = False,
+    ) -> None:
         self.column = people.column(name)
         self.codes = self.column.codes
-        self.tree = people.hierarchy(name) if name in people.hierarchies else None
-        self.leaf = people.leaf_of(name) if self.tree is not None else None
+        self.unchanged = unchanged
+        by_tree = name in people.hierarchies and not unchanged
+        tree = people.hierarchy(name) if by_tree else None
+        leaf = people.leaf_of(name) if by_tree else None
+        self.texts = Texts.of_values(
+            self.column.labels, self.column.keys, self.column.kind, tree, leaf, level
+        )
         self.source = source
         self._known: dict[str, Bools] = {}
         self._often = np.bincount(self.codes, minlength=len(self.column.keys))
@@ -412,7 +444,7 @@ class _Reach:
     def of(self, text: str) -> Bools:
         """Which keys of the column it fits."""
         if text not in self._known:
-            fits = self._keys(text)
+            fits = self.texts.value(text) if self.unchanged else self.texts(text)
             if fits is None:
                 raise InputError(
                     f"{self.source!r} has a text in column {self.column.name!r} that is no value, range or set of it; give the "
@@ -420,95 +452,6 @@ class _Reach:
                 )
             self._known[text] = fits
         return self._known[text]
-
-    def _keys(self, text: str) -> Bools | None:
-        """Which of the column's keys a text stands for; None if it is none of its texts."""
-        keys, kind = self.column.keys, self.column.kind
-        if text == _STAR:
-            return np.ones(len(keys), dtype=np.bool_)
-        found: Bools | None = None
-        if self.tree is not None and self.leaf is not None:
-            for labels, codes in zip(self.tree.labels, self.tree.maps, strict=True):
-                if text in labels:  # of several levels, it may stand for any of them
-                    own: Bools = np.asarray(codes[self.leaf] == labels.index(text))
-                    found = own if found is None else found | own
-        if found is not None:
-            return found
-        if text == "":
-            return np.array([key is None for key in keys], dtype=np.bool_)
-        if text.endswith(_OR_MISSING):
-            inner = self._keys(text.removesuffix(_OR_MISSING))
-            itself = np.array(
-                [
-                    label == text or key is None
-                    for label, key in zip(self.column.labels, keys, strict=True)
-                ]
-            )
-            return (
-                itself
-                if inner is None and text in self.column.labels
-                else None
-                if inner is None
-                else inner | itself
-            )
-        if text.startswith("{") and text.endswith("}"):
-            return self._set(text[1:-1].split(", "))
-        within = _within(text, kind)
-        if within is None:
-            return None
-        number = len(keys) - (
-            None in keys[-1:]
-        )  # keys are in order, and the missing one is the last
-        first = bisect_left(keys, True, hi=number, key=lambda key: within[0](key))  # type: ignore[arg-type]
-        last = bisect_left(keys, True, lo=first, hi=number, key=lambda key: not within[1](key))  # type: ignore[arg-type]
-        flags = np.zeros(len(keys), dtype=np.bool_)
-        flags[first:last] = True
-        return flags
-
-    def _set(self, parts: list[str]) -> Bools | None:
-        """The values of a set; a comma may be part of one, so the longest that is known is taken."""
-        found, place = np.zeros(len(self.column.keys), dtype=np.bool_), 0
-        known = {*self.column.labels, *(self.tree.labels[0] if self.tree else ())}
-        for start in range(
-            len(parts)
-        ):  # commas may part values, or be part of one: all that it may be counts
-            for end in range(start + 1, len(parts) + 1):
-                if (text := ", ".join(parts[start:end])) in known and (
-                    one := self._keys(text)
-                ) is not None:
-                    found |= one
-        found |= "missing" in parts and np.array(
-            [key is None for key in self.column.keys], dtype=np.bool_
-        )
-        while place < len(parts):
-            for end in range(len(parts), place, -1):
-                text = ", ".join(parts[place:end])
-                if text in known or text == "missing" or end == place + 1:
-                    more = self._keys("" if text == "missing" and text not in known else text)
-                    if more is None:
-                        return None
-                    found |= more
-                    place = end
-                    break
-        return found
-
-
-def _within(text: str, kind: Kind) -> tuple[Callable[[Key], bool], Callable[[Key], bool]] | None:
-    """Whether a key is not below the value or range that a text is, and whether it is not above it."""
-    try:
-        if days := _DAYS.fullmatch(text) if kind is Kind.DATE else None:
-            first, last = kind.key(days[1]), kind.key(days[2])
-            return lambda key: bool(first <= key), lambda key: bool(key <= last)
-        if kind in (Kind.INTEGER, Kind.FLOAT) and (found := ranges.parse(text, kind)) is not None:
-            low, high = found.low, found.high
-            above, below = (
-                operator.le if inside else operator.lt for inside in (found.low_in, found.high_in)
-            )
-            return lambda key: bool(above(low, key)), lambda key: bool(below(key, high))
-        own = kind.key(text)
-        return lambda key: bool(key >= own), lambda key: bool(key <= own)
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 def _counts(given: Iterable[object], column: str) -> list[int]:

@@ -25,7 +25,14 @@ from shoal.kinds import Kind
 from shoal.methods import Progress, Schema, conjunction, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, by_curve, by_splits, in_order
-from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged, whole_tree
+from shoal.methods.coincident.schemes import (
+    LEFT_OUT,
+    SCHEMES,
+    Scheme,
+    best_depth,
+    merged,
+    shaped,
+)
 from shoal.privacy.exact import whole
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
@@ -55,19 +62,21 @@ class Coincident:
 
     models: what every group must satisfy, such as "3-diversity of ill"; models of how values are spread in a group
     size: how many people a group has to start with; by itself twice as many as the models ask for at least
-    scheme: "forest" (trees of 2^`depth` groups), "UU" or "UA" (one tree, of as few or as many groups as can be), or "interleaved"
+    scheme: "forest" (one tree of nearly all groups), "UU" or "UA" (a tree of pairs, of as few or as many groups as can be), or
+        "interleaved"
+    depth: how often groups merge two by two before more than two do; by itself as often as leaves few groups over
     order: how groups are formed: by balanced "splits", or along a "curve" through the hierarchies, which is faster; by itself
         splits up to `MANY` records, which everyone may count, and where `ranges` needs them
     ranges: what a group shows of a column: "boundary", as far as the splits reach that made its parts; "hierarchy", the finest
         value that all its people have in common; or, by itself where there are splits, the "narrower" of both
-    spare: what does not fit the trees: "groups" that are safe as they are stay so, and if there are too few, nothing is released;
-        or "records" are left out instead, drawn at random
+    spare: what does not fit the tree: "groups" that are safe as they are stay so, and if there are too few, groups drawn at
+        random are left out; or "records" are left out from the beginning, drawn at random
     """
 
     models: tuple[Model, ...]
     size: int | None = None
     scheme: Scheme = "forest"
-    depth: int = 8
+    depth: int | None = None
     order: Order | None = None
     ranges: Ranges | None = None
     spare: Literal["groups", "records"] = "groups"
@@ -83,7 +92,8 @@ class Coincident:
         if self.size is None:
             object.__setattr__(self, "size", 2 * fewest(self.models))
         whole(self.size, "size", 2)
-        whole(self.depth, "depth", 0)
+        if self.depth is not None:
+            whole(self.depth, "depth", 0)
         if self.scheme not in SCHEMES:
             raise ParameterError(f"scheme={self.scheme!r} is unknown; known are {listed(SCHEMES)}")
         if self.order not in (None, *ORDERS):
@@ -102,7 +112,7 @@ class Coincident:
             )
         if self.scheme == "interleaved" and self.people % 2:
             raise ParameterError("interleaved groups are halved; give an even `size`")
-        if self.depth > 40:
+        if self.depth is not None and self.depth > 40:
             raise ParameterError(
                 "depth is above 40: a tree of so many groups holds more people than there are; take less"
             )
@@ -111,6 +121,12 @@ class Coincident:
     def people(self) -> int:
         """How many people a group has to start with."""
         return whole(self.size, "size", 2)
+
+    def halvings(self, records: int) -> int:
+        """How often groups of that many records merge two by two, at most."""
+        if self.depth is not None:
+            return self.depth
+        return best_depth(records // self.people, self.scheme)
 
     def promise(self, schema: Schema) -> Promise:
         """That the models hold of what can be inferred, not only of what is seen."""
@@ -141,6 +157,7 @@ class Coincident:
             order=order,
             ranges=ranges,
         )
+        _require_whole(table, method)
         people = _People.of(table, method, chance)
         said(1, 3, "merging groups")
         halves = people.grouped(chance)
@@ -151,7 +168,7 @@ class Coincident:
         return Release(
             made,
             replace(paper, columns=_columns(paper)),
-            table.rows - len(people.record),
+            table.rows - int(people.sizes[halves != LEFT_OUT].sum()),
             {"groups": int(halves.max(initial=-1)) + 1, "records": table.rows},
         )
 
@@ -190,6 +207,21 @@ def satisfied(
     )
     tree = Hierarchy((("",) * (groups + 1),), (np.arange(groups + 1, dtype=smallest(groups + 1)),))
     return holds_all(models, Lattice(counts, {_OWN: tree}).groups((0,)))[:groups]
+
+
+def _require_whole(table: Table, method: Coincident) -> None:
+    """InfeasibleError before anything is drawn if not even all records satisfy the models, which the bag alone tells."""
+    columns = {}
+    for name in sorted({name for model in method.models for name in model.columns}):
+        if name in table.hierarchies:
+            columns[name] = table.leaves(name), len(table.hierarchy(name).maps[0])
+        else:
+            columns[name] = table.column(name).codes, max(len(table.column(name).keys), 1)
+    everybody = np.zeros(table.rows, dtype=np.int64)
+    if table.rows and not satisfied(method.models, everybody, 1, columns).all():
+        raise InfeasibleError(
+            f"even all records together do not satisfy {' and '.join(map(str, method.models))}; ask for less"
+        )
 
 
 def _columns(paper: Certificate) -> list[Any]:
@@ -232,7 +264,7 @@ class _People:
         )  # in an order of their own, whatever that of the input
         number = table.rows // method.people
         if method.spare == "records":
-            number -= number % whole_tree(number, method.scheme, method.depth)
+            number = shaped(number, method.scheme, method.halvings(table.rows))[0]
         if table.rows and not number:
             blocks = 3 if method.scheme == "interleaved" and method.spare == "records" else 1
             raise InfeasibleError(
@@ -298,7 +330,12 @@ class _People:
     @cached_property
     def half(self) -> Ints:
         """The half that every record is in."""
-        return np.repeat(np.arange(len(self.halves)), np.diff(self.halves, append=len(self.record)))
+        return np.repeat(np.arange(len(self.halves)), self.sizes)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many records every half has."""
+        return np.diff(self.halves, append=len(self.record))
 
     def grouped(self, chance: Chance) -> Ints:
         """The number of the group of every half."""
@@ -309,15 +346,22 @@ class _People:
         carried = {name: (codes.take(self.record), card) for name, (codes, card) in found.items()}
 
         def safe(numbers: Ints, groups: int) -> Bools:
-            numbers = np.where(numbers < 0, groups, numbers).astype(smallest(groups + 1))
-            return satisfied(self.method.models, numbers.take(self.half), groups, carried)
+            own, there = numbers.take(self.half), carried
+            if LEFT_OUT in numbers:
+                seen = own != LEFT_OUT
+                own = own[seen]
+                there = {name: (codes[seen], card) for name, (codes, card) in carried.items()}
+            own = np.where(own < 0, groups, own).astype(smallest(groups + 1))
+            return satisfied(self.method.models, own, groups, there)
 
-        return merged(len(self.halves) // 2, safe, self.method.scheme, self.method.depth, chance)
+        depth = self.method.halvings(self.table.rows)
+        return merged(len(self.halves) // 2, safe, self.method.scheme, depth, chance)
 
     def laid_out(self, groups: Ints, chance: Chance) -> Any:
         """The released columns: groups in the order of what they show, or by lot, and their records by values."""
         table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
-        order = in_order(groups)
+        order = np.flatnonzero(groups != LEFT_OUT)
+        order = order.take(in_order(groups.take(order)))
         starts = np.searchsorted(groups.take(order), np.arange(number))
         labels = {
             axis.name: self._shown(column, order, starts) for column, axis in enumerate(self.axes)
@@ -334,8 +378,10 @@ class _People:
         rank = np.empty(number, dtype=smallest(max(number, 1)))
         rank[by_label] = np.arange(number)
         others = {name: table.column(name).keys for name in names if name not in labels}
-        codes = [self.rows.codes[self.rows.names.index(name)].take(self.record) for name in others]
-        own = rank.take(groups).take(self.half)
+        of_record = groups.take(self.half)
+        record = self.record[of_record != LEFT_OUT]
+        codes = [self.rows.codes[self.rows.names.index(name)].take(record) for name in others]
+        own = rank.take(of_record[of_record != LEFT_OUT])
         rows = group(
             [GROUP, *others],
             [own, *codes],
@@ -434,18 +480,18 @@ def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArra
 def _common(
     hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]
 ) -> tuple[list[str], Ints, Ints]:
-    """The texts of all levels, and for every group the finest that its outermost leaves share, and how many leaves this has."""
+    """The texts of all levels, and for every group the finest that its outermost leaves share, and how many leaves show it."""
     texts, by_level = hierarchy.texts()
-    shown, wide = np.empty((2, len(lowest)), dtype=np.int64)
+    number = by_level.shape[1]
+    pairs = np.unique(by_level * number + np.arange(number))  # several levels may have one text
+    sizes = np.bincount(pairs // number, minlength=len(texts))
+    shown = np.empty(len(lowest), dtype=np.int64)
     left = np.arange(len(lowest))
     for codes, places in zip(
         hierarchy.maps, by_level, strict=True
     ):  # leaves are in tree order: what the outermost share, all do
         low, high = codes.take(lowest.take(left)), codes.take(highest.take(left))
         same = left[low == high]
-        shown[same], wide[same] = (
-            places.take(lowest.take(same)),
-            np.bincount(codes).take(codes.take(lowest.take(same))),
-        )
+        shown[same] = places.take(lowest.take(same))
         left = left[low != high]
-    return texts, shown, wide
+    return texts, shown, sizes.take(shown)

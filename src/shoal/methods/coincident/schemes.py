@@ -1,12 +1,14 @@
 """Which groups merge until all are safe, so that nothing but the values they show can be inferred from it.
 
 Leaves are groups of equal size, in an order that depends on quasi-identifying values alone. A *tree* pairs neighbours; a group
-that is not safe takes all of its sibling, and so on upwards. Everything a scheme does is unchanged if siblings swap all their
-values, which is why everybody in a group has the same distribution, also to someone who knows the scheme
-(docs/proofs/coincident.md). Leaves that do not fit the trees are left as they are: safe ones, drawn by secret coins.
+that is not safe takes all of its siblings, and so on upwards: first two by two, then by small primes, until one root is left.
+Everything a scheme does is unchanged if siblings swap all their values, which is why everybody in a group has the same
+distribution, also to someone who knows the scheme (docs/proofs/coincident.md). Leaves that do not fit the tree are left as they
+are: safe ones, drawn by secret coins. If there are too few of these, as many of all are left out of the release, also drawn; and
+if the root is not safe, everybody is one group.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -15,82 +17,123 @@ import numpy.typing as npt
 from shoal.chance import Chance
 from shoal.errors import InfeasibleError
 
-__all__ = ["SCHEMES", "Scheme", "merged", "whole_tree"]
+__all__ = ["LEFT_OUT", "SCHEMES", "Scheme", "best_depth", "merged", "shaped"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Safe = Callable[[Ints, int], Bools]
-"""Given the number of every half leaf's group and how many there are, which groups are safe; -1 is in none."""
+"""Given the number of every half leaf's group and how many there are, which are safe; -1 is in none, `LEFT_OUT` not there."""
+LEFT_OUT = -2
+"""Instead of a group: of a half leaf that is not released."""
 Scheme = Literal["forest", "UU", "UA", "interleaved"]
 SCHEMES: tuple[Scheme, ...] = ("forest", "UU", "UA", "interleaved")
-ONE_TREE = ("UU", "UA")  # as large as they need, so that a depth is not asked for
-_LAST = "Keep this refusal secret if you try again: that there was one tells about the values"
+_LARGEST_PRIME = 13  # so many siblings merge at once, at most; of what is left of a number of leaves, it takes few
+_SPARE = 16  # of so many leaves one may be left over, if nothing is said of the depth
 
 
 def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) -> Ints:
-    """The number of every half leaf's group; halves 2i and 2i+1 are leaf i.
+    """The number of every half leaf's group, or `LEFT_OUT`; halves 2i and 2i+1 are leaf i.
 
-    InfeasibleError if some group cannot be made safe: then nothing may be released.
+    InfeasibleError if not even all together are safe: then nothing may be released.
     """
-    first = safe(np.arange(2 * leaves) // 2, leaves)
-    block, tree = 3 if scheme == "interleaved" else 1, whole_tree(leaves, scheme, depth)
-    kept = _kept(first, scheme, tree, chance)
     group = np.arange(2 * leaves) // 2
-    if len(kept):
-        halves = np.stack([2 * kept, 2 * kept + 1], axis=1).reshape(
-            -1, 2 * block
-        )  # a line for every block of the trees
-        top = len(halves) if scheme in ONE_TREE else tree // block
-        if _climb(halves, group, first[kept].reshape(-1, block), safe, leaves, top).any():
-            help_ = (
-                "asking for less" if scheme in ONE_TREE else "a larger `depth`, or asking for less,"
-            )
-            raise InfeasibleError(
-                f"nothing can be released: all records of a tree together do not satisfy the models; {help_} would help. {_LAST}"
-            )
-    _, group = np.unique(group, return_inverse=True)
-    return group.astype(np.int64)
-
-
-def whole_tree(leaves: int, scheme: Scheme, depth: int) -> int:
-    """How many leaves a tree has: as many as wanted, or as fit; how many there are, everyone may know."""
+    first = safe(group, leaves)
+    kept, left_out, siblings = _kept(first, scheme, depth, chance)
     block = 3 if scheme == "interleaved" else 1
-    return block << max(min(depth, (leaves // block).bit_length() - 1), 0)
+    unsafe = bool(len(left_out)) and not len(kept)
+    if len(kept):
+        halves = np.stack([2 * kept, 2 * kept + 1], axis=1)
+        group[2 * left_out] = group[2 * left_out + 1] = LEFT_OUT
+        test = safe
+        if len(left_out):  # what is left out is no part of what others are compared with
+            gone = group == LEFT_OUT
+
+            def test(numbers: Ints, groups: int) -> Bools:
+                return safe(np.where(gone, LEFT_OUT, numbers), groups)
+
+            numbers = np.full(2 * leaves, LEFT_OUT, dtype=np.int64)
+            numbers[halves] = np.arange(len(kept))[:, None]
+            first[kept] = safe(numbers, len(kept))
+        blocks = halves.reshape(-1, 2 * block)  # a line for every block of the tree
+        start = first[kept].reshape(-1, block)
+        unsafe = bool(_climb(blocks, group, start, test, leaves, siblings).any())
+    if unsafe:
+        group = np.zeros(2 * leaves, dtype=np.int64)
+        if not safe(group, 1).all():
+            raise InfeasibleError(
+                "nothing can be released: all records together do not satisfy the models without the few that are left out by "
+                "chance; ask for less. Keep this refusal secret if you try again: that there was one tells about the values"
+            )
+    there = group != LEFT_OUT
+    group[there] = np.unique(group[there], return_inverse=True)[1]
+    return group
 
 
-def _kept(safe: Bools, scheme: Scheme, tree: int, chance: Chance) -> Ints:
-    """The leaves that the trees are made of; the others are safe, and drawn uniformly among those that are."""
+def shaped(leaves: int, scheme: Scheme, depth: int) -> tuple[int, list[int]]:
+    """How many leaves fit a tree, and how many siblings merge at each of its levels: two at the lowest `depth`, then primes."""
+    block = 3 if scheme == "interleaved" else 1
+    blocks = leaves // block
+    if not blocks:
+        return 0, []
+    halvings = min(depth, blocks.bit_length() - 1)
+    above = blocks >> halvings
+    while (primes := _primes(above)) is None:
+        above -= 1
+    return block * (above << halvings), [2] * halvings + primes
+
+
+def best_depth(leaves: int, scheme: Scheme) -> int:
+    """As many halvings as leave few leaves over; how many leaves there are, everyone may know."""
+    fits = [shaped(leaves, scheme, depth)[0] for depth in range(max(leaves, 1).bit_length())]
+    enough = leaves - max(leaves // _SPARE, 1)
+    good = [depth for depth, tree in enumerate(fits) if tree >= enough]
+    return max(good, default=fits.index(max(fits)))
+
+
+def _primes(number: int) -> list[int] | None:
+    """The prime factors of a number, the smallest first; None if one is too large."""
+    found = []
+    for prime in range(2, _LARGEST_PRIME + 1):
+        while number % prime == 0:
+            found.append(prime)
+            number //= prime
+    return found if number == 1 else None
+
+
+def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints, Ints, list[int]]:
+    """The leaves that the tree is made of, those that are not released, and how many siblings merge at each level.
+
+    All others are safe, and drawn uniformly among those that are. How many there are of each is told by how many are safe.
+    """
     leaves, unsafe = len(safe), int((~safe).sum())
-    if scheme in ("forest", "interleaved"):
-        wanted = leaves - leaves % tree
-    elif scheme == "UU":  # as few as hold all unsafe ones
+    tree, siblings = shaped(leaves, scheme, depth)
+    wanted = tree
+    if scheme == "UU":  # as few as hold all unsafe ones
         wanted = 0 if not unsafe else max(2, 1 << (unsafe - 1).bit_length())
-    else:  # as many as a single tree can have
+    elif scheme == "UA":  # as many as a tree of pairs can have
         wanted = 1 << (leaves.bit_length() - 1) if leaves else 0
-    if not unsafe <= wanted <= leaves:
-        other = "the scheme 'forest'" if scheme in ONE_TREE else "`spare` 'records'"
-        raise InfeasibleError(
-            "nothing can be released: there are not enough groups that are safe as they are to leave out of the trees; larger "
-            f"groups to start with would help, or {other}. {_LAST}"
-        )
-    those = np.flatnonzero(safe)
+    if unsafe <= wanted <= leaves and wanted != tree:
+        tree, siblings = wanted, [2] * (wanted.bit_length() - 1)
+    enough = unsafe <= tree
+    among = np.flatnonzero(safe) if enough else np.arange(leaves)
     kept = np.ones(leaves, dtype=np.bool_)
-    kept[those[chance.choice(len(those), leaves - wanted).astype(np.int64)]] = False
-    return np.flatnonzero(kept)
+    kept[among[chance.choice(len(among), leaves - tree).astype(np.int64)]] = False
+    left_out = np.zeros(0, dtype=np.int64) if enough else np.flatnonzero(~kept)
+    return np.flatnonzero(kept), left_out, siblings
 
 
-def _climb(halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, top: int) -> Bools:
-    """Merge what is unsafe with its siblings, level by level, up to trees of `top` blocks; which of these are unsafe even so.
-
-    Writes the groups of halves.
+def _climb(
+    halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, siblings: Sequence[int]
+) -> Bools:
+    """Merge what is unsafe with its siblings, level by level; whether the root is unsafe even so. Writes the groups of halves.
 
     `halves` has a line for every block of neighbouring leaves: two halves, or those of three leaves for interleaved groups.
     """
     some: Bools = np.logical_not(safe).any(axis=1)  # type: ignore[assignment]  # an array, as it has an axis
     unsafe = some if halves.shape[1] == 2 else _interleave(halves, group, some, test, leaves)
-    while len(unsafe) * top > len(halves):  # one for each tree at last
-        merging = np.flatnonzero(unsafe.reshape(-1, 2).any(axis=1))
-        unsafe = np.zeros(len(unsafe) // 2, dtype=np.bool_)
+    for number in siblings:
+        merging = np.flatnonzero(unsafe.reshape(-1, number).any(axis=1))
+        unsafe = np.zeros(len(unsafe) // number, dtype=np.bool_)
         unsafe[merging] = ~_joined(halves.reshape(len(unsafe), -1)[merging], group, test, leaves)
     return unsafe
 
