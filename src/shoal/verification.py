@@ -183,11 +183,18 @@ def unchecked(
                 if paper.version != __version__
                 else ()
             ),
+            *_people_trusted(paper),
             *(known.trusted(paper, hierarchies or {}) if known else ()),
             *(_personal_trusted(paper, hierarchies or {}) if paper.method == "personal" else ()),
         ]
     except _MALFORMED:
         raise FileError(_NONE_OF_SHOAL) from None
+
+
+def _people_trusted(paper: Certificate) -> Iterator[str]:
+    """Differential privacy has words of its own for it, as people may give several rows there."""
+    if "rows" not in paper.parameters and (unit := paper.parameters.get("unit")) is not None:
+        yield f"that each value of {unit!r} gave one row, drawn by chance"
 
 
 def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
@@ -281,6 +288,8 @@ def _words(paper: Certificate) -> Iterator[str]:
         and tuple(paper.unprotected) != UNPROTECTED[paper.promise["promise"]]
     ):
         yield "what the certificate names as not protected is not what its promise leaves open"
+    if paper.promise["promise"] != DifferentialPrivacy.name:
+        yield from _unit(paper)
     if paper.promise["promise"] == BucketLimits.name:
         yield from _limited(paper)
         return
@@ -298,6 +307,15 @@ def _words(paper: Certificate) -> Iterator[str]:
             for model in promise.models
             if model not in known
         )
+
+
+def _unit(paper: Certificate) -> Iterator[str]:
+    """Whether the promise is to those whom the parameters tell apart, by a column that is not released."""
+    unit = paper.promise.get("unit")
+    if unit != paper.parameters.get("unit"):
+        yield "the unit of the promise is not that of the parameters"
+    if unit is not None and unit in [column["name"] for column in paper.columns]:
+        yield f"column {unit!r}, which tells people apart, is released"
 
 
 def _model_names(models: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -823,7 +841,7 @@ def _noise_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> 
 
 
 def _levels_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
-    if paper.parameters.get("unit"):
+    if paper.parameters.get("unit") and "rows" in paper.parameters:
         yield f"that each value of {paper.parameters['unit']!r} gave at most {plural(paper.parameters['rows'], 'row')}, by chance"
     bare = [name for name in paper.levels if name not in _trees(paper, hierarchies)]
     if bare:
@@ -1132,13 +1150,18 @@ def _limited(paper: Certificate) -> Iterator[str]:
     promise, given = paper.promise, paper.parameters
     kind = _declared(paper, promise["column"])
     again = BucketLimits(
-        promise["column"], _limits(promise["limits"]).keyed(kind), promise["fakes"]
+        promise["column"],
+        _limits(promise["limits"]).keyed(kind),
+        promise["fakes"],
+        promise.get("unit"),
     )
     if plain(again.to_dict()) != promise or (
         paper.version == __version__ and again.statement != paper.statement
     ):
         yield "the certificate's statement is not what its promise says"
-    asked = BucketLimits(given["column"], _limits(given["limits"]).keyed(kind), given["fakes"])
+    asked = BucketLimits(
+        given["column"], _limits(given["limits"]).keyed(kind), given["fakes"], given.get("unit")
+    )
     if plain(asked.to_dict()) != promise:
         yield "column, limits or fakes of the promise are not those of the parameters"
 
@@ -1716,7 +1739,12 @@ _KNOWN = {
         _noise_trusted,
     ),
     "kdgs": _Checks(
-        "semantic anonymity", "k levels counts", "", _semantic_derivation, _counted, _levels_trusted
+        "semantic anonymity",
+        "k levels counts unit",
+        "",
+        _semantic_derivation,
+        _counted,
+        _levels_trusted,
     ),
     "columns": _Checks(
         "differential privacy",
@@ -1728,7 +1756,7 @@ _KNOWN = {
     ),
     "buckets": _Checks(
         BucketLimits.name,
-        "column limits solver largest gap seconds within fakes associations",
+        "column limits solver largest gap seconds within fakes associations unit",
         "gap_reached",
         _buckets_derivation,
         _nothing_more,
@@ -1736,7 +1764,7 @@ _KNOWN = {
     ),
     "coincident": _Checks(
         Coincidence.name,
-        "models size scheme depth order ranges spare",
+        "models size scheme depth order ranges spare unit",
         "",
         _coincident_derivation,
         _coincident_groups,
@@ -1744,7 +1772,7 @@ _KNOWN = {
     ),
     "disclosure": _Checks(
         Coincidence.name,
-        "models path rule local floor",
+        "models path rule local floor unit",
         "",
         _disclosure_derivation,
         _disclosure_groups,
@@ -1752,7 +1780,7 @@ _KNOWN = {
     ),
     "mondrian": _Checks(
         "semantic anonymity",
-        "models relaxed ranges splits",
+        "models relaxed ranges splits unit",
         "",
         _splits_derivation,
         _split,

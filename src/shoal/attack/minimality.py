@@ -521,7 +521,7 @@ class _Seen:
 
     def _table(self, frame: Any) -> Table:
         """These columns, with the roles, types and hierarchies that they have in the input."""
-        roles: dict[str, list[str]] = {role.value: [] for role in Role}
+        roles: dict[str, Any] = {role.value: [] for role in Role}
         for name, role in {
             **self.people.roles,
             self.column: Role.SENSITIVE,
@@ -535,6 +535,7 @@ class _Seen:
             hierarchies={name: tree for name, tree in self._trees.items() if name in frame.columns},
             types={name: kind for name, kind in self._types.items() if name in frame.columns},
             missing=self.people.missing,
+            rows_are_people=True,  # as the register has everybody once
         )
 
     def _rows(self, frame: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:

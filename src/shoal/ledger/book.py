@@ -16,7 +16,7 @@ from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Sto
 from shoal.ledger import store
 from shoal.ledger.account import Account, Budget, Entry, Gamma
 from shoal.ledger.fingerprint import fingerprint
-from shoal.methods import Method, Progress, Schema
+from shoal.methods import Method, Progress, Schema, require_people
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, fraction, short
 from shoal.privacy.promises import DifferentialPrivacy, Promise
@@ -173,6 +173,7 @@ class Ledger:
         shown before, and with the views in the file `others`. Why it is wanted all the same goes into `override`.
         """
         promise = method.promise(Schema.of(table))
+        require_people(method, table)  # before anything is spent
         if directory is not None:
             self._check(Path(directory), format)
         if others is not None and not isinstance(promise, DifferentialPrivacy):
