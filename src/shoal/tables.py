@@ -120,8 +120,8 @@ class Table:
             unit not in self.types and self.frame.get_column(unit).dtype.is_decimal()
         ):
             raise ColumnError(
-                f"column {unit!r} is to tell people apart, and by a type of its own two might be one; declare it, as in "
-                f"types={{{unit!r}: 'text'}}, or 'integer'"
+                f"column {unit!r} is to tell people apart, and its type is read off its values, by which two people might be "
+                "one; declare its type, 'text' or 'integer'"
             )
         if None in self.column(unit).keys:
             raise ColumnError(

@@ -193,6 +193,11 @@ def expose(
     tries: how many inputs are sampled; bounds hold with 99 % for all people and values together
     seed: of the samples, and of the coins of the method that is run on them
     """
+    if (unit := getattr(method, "unit", None)) is not None:
+        raise ParameterError(
+            f"the method draws one row of each {unit!r}, and which is not public, so its inputs cannot be run "
+            "again; attack the release of a table with one row per person"
+        )
     seen = _Seen(method, people, released, column, kind, hierarchy)
     if how in (None, "counting"):
         found = seen.counted(tries, np.random.default_rng(seed), progress)

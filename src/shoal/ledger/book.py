@@ -238,9 +238,9 @@ class Ledger:
         account = self.account()
         account.require(wanted, method, self.path)  # before the work on a large table
         if account.gamma is not None and not bounded and not _reason(override):
-            from shoal.views.sources import TRUTHFUL
+            from shoal.views.sources import is_view
 
-            if method not in TRUTHFUL or stated.get("fakes"):
+            if not is_view(method, stated):
                 raise BudgetError(
                     f"{self.path} has a γ, and a release by {method} is no view that could be counted, nor does it promise "
                     "differential privacy; use another method, or override that with a reason, which is entered"
