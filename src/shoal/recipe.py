@@ -981,7 +981,7 @@ def draft(
         f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then: shoal recipe check,",
         "# shoal release.",
         'missing = "category"  # missing values are a value of their own; or "refuse"',
-        "# rows_are_people = true  # every row is a different person, though a name repeats",
+        "# rows_are_people = true  # every row is another person, though names repeat",
         "",
         "[source]",
         *(f"{key} = {_quoted(value)}" for key, value in source.items() if value is not None),
