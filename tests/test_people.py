@@ -651,7 +651,7 @@ def test_a_recipe_says_whose_rows_are_whose(folder: Path) -> None:
     path.write_text(RECIPE.format(top="", more='unit = "name"'), encoding="utf-8")
     checked = run("recipe", "check", "recipe.toml")
     assert "300, by 'name'" in checked.stdout
-    assert "records counted here are people" in " ".join(checked.stdout.split())
+    assert "these records are people" in " ".join(checked.stdout.split())
     assert run("preview", "recipe.toml", "--json").exit_code == 0
     assert run("release", "recipe.toml", "--out", "out").exit_code == 0
     assert len(pl.read_csv("out/release.csv")) == PEOPLE

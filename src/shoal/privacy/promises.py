@@ -47,8 +47,8 @@ def of_people(unit: str | None) -> str:
     if unit is None:
         return ""
     return (
-        f". One row of each value of {unit!r} was drawn at random beforehand and no other row was used, so the records counted "
-        "here are people"
+        f". This is about the records drawn beforehand: one row of each value of {unit!r}, at random. No other row was used, so "
+        "these records are people"
     )
 
 
