@@ -60,18 +60,24 @@ def repeated(
 ) -> tuple[Repeated, ...]:
     """The columns by which people are evidently in several rows; a missing value is nobody's.
 
-    These are identifying columns that repeat. Where one of them tells all rows apart, others may be identifying only so as not
-    to be released: of those, only the ones that number people by their name, or whose rows agree in the `quasi` columns.
-    Columns that were `left_out` count if they are called as people are, or if their rows agree so.
+    These are identifying columns that repeat. Where another one, or one that is called as people are, tells all rows apart,
+    they may be identifying only so as not to be released: then only those count that number people by their name, or whose
+    rows agree in the `quasi` columns. Columns that were `left_out` count if they are called as people are, or if their rows
+    agree so.
     """
     # What a column is that nobody looks at otherwise must not refuse a table, so missing values are a value here.
     whole = replace(table, missing="category")
     declared = table.having(Role.IDENTIFYING)
     others = [name for name in left_out if name not in declared]
-    called = [name for name in others if _called(_IDS, name) or _called(_NAMES, name)]
+    called = [name for name in table.names if _called(_IDS, name) or _called(_NAMES, name)]
     counted = {name: rows for name in (*declared, *others) if (rows := _Rows.of(whole, name))}
-    naming = [name for name in (*declared, *called) if name in counted]
-    has_key = any(counted[name].values == table.rows for name in naming)
+    if all(rows.values == rows.rows for rows in counted.values()):
+        return ()
+    naming = {*declared, *called}
+    has_key = any(
+        (rows := counted.get(name) or _Rows.of(whole, name)) and rows.values == table.rows
+        for name in naming
+    )
     found = []
     for name, rows in counted.items():
         if rows.values == rows.rows:

@@ -116,6 +116,7 @@ class Table:
 
         Also if its type is read off the values, or is that of decimals, which are read as floats: two people might be one.
         """
+        self._require(unit)
         if unit in self.guessed or (
             unit not in self.types and self.frame.get_column(unit).dtype.is_decimal()
         ):

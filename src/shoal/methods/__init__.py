@@ -162,7 +162,11 @@ def require_bound(unit: str | None, rows: int, definition: str) -> None:
 def require_people(method: Any, table: Table) -> None:
     """ColumnError if people are in several rows of a table, and neither its method nor its owner says what that means."""
     named = getattr(method, "person", None) or getattr(method, "unit", None)
-    require_unit(table, named, [name for name in [getattr(method, "choice", None)] if name])
+    require_unit(
+        table,
+        None if named == "row" else named,
+        [name for name in [getattr(method, "choice", None)] if name],
+    )
 
 
 def people_of(method: Any, table: Table, chance: Chance) -> Table:
