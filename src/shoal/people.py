@@ -68,8 +68,12 @@ def repeated(
     # What a column is that nobody looks at otherwise must not refuse a table, so missing values are a value here.
     whole = replace(table, missing="category")
     declared = table.having(Role.IDENTIFYING)
-    others = [name for name in left_out if name not in declared]
     called = [name for name in table.names if _called(_IDS, name) or _called(_NAMES, name)]
+    others = [
+        name
+        for name in left_out
+        if name not in declared and (name in called or (quasi and _worth_a_look(table, name)))
+    ]
     counted = {name: rows for name in (*declared, *others) if (rows := _Rows.of(whole, name))}
     if all(rows.values == rows.rows for rows in counted.values()):
         return ()
@@ -153,6 +157,15 @@ class _Rows:
         missing = [code for code, key in enumerate(column.keys) if key is None]
         there = ~np.isin(column.codes, missing)
         return cls(there, int(there.sum()), len(column.keys) - len(missing))
+
+
+def _worth_a_look(table: Table, name: str) -> bool:
+    """Whether a column has enough values to tell people apart, some of them more than once; cheaper than coding it."""
+    try:
+        values = table.frame.get_column(name).n_unique()
+    except Exception:  # of lists and the like, each library has an error of its own
+        return False
+    return 0 < values < table.rows <= _MOST_ROWS * values
 
 
 def _called(names: re.Pattern[str], name: str) -> bool:
