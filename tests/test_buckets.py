@@ -250,7 +250,7 @@ def test_one_row_is_refused_unless_its_value_may_be_certain(method: Buckets) -> 
 def test_rows_that_are_all_alike_or_all_different_are_released(name: str, tmp_path: Path) -> None:
     alike = pl.DataFrame(
         {
-            "name": ["x"] * 50,
+            "name": [f"P{i}" for i in range(50)],
             "age": [31] * 50,
             "town": ["Oslo"] * 50,
             "ill": ["a", "b"] * 25,

@@ -318,13 +318,14 @@ def test_a_limit_is_compared_exactly(folder: Path) -> None:
     )
 
 
-def test_an_empty_table_violates_no_limit(folder: Path) -> None:
+def test_an_empty_table_violates_every_limit(folder: Path) -> None:
     (folder / "people.csv").write_text("age;sex\n")
     result = run(
         "assess", "people.csv", "-q", "age,sex", "--separator", ";", "--min-k", "5", "--json"
     )
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert json.loads(result.stdout)["k"] is None
+    assert "nothing to judge" in result.stderr
 
 
 def test_a_population_gives_the_journalists_risk(folder: Path) -> None:

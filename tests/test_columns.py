@@ -332,7 +332,14 @@ def people(rows: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **options: 
     }
     types = {"name": "text", "age": "integer", "town": "text", "ill": "text"}
     return shoal.table(
-        kind(columns), **{**roles, "hierarchies": {"age": AGES}, "types": types, **options}
+        kind(columns),
+        **{
+            **roles,
+            "hierarchies": {"age": AGES},
+            "types": types,
+            "rows_are_people": True,  # where no unit is named
+            **options,
+        },
     )
 
 

@@ -511,8 +511,8 @@ def test_units_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
         Ledger.create(tmp_path / "b"),
     ):
         ledger.release(Private(), people())
-        with pytest.raises(BudgetError, match="'row' and this one 'patient'"):
-            ledger.release(Private(unit="patient"), people(), chance=NoCoins())
+        with pytest.raises(BudgetError, match="'row' and this one 'ill'"):
+            ledger.release(Private(unit="ill"), people(), chance=NoCoins())
         ledger.release(Private(), people())
 
 

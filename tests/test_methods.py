@@ -411,7 +411,7 @@ def test_a_table_of_one_column_is_released(method: Method) -> None:
 def test_rows_that_are_all_alike_are_one_group(method: Method) -> None:
     frame = pl.DataFrame(
         {
-            "name": ["x"] * 50,
+            "name": [f"Private {i}" for i in range(50)],
             "age": [31] * 50,
             "town": ["Oslo"] * 50,
             "ill": ["a", "b"] * 25,

@@ -46,7 +46,12 @@ def some_people(seed: int, rows: int | None = None) -> Table:
     }
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     return shoal.table(
-        frame, quasi=["town", "age"], sensitive=["ill"], identifying=["choice"], hierarchies=TREES
+        frame,
+        quasi=["town", "age"],
+        sensitive=["ill"],
+        identifying=["choice"],
+        hierarchies=TREES,
+        rows_are_people=True,
     )
 
 

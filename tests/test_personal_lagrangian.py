@@ -47,7 +47,9 @@ def some_table(seed: int, rows: int = 14) -> Table:
         for name, tree in TREES.items()
     } | {"wish": [draw.choice(["strict", "normal", None]) for _ in range(rows)]}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-    return shoal.table(frame, quasi=[*TREES], identifying=["wish"], hierarchies=TREES)
+    return shoal.table(
+        frame, quasi=[*TREES], identifying=["wish"], hierarchies=TREES, rows_are_people=True
+    )
 
 
 def some_people(seed: int, **options: Any) -> People:

@@ -20,9 +20,10 @@ from shoal.chance import Chance, Seeded
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
 from shoal.hierarchy import Hierarchy, derive, intervals
 from shoal.kinds import Kind
-from shoal.methods import Schema, first_rows
+from shoal.methods import Schema
 from shoal.methods.safepub import search
 from shoal.methods.safepub.search import sampled_k
+from shoal.people import first_rows
 from shoal.privacy.calculus import per_row, safepub_parameters
 from shoal.release import Certificate, Release
 from shoal.tables import Table

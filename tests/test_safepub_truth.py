@@ -21,10 +21,11 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal import people
 from shoal.chance import Chance
 from shoal.counts import Counts, Node
 from shoal.hierarchy import Hierarchy
-from shoal.methods import Progress, Schema, first_rows, safepub
+from shoal.methods import Progress, Schema, safepub
 from shoal.methods.safepub import SafePub, search
 from shoal.methods.safepub.scores import SCORES, Score, Scores, Space
 from shoal.methods.safepub.search import sampled_k
@@ -134,7 +135,7 @@ def noised(total: int, parameters: SafePubParameters) -> type[Enumerated]:
     return type("Noised", (Enumerated,), {"discrete_laplace": discrete_laplace})
 
 
-FIRST_ROWS = first_rows
+FIRST_ROWS = people.first_rows
 
 
 class Remembered:
@@ -315,8 +316,8 @@ def searches(method: SafePub, world: World, databases: Sequence[Database]) -> In
 
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("select", "walk", "first_rows"):
-        monkeypatch.setattr(safepub, name, Remembered(getattr(safepub, name)))
+    for room, name in ((safepub, "select"), (safepub, "walk"), (people, "first_rows")):
+        monkeypatch.setattr(room, name, Remembered(getattr(room, name)))
 
 
 @pytest.fixture
@@ -496,7 +497,8 @@ class Unbounded(SafePub):
     """All rows of a person are used, and paid for as if they were one."""
 
     def count(self, table: Table, chance: Chance) -> Counts:
-        return SafePub.count(replace(FIXED["k = 3"], levels=self.levels), table, chance)
+        unbound = replace(FIXED["k = 3"], levels=self.levels)
+        return SafePub.count(unbound, replace(table, rows_are_people=True), chance)
 
 
 def twin(kind: type[SafePub], method: SafePub) -> SafePub:

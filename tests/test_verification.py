@@ -50,6 +50,7 @@ def people(each: int = 400, **options: Any) -> Table:
         {"who": [i // 2 for i in range(len(kinds))], "sex": sexes, "age": ages, "ill": ills}
     )
     roles: dict[str, Any] = {"identifying": ["who"], "quasi": ["sex", "age"], "sensitive": ["ill"]}
+    roles["rows_are_people"] = True  # where no unit is named
     return shoal.table(frame, **{**roles, "hierarchies": TREES, **options})
 
 

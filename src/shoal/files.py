@@ -74,6 +74,7 @@ def read(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     types: Mapping[str, Kind | str] | None = None,
     missing: Missing = "category",
+    rows_are_people: bool = False,
     separator: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
@@ -93,6 +94,7 @@ def read(
         hierarchies=hierarchies,
         types=types,
         missing=missing,
+        rows_are_people=rows_are_people,
     )
 
 

@@ -346,8 +346,8 @@ def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
 
 def _rate(certificate: Certificate | None) -> Fraction | None:
     """The chance with which each record was drawn, as far as the certificate tells it."""
-    if certificate is None:
-        return None
+    if certificate is None or certificate.parameters.get("unit"):
+        return None  # of a person with many rows, each row was drawn more rarely
     told = certificate.derived.get("beta", certificate.promise.get("share"))
     return None if told is None or not Fraction(told) else Fraction(told)
 

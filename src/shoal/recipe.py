@@ -39,7 +39,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from shoal import __version__
 from shoal.counts import Counts
-from shoal.errors import FileError, ParameterError, RecipeError, ShoalError, listed
+from shoal.errors import ColumnError, FileError, ParameterError, RecipeError, ShoalError, listed
 from shoal.hierarchy import Hierarchy, build
 from shoal.hierarchy import read as read_hierarchy
 from shoal.kinds import Kind, KindName
@@ -370,6 +370,7 @@ class Content(Section):
     roles: dict[str, Literal["identifying", "quasi", "sensitive", "insensitive"]]
     hierarchies: dict[str, AnyBuilder] = {}
     missing: Literal["category", "refuse"] = "category"
+    rows_are_people: bool = False
     method: AnyMethod
     output: Output = Output()
     ledger: Book | None = None
@@ -511,6 +512,7 @@ class Recipe:
                 if names is None or name in names
             },
             missing=self.content.missing,
+            rows_are_people=self.content.rows_are_people,
             quasi=roles.get(Role.QUASI, ()),
             sensitive=roles.get(Role.SENSITIVE, ()),
             identifying=roles.get(Role.IDENTIFYING, ()),
@@ -546,13 +548,18 @@ class Recipe:
         return method
 
     def promise(self, table: Table) -> "Promise":
-        """What a release of the table will guarantee; RecipeError if the method cannot promise it."""
-        from shoal.methods import Schema
+        """What a release of the table will guarantee; RecipeError if the method cannot promise it, or only about rows."""
+        from shoal.methods import Schema, require_people
 
         try:
-            return self.method().promise(Schema.of(table))
+            promise = self.method().promise(Schema.of(table))
         except ParameterError as error:
             raise self._placed(error, METHODS[self.method().name], ("method",)) from None
+        try:
+            require_people(self.method(), table)
+        except ColumnError as error:
+            raise RecipeError(f"{self.path}: {error}") from None
+        return promise
 
     def concerns(self, table: Table) -> tuple[str, ...]:
         """What the owner should know of limits before anything is released; InfeasibleError if no buckets can keep them."""
@@ -738,6 +745,8 @@ def _contradictions(content: Content) -> Iterator[str]:
         else:
             fix = "no column has that role: give it to the one that tells people apart"
         yield f"method.unit: {unit!r} is not an identifying column; {fix}"
+    if unit is not None and content.rows_are_people:
+        yield "rows_are_people: true, and method.unit says that people have several rows; leave one of them out"
     if method.name in ("optimal", "personal", "coincident", "disclosure") and not by_role["quasi"]:
         yield "roles: no column is quasi-identifying; give that role to those others may know about a person"
     if (
@@ -977,6 +986,7 @@ def draft(
         f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then: shoal recipe check,",
         "# shoal release.",
         'missing = "category"  # missing values are a value of their own; or "refuse"',
+        "# rows_are_people = true  # every row is another person, though names repeat",
         "",
         "[source]",
         *(f"{key} = {_quoted(value)}" for key, value in source.items() if value is not None),
@@ -1015,8 +1025,8 @@ def draft(
         'score = "granularity"  # what a good release is; others: docs/safepub.md',
         "# importance = { NAME = 3 }  # columns that count more in the score than 1",
         "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
-        '# unit = "NAME"  # whose rows belong together, by an identifying column; needs',
-        '# definition = "standard". Each person gives one row, or what rows says',
+        '# unit = "NAME"  # whose rows belong together, by an identifying column (for any',
+        '# method). Each person gives one row; here it needs definition = "standard"',
         "# More options (levels, classes, floor, split, …): docs/recipes.md",
         "",
         "# Other methods, in place of the section [method] above. The last three promise",

@@ -83,6 +83,8 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
     ),
     "F'-privacy": (
+        "people who are in several rows of the input, unless one row of each was drawn: what their buckets have in common tells "
+        "more than each of them",
         "everybody's other columns, which are released as they are: who is in the table is plain to see",
         "how often each sensitive value occurs, in the whole table and in every bucket",
         "who knows the values of some people of a bucket, or how values go with other columns, learns more about the others",
@@ -101,6 +103,8 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "who knows that it was tried before, and refused: a refusal tells about the values, and so does a second try",
     ),
     "lowest risk": (
+        "people who are in several rows of the input, unless one row of each was drawn: five rows of one person look like five "
+        "people",
         "who is recognised all the same: a low risk is not none, and whoever is unlike all others keeps a high one",
         "which generalisation each record got tells about it: whoever knows the algorithm may rule out people who would have "
         "got another, and so sees smaller crowds than were counted (docs: personal generalisation)",
@@ -108,10 +112,14 @@ UNPROTECTED: Mapping[str, tuple[str, ...]] = {
         "several releases of the same people may tell more together than each alone",
     ),
     "sampled": (
+        "people who are in several rows of the input, unless one row of each was drawn: the more rows, the more likely one of "
+        "them is released",
         "whoever is released is released as they are, and may be recognised by anyone who knows their values",
         "a record that is unique in the release may be that of someone who is unique in the population",
     ),
     "syntactic": (
+        "people who are in several rows of the input, unless one row of each was drawn: five rows of one person look like five "
+        "people",
         "the levels or ranges were chosen by looking at the data: whoever knows the algorithm may rule out inputs that "
         "would have led to another choice, and so infer more than the table shows (docs: minimality)",
         "insensitive columns are released as they are, and count as known to nobody",
@@ -139,9 +147,9 @@ class Certificate:
     open. `columns` are the released ones in their order, with role, type and, if sensitive, hierarchy; if quasi-identifying, the
     digest of the hierarchy that its texts are read by (None if that was read off the rows); `levels` the chosen
     levels where there are any; `derived` what was computed from the parameters alone, such as the k that an ε needs;
-    `recipe` the digest of the recipe, if one was followed. `whole` says that no record of the input was left out, so
-    that shares in the release are those in the input. `private` is False if the draws came from a seed: then nothing is
-    promised. `file` is the name, format and digest once it is written.
+    `recipe` the digest of the recipe, if one was followed. `whole` says that no record of the input was left out (of the
+    records drawn, where a unit is named), so that shares in the release are those in the input. `private` is False if the
+    draws came from a seed: then nothing is promised. `file` is the name, format and digest once it is written.
     """
 
     promise: Mapping[str, Any]

@@ -67,6 +67,8 @@ class Table:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     types: Mapping[str, Kind] = field(default_factory=dict)
     missing: Missing = "category"
+    rows_are_people: bool = False
+    """Whether the owner said that every row is a different person, whatever identifying columns repeat."""
     # Tables that differ in roles share what was coded; what depends on hierarchies is each table's own.
     _coded: dict[_Place, Column] = field(default_factory=dict, repr=False)
     _kinds: dict[str, Kind] = field(default_factory=dict, init=False, repr=False)
@@ -114,17 +116,23 @@ class Table:
 
         Also if its type is read off the values, or is that of decimals, which are read as floats: two people might be one.
         """
+        self._require(unit)
         if unit in self.guessed or (
             unit not in self.types and self.frame.get_column(unit).dtype.is_decimal()
         ):
             raise ColumnError(
-                f"column {unit!r} is to tell people apart, and by a type of its own two might be one; declare its "
-                "type as text or integer"
+                f"column {unit!r} is to tell people apart, and its type is read off its values, by which two people might be "
+                "one; declare its type, 'text' or 'integer'"
             )
         if None in self.column(unit).keys:
             raise ColumnError(
                 f"column {unit!r} is to tell whose rows belong together, and misses values; fill them or drop those rows"
             )
+
+    def taking(self, rows: npt.NDArray[np.integer]) -> "Table":
+        """The table of some rows, by their places; columns keep the types they have here."""
+        types = {name: self.kind(name) for name in self.names}
+        return replace(self, frame=self.frame[rows], types=types, _coded={})
 
     def kind(self, name: str) -> Kind:
         """The type of a column: the declared one, else its hierarchy's, else the dataframe's."""
@@ -365,8 +373,11 @@ def table(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     types: Mapping[str, Kind | str] | None = None,
     missing: Missing = "category",
+    rows_are_people: bool = False,
 ) -> Table:
     """A `Table` from a pandas, Polars or Arrow dataframe. It is not copied: leave it as it is while you use the table.
+
+    With `rows_are_people` you say that every row is a different person, although an identifying column repeats.
 
     >>> import polars as pl
     >>> table(pl.DataFrame({"age": [39, 50], "illness": ["flu", "asthma"]}), quasi=["age"], sensitive=["illness"])
@@ -376,6 +387,8 @@ def table(
     names = wrapped.columns
     if missing not in ("category", "refuse"):
         raise ParameterError(f"missing={missing!r}; it takes 'category' or 'refuse'")
+    if not isinstance(rows_are_people, bool):
+        raise ParameterError(f"rows_are_people={rows_are_people!r}; it takes True or False")
     kinds = {
         name: Kind.of(kind, f"the type of column {name!r}") for name, kind in (types or {}).items()
     }
@@ -392,6 +405,7 @@ def table(
         hierarchies=dict(hierarchies or {}),
         types=kinds,
         missing=missing,
+        rows_are_people=rows_are_people,
     ).with_roles(quasi=quasi, sensitive=sensitive, identifying=identifying, insensitive=insensitive)
     # A column is coded at four bytes a row or less; sixteen more are in use while one is made.
     memory.require(

@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import (
     MAX_EMAX,
     MIN_EMIN,
@@ -230,6 +230,7 @@ def _open_ends(
     """What is not checked, in words, and where on the certificate that is."""
     models = list(enumerate(paper.parameters.get("models", ())))
     yield from ((_called(model), []) for _, model in models if not _checkable(model, paper))
+    yield from ((words, []) for words in _people_trusted(paper))
     known = _known(paper)
     if known:
         yield from ((words, []) for words in known.trusted(paper, hierarchies))
@@ -263,6 +264,13 @@ def _open_ends(
             "hierarchies and populations by which models of sensitive columns count",
             [*inside, *own],
         )
+    digests: list[Place] = [
+        ("columns", at, "hierarchy_sha256")
+        for at, one in enumerate(paper.columns)
+        if "hierarchy_sha256" in one and one["name"] not in hierarchies
+    ]
+    if digests:
+        yield "the digests of hierarchies that were not given", digests
     yield (
         f"what the columns are, which the owner declared: {_roles(paper)}",
         [("columns", at, key) for at in range(len(paper.columns)) for key in ("role", "type")],
@@ -287,6 +295,12 @@ def _roles(paper: Certificate) -> str:
 def _named(name: str) -> str:
     """A name in quotes, and not so long that it could bury what is said."""
     return repr(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…")
+
+
+def _people_trusted(paper: Certificate) -> Iterator[str]:
+    """Differential privacy has words of its own for it, as people may give several rows there."""
+    if "rows" not in paper.parameters and (unit := paper.parameters.get("unit")) is not None:
+        yield f"that each value of {unit!r} gave one row, drawn by chance"
 
 
 def _checkable(model: Mapping[str, Any], certificate: Certificate) -> bool:
@@ -395,7 +409,7 @@ def _promise(paper: Certificate) -> Promise:
     given = paper.promise
     if given["promise"] == BucketLimits.name:
         limits = _limits(given["limits"]).keyed(_declared(paper, given["column"]))
-        return BucketLimits(given["column"], limits, given["fakes"])
+        return BucketLimits(given["column"], limits, given["fakes"], given.get("unit"))
     made = _PROMISES[given["promise"]]
     names = [field.name for field in fields(made)]  # type: ignore[arg-type]
     return made(**{name: given[name] for name in names if name in given})
@@ -411,7 +425,7 @@ def _stated(paper: Certificate) -> str:
                 for model in paper.parameters["models"]
             ]
         )
-        promise = type(promise)(tuple(names))
+        promise = replace(promise, models=tuple(names))
     return promise.statement
 
 
@@ -419,6 +433,8 @@ def _words(paper: Certificate) -> Iterator[str]:
     """Whether the statement is that of the promise, as is what is left open, and a syntactic promise that of the models."""
     if tuple(paper.unprotected) != left_open(paper.promise["promise"], paper.parameters):
         yield "what the certificate names as not protected is not what its promise leaves open"
+    if paper.promise["promise"] != DifferentialPrivacy.name:
+        yield from _unit(paper)
     promise = _promise(paper)
     if plain(promise.to_dict()) != paper.promise or promise.statement != paper.statement:
         yield "the certificate's statement is not what its promise says"
@@ -442,6 +458,15 @@ def _words(paper: Certificate) -> Iterator[str]:
             one["column"] for one in models if one.get("column", None) not in (None, *hidden)
         ]:
             yield f"a model is about {listed(unknown)}, which is not a sensitive column of the table"
+
+
+def _unit(paper: Certificate) -> Iterator[str]:
+    """Whether the promise is to those whom the parameters tell apart, by a column that is not released."""
+    unit = paper.promise.get("unit")
+    if unit != paper.parameters.get("unit"):
+        yield "the unit of the promise is not that of the parameters"
+    if unit is not None and unit in [column["name"] for column in paper.columns]:
+        yield f"column {unit!r}, which tells people apart, is released"
 
 
 def _model_names(models: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -1207,7 +1232,7 @@ def _noise_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> 
 
 
 def _levels_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> Iterator[str]:
-    if paper.parameters.get("unit"):
+    if paper.parameters.get("unit") and "rows" in paper.parameters:
         yield f"that each value of {paper.parameters['unit']!r} gave at most {plural(paper.parameters['rows'], 'row')}, by chance"
     bare = [name for name in paper.levels if name not in _trees(paper, hierarchies)]
     if bare:
@@ -1542,7 +1567,9 @@ def _limited(paper: Certificate) -> Iterator[str]:
     """Whether the limits of the promise are those of the parameters."""
     promise, given = paper.promise, paper.parameters
     kind = _declared(paper, promise["column"])
-    asked = BucketLimits(given["column"], _limits(given["limits"]).keyed(kind), given["fakes"])
+    asked = BucketLimits(
+        given["column"], _limits(given["limits"]).keyed(kind), given["fakes"], given.get("unit")
+    )
     if plain(asked.to_dict()) != promise:
         yield "column, limits or fakes of the promise are not those of the parameters"
 
@@ -2131,7 +2158,12 @@ _KNOWN = {
         _noise_trusted,
     ),
     "kdgs": _Checks(
-        "semantic anonymity", "k levels counts", "", _semantic_derivation, _counted, _levels_trusted
+        "semantic anonymity",
+        "k levels counts unit",
+        "",
+        _semantic_derivation,
+        _counted,
+        _levels_trusted,
     ),
     "columns": _Checks(
         "differential privacy",
@@ -2144,7 +2176,7 @@ _KNOWN = {
     ),
     "buckets": _Checks(
         BucketLimits.name,
-        "column limits solver largest gap seconds within fakes associations",
+        "column limits solver largest gap seconds within fakes associations unit",
         "gap_reached sizes_searched fake_odds",
         _buckets_derivation,
         _nothing_more,
@@ -2153,7 +2185,7 @@ _KNOWN = {
     ),
     "coincident": _Checks(
         Coincidence.name,
-        "models size scheme depth order ranges spare",
+        "models size scheme depth order ranges spare unit",
         "",
         _coincident_derivation,
         _coincident_groups,
@@ -2162,7 +2194,7 @@ _KNOWN = {
     ),
     "disclosure": _Checks(
         Coincidence.name,
-        "models path rule local floor",
+        "models path rule local floor unit",
         "",
         _disclosure_derivation,
         _disclosure_groups,
@@ -2171,7 +2203,7 @@ _KNOWN = {
     ),
     "mondrian": _Checks(
         "semantic anonymity",
-        "models relaxed ranges splits",
+        "models relaxed ranges splits unit",
         "",
         _splits_derivation,
         _split,

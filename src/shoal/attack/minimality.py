@@ -193,6 +193,11 @@ def expose(
     tries: how many inputs are sampled; bounds hold with 99 % for all people and values together
     seed: of the samples, and of the coins of the method that is run on them
     """
+    if (unit := getattr(method, "unit", None)) is not None:
+        raise ParameterError(
+            f"the method draws one row of each {unit!r}, and which is not public, so its inputs cannot be run "
+            "again; attack the release of a table with one row per person"
+        )
     seen = _Seen(method, people, released, column, kind, hierarchy)
     if how in (None, "counting"):
         found = seen.counted(tries, np.random.default_rng(seed), progress)
@@ -521,7 +526,7 @@ class _Seen:
 
     def _table(self, frame: Any) -> Table:
         """These columns, with the roles, types and hierarchies that they have in the input."""
-        roles: dict[str, list[str]] = {role.value: [] for role in Role}
+        roles: dict[str, Any] = {role.value: [] for role in Role}
         for name, role in {
             **self.people.roles,
             self.column: Role.SENSITIVE,
@@ -535,6 +540,7 @@ class _Seen:
             hierarchies={name: tree for name, tree in self._trees.items() if name in frame.columns},
             types={name: kind for name, kind in self._types.items() if name in frame.columns},
             missing=self.people.missing,
+            rows_are_people=True,  # as the register has everybody once
         )
 
     def _rows(self, frame: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:

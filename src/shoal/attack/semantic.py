@@ -217,11 +217,16 @@ def releases(method: Method, like: Table, cut: Exact | None = None) -> Callable[
         frame = nw.from_dict(
             columns, schema=like.frame.schema, backend=like.frame.implementation
         ).to_native()
-        roles: dict[str, list[str]] = {}
+        roles: dict[str, Any] = {}
         for name, role in like.roles.items():
             roles.setdefault(role.value, []).append(name)
         given = table(
-            frame, **roles, hierarchies=like.hierarchies, types=like.types, missing=like.missing
+            frame,
+            **roles,
+            hierarchies=like.hierarchies,
+            types=like.types,
+            missing=like.missing,
+            rows_are_people=True,  # whatever identifying values the inputs to be compared have
         )
         try:
             release = method.release(given, chance)

@@ -11,7 +11,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.errors import ParameterError, plural
+from shoal.errors import ParameterError, listed, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -35,6 +35,37 @@ def assess(
     file: options.File,
     quasi: options.Quasi,
     sensitive: options.Sensitive = [],  # noqa: B006  typer wants a list, and nobody changes it
+    identifying: Annotated[
+        list[str],
+        typer.Option(
+            "--identifying",
+            metavar="A,B,…",
+            help="Columns that name one person by themselves.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Tells people apart: count people, not rows.",
+            show_default=False,
+        ),
+    ] = None,
+    household: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Tells households apart: also the risk that somebody of one is recognised.",
+            show_default=False,
+        ),
+    ] = None,
+    rows_are_people: Annotated[
+        bool,
+        typer.Option(
+            "--rows-are-people", help="Every row is a different person, though a name repeats."
+        ),
+    ] = False,
     population: Annotated[
         Path | None,
         typer.Option(
@@ -115,7 +146,15 @@ def assess(
         )
     with working(f"reading {file.name}"):
         table = options.read(
-            file, separator, encoding, missing, types, quote=quote, quasi=quasi, sensitive=sensitive
+            file,
+            separator,
+            encoding,
+            missing,
+            types,
+            quote=quote,
+            quasi=quasi,
+            sensitive=sensitive,
+            identifying=identifying,
         )
         people = (
             None
@@ -124,8 +163,17 @@ def assess(
         )
     with working(f"assessing {table.rows:,} rows"):
         found = assess_table(
-            table, population=people, fraction=share, threshold=above, details=details
+            table,
+            person=person,
+            household=household,
+            rows_are_people=rows_are_people,
+            population=people,
+            fraction=share,
+            threshold=above,
+            details=details,
         )
+    if found.repeated:
+        complain(f"note: {_repeats(found)}; these figures are of rows. {_FIX}")
     violated = list(limits.violated(found))
     if json:
         print_json({**found.to_dict(), "violated": violated})
@@ -139,6 +187,16 @@ def assess(
         complain(f"violated: {line}")
     if violated:
         raise typer.Exit(1)
+
+
+_FIX = (
+    "Name the column that tells people apart with --person, or give --rows-are-people if every row is a different "
+    "person"
+)
+
+
+def _repeats(found: "Assessment") -> str:
+    return f"people seem to be in several rows, by {listed(found.repeated)}"
 
 
 @dataclass(frozen=True)
@@ -168,7 +226,7 @@ class _Amount:
 
 @dataclass(frozen=True)
 class _Limits:
-    """The limits given; a table without records violates none."""
+    """The limits given; a table that cannot be judged by them violates all of them."""
 
     k: int | None
     risk: Fraction | None
@@ -189,24 +247,47 @@ class _Limits:
         }
         return [limit for limit, is_idle in idle.items() if is_idle]
 
+    def given(self) -> list[str]:
+        """The options of those that are given."""
+        options = {
+            "--min-k": self.k,
+            "--max-risk": self.risk,
+            "--max-at-risk": self.at_risk,
+            "--max-uniques": self.uniques,
+            "--min-l": self.l,
+            "--max-t": self.t,
+        }
+        return [option for option, limit in options.items() if limit is not None]
+
     def violated(self, found: "Assessment") -> Iterator[str]:
-        """Which are violated, and by how much."""
+        """Which are violated, and by how much; all of them where there is nothing to judge, or rows are not people."""
         if found.k is None:
+            without = "every row is suppressed" if found.rows else "the table has no rows"
+            yield from (f"{option}: nothing to judge: {without}" for option in self.given())
             return
+        if found.repeated:
+            yield from (
+                f"{option}: rows are not people: {_repeats(found)}. {_FIX}"
+                for option in self.given()
+            )
+            return
+        who, number = ("record", found.records)
+        if found.person is not None and found.people is not None:
+            who, number = "person", found.people
         if self.k is not None and found.k < self.k:
-            yield f"--min-k {self.k}: the smallest group has {plural(found.k, 'record')}"
+            yield f"--min-k {self.k}: the smallest group has {_many(found.k, who)}"
         if self.risk is not None and self.risk * found.k < 1:  # exact, where 1/k as a float is not
             yield f"--max-risk {float(self.risk):g}: the highest risk is {found.prosecutor.highest:.4g}"
         if self.at_risk is not None and self.at_risk.below(
-            found.prosecutor.records_at_risk, found.records
+            found.prosecutor.records_at_risk, number
         ):
             yield (
-                f"--max-at-risk {self.at_risk.text}: {plural(found.prosecutor.records_at_risk, 'record')} "
+                f"--max-at-risk {self.at_risk.text}: {_many(found.prosecutor.records_at_risk, who)} "
                 f"({percent(found.prosecutor.at_risk)}) are at risk above {found.threshold:g}"
             )
-        if self.uniques is not None and self.uniques.below(found.uniques, found.records):
+        if self.uniques is not None and self.uniques.below(found.uniques, number):
             yield (
-                f"--max-uniques {self.uniques.text}: {plural(found.uniques, 'record')} "
+                f"--max-uniques {self.uniques.text}: {_many(found.uniques, who)} "
                 f"({percent(found.sample_uniqueness)}) are alone in their group"
             )
         for name, diversity in found.sensitive.items():
@@ -217,9 +298,16 @@ class _Limits:
                 yield f"--max-t {float(self.t):g}: a group is {diversity.closeness:.4g} away from the table in {name!r}"
 
 
+def _many(number: int, who: str) -> str:
+    return f"{number:,} people" if who == "person" and number != 1 else plural(number, who)
+
+
 def _pages(found: "Assessment") -> "Iterator[RenderableType]":
     """The assessment as tables."""
+    whose = "records" if found.person is None else "people"
     yield figures(
+        *([("person", found.person)] if found.person else []),
+        *([("household", found.household)] if found.household else []),
         ("quasi-identifying", ", ".join(found.columns)),
         *([("sensitive", ", ".join(found.sensitive))] if found.sensitive else []),
         ("left out", ", ".join(found.left_out) or "no column"),
@@ -227,6 +315,7 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
     yield title("The table")
     yield figures(
         ("records", f"{found.records:,}"),
+        *([("people", f"{found.people:,}")] if found.people is not None else []),
         *([("suppressed rows, not counted", f"{found.suppressed:,}")] if found.suppressed else []),
         ("groups", f"{found.groups:,}"),
         ("k, the smallest group", "no records" if found.k is None else f"{found.k:,}"),
@@ -244,16 +333,29 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
     yield listing(
         ["", *kinds],
         ["highest", *(percent(risk.highest) for risk in kinds.values())],
-        ["average over records", *(percent(risk.average) for risk in kinds.values())],
+        [f"average over {whose}", *(percent(risk.average) for risk in kinds.values())],
         ["average over groups", *(percent(risk.average_of_groups) for risk in kinds.values())],
         [
-            f"records at risk above {percent(found.threshold)}",
+            f"{whose} at risk above {percent(found.threshold)}",
             *(f"{risk.records_at_risk:,} ({percent(risk.at_risk)})" for risk in kinds.values()),
         ],
         ["marketer", percent(found.marketer)],
     )
+    if found.households is not None:
+        yield title("Somebody of a household is recognised")
+        yield figures(
+            ("households", f"{found.households.number:,}"),
+            ("highest risk", percent(found.households.highest)),
+            ("average over households", percent(found.households.average)),
+            ("average over people", percent(found.households.average_of_people)),
+            (
+                f"households at risk above {percent(found.threshold)}",
+                f"{found.households.households_at_risk:,} ({percent(found.households.at_risk)})",
+            ),
+        )
     if found.outside:
-        yield f"\n{plural(found.outside, 'record')} in groups larger than the population's: it cannot be where they come from"
+        outside = _many(found.outside, "record" if found.person is None else "person")
+        yield f"\n{outside} in groups larger than the population's: it cannot be where they come from"
     if found.sensitive:
         yield title("What a group gives away")
         ordered = any(

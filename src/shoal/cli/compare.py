@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import listing, percent, print_json, show, title, working
-from shoal.errors import ParameterError, plural
+from shoal.cli.terminal import complain, listing, percent, print_json, show, title, working
+from shoal.errors import ParameterError, listed, plural
 
 if TYPE_CHECKING:
     from rich.table import Table as Listing
@@ -94,7 +94,14 @@ def compare(
                     quasi=known,
                     sensitive=secret,
                 )
-            sides.append(_side(table, scales))
+            unit = None if chosen is None else getattr(chosen.method(), "unit", None)
+            rows_are_people = chosen is not None and chosen.content.rows_are_people
+            sides.append(_side(table, scales, unit, rows_are_people))
+    for name, side in zip("AB", sides, strict=True):
+        if side["repeated"]:
+            complain(
+                f"note: people seem to be in several rows of {name}, by {listed(side['repeated'])}; its figures are of rows"
+            )
     of_input = _is_input(*sides) or (chosen is not None and _same(a, chosen.source))
     for side in sides:
         side |= (
@@ -129,14 +136,20 @@ def _same(path: Path, source: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(source)
 
 
-def _side(table: "Table", scales: Mapping[str, _Scale]) -> dict[str, Any]:
-    """What is compared of one table; its loss is that of the rows it has."""
+def _side(
+    table: "Table", scales: Mapping[str, _Scale], unit: str | None, rows_are_people: bool
+) -> dict[str, Any]:
+    """What is compared of one table, by people if it has the unit of the recipe; its loss is that of the rows it has."""
     from shoal.measure.risk import assess
 
     excess = {name: _excess(table.column(name), scales.get(name)) for name in table.quasi}
     known = {name: share for name, share in excess.items() if not isinstance(share, str)}
     return {
-        **assess(table).to_dict(),
+        **assess(
+            table,
+            person=unit if unit in table.names else None,
+            rows_are_people=rows_are_people and unit not in table.names,
+        ).to_dict(),
         "loss": _share(sum(known.values()), sum(scales[name].most for name in known))
         if len(known) == len(excess)
         else None,

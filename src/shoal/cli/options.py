@@ -391,26 +391,28 @@ def read(
     quote: str | None = None,
     quasi: Iterable[str] = (),
     sensitive: Iterable[str] = (),
+    identifying: Iterable[str] = (),
     hierarchies: "Mapping[str, Hierarchy] | None" = None,
 ) -> "Table":
     """The table of a FILE argument and its options."""
     import shoal
 
     kinds, trees = pairs(types, "--type"), hierarchies or {}
-    known, secret = names(quasi), names(sensitive)
+    known, secret, naming = names(quasi), names(sensitive), names(identifying)
     frame = shoal.read(path, separator=character(separator), quote=quote, encoding=encoding).frame
     try:
         return shoal.table(
             frame,
             quasi=known,
             sensitive=secret,
+            identifying=naming,
             types=kinds,
             hierarchies=trees,
             missing=missing,
         )
     except ColumnError as error:
         raise ColumnError(
-            f"{error}{_meant([*trees, *kinds, *known, *secret], frame.columns, str(error))}"
+            f"{error}{_meant([*trees, *kinds, *known, *secret, *naming], frame.columns, str(error))}"
         ) from None
 
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import figures, listing, percent, print_json, rows_of, show, title, working
+from shoal.cli.terminal import (
+    complain,
+    figures,
+    listing,
+    percent,
+    print_json,
+    rows_of,
+    show,
+    title,
+    working,
+)
 from shoal.errors import HierarchyError, ParameterError, listed, plural
 
 if TYPE_CHECKING:
@@ -50,9 +60,12 @@ def preview(
     from shoal.counts import Lattice
     from shoal.engine import Embedded
     from shoal.measure.loss import LOSSES
+    from shoal.people import repeated
     from shoal.privacy.models import bound, holds_all
 
     if source.suffix == ".toml":
+        from shoal.chance import Chance
+        from shoal.methods import people_of
         from shoal.recipe import Recipe
 
         asked = {
@@ -70,7 +83,7 @@ def preview(
         recipe = Recipe.load(source)
         method: Any = recipe.method()
         with working(f"reading {recipe.source.name}"):
-            table = recipe.table()
+            table = people_of(method, recipe.table(), Chance())
     else:
         method, given = None, options.hierarchies(hierarchy, types, root, add_root)
         with working(f"reading {source.name}"):
@@ -83,6 +96,11 @@ def preview(
                 quote=quote,
                 quasi=quasi,
                 hierarchies=given,
+            )
+        if found_twice := repeated(table, table.quasi, table.unmentioned):
+            complain(
+                f"note: people seem to be in several rows, by {listed(one.column for one in found_twice)}; these figures are "
+                "of rows"
             )
     chosen = _levels(levels, table, method is not None)
     models = [bound(model, table) for model in getattr(method, "models", ())]

@@ -87,6 +87,7 @@ def check(recipe: options.RecipeFile) -> None:
             table.leaf_of(name)
         concerns = chosen.concerns(table)
     nodes = chosen.nodes()
+    unit = getattr(method, "person", None) or getattr(method, "unit", None)
     fine = (
         [name for name in released(table) if name not in table.hierarchies]
         if method.name == "safepub"
@@ -95,6 +96,11 @@ def check(recipe: options.RecipeFile) -> None:
     show(
         figures(
             ("rows", f"{table.rows:,}"),
+            *(
+                []
+                if unit is None
+                else [("people", f"{len(table.column(unit).keys):,}, by {unit!r}")]
+            ),
             *((role.value, ", ".join(table.having(role)) or "no column") for role in Role),
             *(
                 [

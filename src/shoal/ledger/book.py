@@ -18,7 +18,7 @@ from shoal.frames import require_threads
 from shoal.ledger import store
 from shoal.ledger.account import Account, Budget, Entry, Gamma
 from shoal.ledger.fingerprint import fingerprint
-from shoal.methods import Method, Progress, Schema
+from shoal.methods import Method, Progress, Schema, require_people
 from shoal.privacy.calculus import delta_of
 from shoal.privacy.epsilon import Epsilon, total
 from shoal.privacy.exact import Exact, short
@@ -242,6 +242,7 @@ class Ledger:
         """
         require_threads()
         promise = method.promise(Schema.of(table))
+        require_people(method, table)  # before anything is spent
         if directory is not None:
             self._check(Path(directory), format)
         if others is not None and not isinstance(promise, DifferentialPrivacy):
@@ -308,9 +309,9 @@ class Ledger:
         account = self.account()
         account.require(wanted, method, self.path)  # before the work on a large table
         if account.gamma is not None and not bounded and not _reason(override):
-            from shoal.views.sources import TRUTHFUL
+            from shoal.views.sources import is_view
 
-            if method not in TRUTHFUL or stated.get("fakes"):
+            if not is_view(method, stated):
                 raise BudgetError(
                     f"{self.path} has a γ, and a release by {method} is no view that could be counted, nor does it promise "
                     "differential privacy; use another method, or override that with a reason, which is entered"

@@ -30,7 +30,7 @@ from shoal.tables import Table
 from shoal.views.certifying import shown_in
 from shoal.views.checking import Checked, check
 from shoal.views.model import Value, View, Views
-from shoal.views.sources import TRUTHFUL, Register, others_of, sensitive_of, text_of
+from shoal.views.sources import Register, is_view, others_of, sensitive_of, text_of
 
 __all__ = ["NEW", "Shown", "Verdict", "earlier", "judge", "packed", "together"]
 
@@ -124,7 +124,7 @@ def packed(release: Release, table: Table) -> str | None:
 
 
 def _is_view(paper: Certificate) -> bool:
-    return paper.method in TRUTHFUL and not paper.promise.get("fakes")
+    return is_view(paper.method, paper.promise)
 
 
 _MARKS = {"group", "bucket", "count"}  # columns that methods add, and that are kept
@@ -198,7 +198,7 @@ def earlier(account: Account) -> tuple[list[Shown], list[str]]:
             notes.append(
                 f"entry {entry.number}, by {method}, was entered though it is no view, and is not counted"
             )
-        elif method in TRUTHFUL and not entry.facts["promise"].get("fakes"):
+        elif is_view(method, entry.facts["promise"]):
             raise InputError(
                 f"what entry {entry.number} showed is not in the ledger, as an older Shoal entered it; add it with shoal ledger "
                 "remember"

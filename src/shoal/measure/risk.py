@@ -1,32 +1,38 @@
 """How easily people in a table can be recognised: `assess`. Uses `engine`, `counts`, `privacy`; the command line uses it.
 
 It looks at columns as they are, in a raw table or in one that is already anonymised, so hierarchies are not needed.
-A group is the records that share their quasi-identifying values. Definitions, and which tool calls which number what:
-docs/measures.md.
+A group is the records that share their quasi-identifying values; where a column tells people apart, it is the people with such
+a record. Definitions, and which tool calls which number what: docs/measures.md.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from math import ceil, isfinite
+from math import ceil, isfinite, prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal import tables
-from shoal.counts import Counts, Groups, Lattice
-from shoal.counts.counts import group
+from shoal.counts import Counts, Groups, Histogram, Lattice
+from shoal.counts.counts import group, ranks
 from shoal.engine import Embedded, Engine
-from shoal.errors import ColumnError
+from shoal.errors import ColumnError, ParameterError
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
-from shoal.measure.uniqueness import ColumnRisk, IdentifyingSet, PopulationUniqueness
+from shoal.measure.uniqueness import (
+    ColumnRisk,
+    IdentifyingSet,
+    PopulationUniqueness,
+    crowds_of_people,
+)
+from shoal.people import repeated
 from shoal.privacy.exact import Exact
 from shoal.privacy.exact import fraction as exact
-from shoal.tables import Table
+from shoal.tables import Role, Table
 
-__all__ = ["MARKERS", "THRESHOLD", "Assessment", "Diversity", "Risk", "assess"]
+__all__ = ["MARKERS", "THRESHOLD", "Assessment", "Diversity", "Households", "Risk", "assess"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -43,13 +49,31 @@ class Risk:
 
     `highest` is the risk of the most exposed record. `average` is over records (number of groups / number of records
     for the prosecutor: ARX's average risk and success rate), `average_of_groups` is over groups (mean of 1/size:
-    pycanon's average_rir). `records_at_risk` have a risk above the threshold; `at_risk` is their share.
+    pycanon's average_rir). `records_at_risk` have a risk above the threshold; `at_risk` is their share. Where a column tells
+    people apart, it is people instead of records, each by the most exposed of their records.
     """
 
     highest: float
     average: float
     average_of_groups: float
     records_at_risk: int
+    at_risk: float
+
+
+@dataclass(frozen=True)
+class Households:
+    """The risk that somebody of a household is recognised: 1 − Π(1 − r) over its people, as sdcMicro has it.
+
+    `average` is over households, `average_of_people` over people, each by their household. `households_at_risk` have a risk
+    above the threshold; `at_risk` is their share. r is the journalist's risk where there is a population, else the
+    prosecutor's.
+    """
+
+    number: int
+    highest: float
+    average: float
+    average_of_people: float
+    households_at_risk: int
     at_risk: float
 
 
@@ -78,6 +102,10 @@ class Assessment:
     `journalist` needs a population table; the prosecutor's risk bounds it from above. `outside` counts records whose
     group is larger in the table than in the population, which then cannot be where they come from. The last three
     are made on request.
+
+    With a `person`, `people` is how many there are among the records, and sizes, `k`, `uniques` and risks are of people; else
+    `people` is None, or the number of records if the owner says that rows are people. `repeated` names the columns by which
+    people are evidently in several rows although nobody said which column tells them apart: then no figure is of people.
     """
 
     rows: int
@@ -99,6 +127,11 @@ class Assessment:
     population_uniqueness: PopulationUniqueness | None = None
     column_risks: tuple[ColumnRisk, ...] | None = None
     identifying_sets: tuple[IdentifyingSet, ...] | None = None
+    person: str | None = None
+    people: int | None = None
+    repeated: tuple[str, ...] = ()
+    household: str | None = None
+    households: Households | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, ready for JSON."""
@@ -110,6 +143,10 @@ def assess(
     *,
     quasi: Iterable[str] | None = None,
     sensitive: Iterable[str] | None = None,
+    identifying: Iterable[str] | None = None,
+    person: str | None = None,
+    household: str | None = None,
+    rows_are_people: bool | None = None,
     population: Table | None = None,
     fraction: Exact | None = None,
     threshold: Exact = THRESHOLD,
@@ -125,6 +162,11 @@ def assess(
     uniqueness is estimated. `details` also gives every column's share in the risk and the smallest sets of columns that
     make more than `unique_share` of the records unique. A row is suppressed where all its quasi-identifying values are
     among `markers`; the empty text stands for a missing value.
+
+    `person` is the column that tells people apart: a group's size is then how many different people are in it, and a person's
+    risk the highest of their records'. `household` is the column that tells households apart. Of `identifying` columns (by
+    default those with that role) and of those left out it is noticed where people are in several rows, unless
+    `rows_are_people` says that every row is a different person.
 
     >>> import polars, shoal
     >>> people = polars.DataFrame({"age": ["3*", "3*", "4*", "*"], "sex": ["f", "f", "m", "*"]})
@@ -144,52 +186,88 @@ def assess(
         raise ColumnError(
             f"column {both[0]!r} is both quasi-identifying and sensitive; give it one role"
         )
+    owner_says = table.rows_are_people if rows_are_people is None else rows_are_people
+    if person is not None and rows_are_people:
+        raise ParameterError(
+            "`person` and `rows_are_people` contradict each other; leave one of them out"
+        )
+    units = [name for name in (person, household) if name is not None]
+    _check_units(table, units, columns, others)
     limit = exact(threshold, "threshold", 0, 1)
     enough = exact(unique_share, "unique_share", 0, 1)
     sampled = None if fraction is None else exact(fraction, "fraction", 0, 1, above=True)
     engine = Embedded() if engine is None else engine
 
     counts = _unsuppressed(
-        table, engine.count(table, (*columns, *others), leaves=False), columns, markers
+        table, engine.count(table, (*columns, *others, *units), leaves=False), columns, markers
     )
-    cells = counts.over(columns) if others else counts
-    sizes, records = cells.count, cells.total
-    uniques = int((sizes == 1).sum())
-    prosecutor = _risk(sizes, sizes, limit)
+    records, each = counts.total, _Each.of(counts, columns, person)
+    sizes, whose = each.sizes, each.people
+    uniques = int((each.own(sizes) == 1).sum())
+    prosecutor = each.risk(sizes, limit)
     journalist = outside = None
+    around = sizes
     if population is not None:
-        around = _around(table, cells, population, engine)
-        outside = int(sizes[around < sizes].sum())
-        journalist = _risk(sizes, np.maximum(around, sizes), limit)
-        if sampled is None and records <= population.rows:
-            sampled = Fraction(records, population.rows) if records else None
+        around = _around(table, each.cells, population, person, engine)
+        outside = each.inside(around < sizes)
+        around = np.maximum(around, sizes)
+        journalist = each.risk(around, limit)
+        everybody = _everybody(population, person)
+        if sampled is None and each.number <= everybody:
+            sampled = Fraction(each.number, everybody) if each.number else None
     extras: dict[str, Any] = {}
     if details:
         from shoal.measure.uniqueness import column_risks, identifying_sets, population_uniqueness
 
-        extras["column_risks"] = column_risks(cells)
-        extras["identifying_sets"] = identifying_sets(cells, enough)
+        extras["column_risks"] = column_risks(each.cells, whose)
+        extras["identifying_sets"] = identifying_sets(each.cells, enough, people=whose)
         if sampled is not None:
             extras["population_uniqueness"] = population_uniqueness(sizes, sampled)
+    if household is not None:
+        extras["households"] = _households(each, around, counts, person, household, limit)
+    left_out = tuple(
+        name for name in table.names if name not in columns and name not in (*others, *units)
+    )
+    noticed: tuple[str, ...] = ()
+    if person is None and not owner_says:
+        named = _columns(table, identifying, table.having(Role.IDENTIFYING))
+        told = table.with_roles(identifying=[name for name in named if name in left_out])
+        noticed = tuple(one.column for one in repeated(told, columns, left_out))
     return Assessment(
         rows=table.rows,
         records=records,
         suppressed=table.rows - records,
         columns=columns,
-        left_out=tuple(name for name in table.names if name not in columns and name not in others),
+        left_out=left_out,
         groups=len(sizes),
         k=int(sizes.min()) if records else None,
         largest=int(sizes.max()) if records else 0,
         uniques=uniques,
-        sample_uniqueness=uniques / max(records, 1),
+        sample_uniqueness=uniques / max(each.number, 1),
         threshold=float(limit),
         prosecutor=prosecutor,
         journalist=journalist,
         outside=outside,
         marketer=(journalist or prosecutor).average,
-        sensitive=_diversity(table, counts, columns, others),
+        sensitive=_diversity(table, counts, columns, others, person, each),
+        person=person,
+        people=each.number if person is not None or owner_says else None,
+        repeated=noticed,
+        household=household,
         **extras,
     )
+
+
+def _check_units(
+    table: Table, units: Sequence[str], columns: Sequence[str], others: Sequence[str]
+) -> None:
+    """ColumnError if a column cannot tell people or households apart."""
+    for name in _columns(table, units, ()):
+        if name in (*columns, *others):
+            raise ColumnError(
+                f"column {name!r} is to tell people or households apart, and is quasi-identifying or sensitive too; name it once"
+            )
+        table.require_people(name)
 
 
 def _columns(
@@ -224,33 +302,139 @@ def _unsuppressed(
     )
 
 
-def _risk(sizes: Ints, around: Ints, threshold: Fraction) -> Risk:
-    """The risk when a record of a group of some size hides among the `around` people it could be."""
-    records = int(sizes.sum())
-    if not records:
-        return Risk(0.0, 0.0, 0.0, 0, 0.0)
-    safe = (
-        ceil(1 / threshold) if threshold else int(around.max()) + 1
-    )  # 1/size > threshold for all smaller sizes, exactly
-    exposed = int(sizes[around < min(safe, 1 << 62)].sum())
-    average = len(sizes) if sizes is around else float((sizes / around).sum())
-    return Risk(
-        highest=1 / int(around.min()),
-        average=average / records,
-        average_of_groups=float((1 / around).sum()) / len(sizes),
-        records_at_risk=exposed,
-        at_risk=exposed / records,
+@dataclass(frozen=True, eq=False)
+class _Each:
+    """Whom the figures are of: records, or the people whom a column tells apart."""
+
+    cells: Counts
+    """Distinct records by the quasi-identifying columns; where there are people, once for each of them."""
+    people: Ints | None
+    """Whose each distinct record is."""
+    sizes: Ints
+    """The size of every group."""
+    group: Ints
+    """The group of every distinct record."""
+    number: int
+
+    @classmethod
+    def of(cls, counts: Counts, columns: Sequence[str], person: str | None) -> "_Each":
+        if person is None:
+            cells = counts if counts.names == tuple(columns) else counts.over(columns)
+            return cls(cells, None, cells.count, np.arange(cells.distinct), cells.total)
+        cells = counts.over((*columns, person))
+        cells = replace(cells, count=np.ones(cells.distinct, dtype=np.int64))
+        whose = np.unique(cells.codes[-1], return_inverse=True)[1].astype(np.int64)
+        groups = replace(
+            cells, names=cells.names[:-1], codes=cells.codes[:-1], cards=cells.cards[:-1]
+        )
+        # Rows are sorted by their codes, the person last, so those of a group follow each other.
+        new = np.ones(cells.distinct, dtype=np.bool_)
+        new[1:] = np.any([codes[1:] != codes[:-1] for codes in groups.codes], axis=0)
+        group = np.cumsum(new) - 1
+        number = int(whose.max(initial=-1)) + 1
+        return cls(groups, whose, np.bincount(group).astype(np.int64), group, number)
+
+    def own(self, around: Ints) -> Ints:
+        """Of every group, or of every person, among how many they hide: people where they are most exposed."""
+        if self.people is None:
+            return around
+        return crowds_of_people(around[self.group], self.people)
+
+    def inside(self, some: npt.NDArray[np.bool_]) -> int:
+        """How many records, or people, are in some of the groups."""
+        if self.people is None:
+            return int(self.sizes[some].sum())
+        return len(np.unique(self.people[some[self.group]]))
+
+    def risk(self, around: Ints, threshold: Fraction) -> Risk:
+        """The risk where those of every group hide among the `around` people they could be."""
+        if not self.number:
+            return Risk(0.0, 0.0, 0.0, 0, 0.0)
+        # 1/size > threshold for all smaller sizes, exactly
+        safe = ceil(1 / threshold) if threshold else int(around.max()) + 1
+        own = self.own(around)
+        weight = self.sizes if self.people is None else np.ones(self.number, dtype=np.int64)
+        exposed = int(weight[own < min(safe, 1 << 62)].sum())
+        average = len(own) if own is weight else float((weight / own).sum())
+        return Risk(
+            highest=1 / int(around.min()),
+            average=average / self.number,
+            average_of_groups=float((1 / around).sum()) / len(around),
+            records_at_risk=exposed,
+            at_risk=exposed / self.number,
+        )
+
+
+def _households(
+    each: _Each,
+    around: Ints,
+    counts: Counts,
+    person: str | None,
+    household: str,
+    threshold: Fraction,
+) -> Households:
+    """The risk that somebody of a household is recognised, where those of every group hide among `around` people."""
+    own = each.own(around)
+    if person is None:
+        cells = counts.over((*each.cells.names, household))
+        members, size, weight = cells.codes[-1], own[_places(cells, each.cells)], cells.count
+    else:
+        cells = counts.over((person, household))
+        number = np.unique(cells.codes[0], return_inverse=True)[1]
+        members, size, weight = cells.codes[1], own[number], np.ones(cells.distinct, dtype=np.int64)
+    home = np.unique(members, return_inverse=True)[1]
+    number_of = int(home.max(initial=-1)) + 1
+    if not number_of:
+        return Households(0, 0.0, 0.0, 0.0, 0, 0.0)
+    certain = np.bincount(home, size == 1, number_of) > 0
+    safe = np.log1p(-1 / np.maximum(size, 2)) * weight
+    risk = np.where(certain, 1.0, -np.expm1(np.bincount(home, safe, number_of)))
+    people = np.bincount(home, weight, number_of)
+    above = risk > float(threshold)
+    for at in np.flatnonzero(np.abs(risk - float(threshold)) < 1e-9):  # too close for floats
+        own_sizes = zip(size[home == at].tolist(), weight[home == at].tolist(), strict=True)
+        above[at] = 1 - prod(Fraction(n - 1, n) ** often for n, often in own_sizes) > threshold
+    exposed = int(above.sum())
+    return Households(
+        number=number_of,
+        highest=float(risk.max()),
+        average=float(risk.mean()),
+        average_of_people=float(risk @ people) / float(people.sum()),
+        households_at_risk=exposed,
+        at_risk=exposed / number_of,
     )
 
 
-def _around(table: Table, cells: Counts, population: Table, engine: Engine) -> Ints:
+def _places(cells: Counts, groups: Counts) -> Ints:
+    """Of distinct records of finer columns the place of their group, groups being in the order of their codes."""
+    columns = [cells.codes[cells.names.index(name)] for name in groups.names]
+    return ranks(columns, groups.cards)
+
+
+def _everybody(population: Table, person: str | None) -> int:
+    """How many people a population has: by the column that tells them apart if it has that, else its rows."""
+    if person is None or person not in population.names:
+        return population.rows
+    return len(population.column(person).keys)
+
+
+def _around(
+    table: Table, cells: Counts, population: Table, person: str | None, engine: Engine
+) -> Ints:
     """How many people of the population have the values of each group."""
+    cells = cells.over(cells.names)  # people of a group are one
     for name in cells.names:
         if name not in population.names:
             raise ColumnError(
                 f"the population has no column {name!r}; it needs every quasi-identifying column of the table"
             )
-    people = engine.count(population, cells.names, leaves=False)
+    names: tuple[str, ...] = cells.names
+    if person is not None and person in population.names:
+        population.require_people(person)
+        apart = engine.count(population, (*names, person), leaves=False)
+        people = replace(apart, count=np.ones(apart.distinct, dtype=np.int64)).over(names)
+    else:
+        people = engine.count(population, names, leaves=False)
     shared = np.ones(people.distinct, dtype=np.bool_)
     codes = []
     for name, column in zip(cells.names, people.codes, strict=True):
@@ -283,21 +467,35 @@ def _key(kind: Kind, label: str) -> object:
 
 
 def _diversity(
-    table: Table, counts: Counts, columns: Sequence[str], sensitive: Sequence[str]
+    table: Table,
+    counts: Counts,
+    columns: Sequence[str],
+    sensitive: Sequence[str],
+    person: str | None,
+    each: _Each,
 ) -> dict[str, Diversity]:
-    """What the groups achieve in every sensitive column."""
+    """What the groups achieve in every sensitive column; with a person, each person counts once for each value they have."""
     if not sensitive or not counts.distinct:
         return {}
     from shoal.privacy import models
 
-    groups = _as_groups(counts, columns)
     found = {}
+    groups = _as_groups(counts, columns) if person is None else None
     for name in sensitive:
         ordered = table.kind(name) is not Kind.TEXT
-        recursive = models.RecursiveDiversity(name, 1, 2).achieved_c(groups)
+        if person is not None:
+            apart = counts.over((*columns, name, person))
+            once = replace(apart, count=np.ones(apart.distinct, dtype=np.int64))
+            groups = _as_groups(once.over((*columns, name)), columns)
+        assert groups is not None
+        least = groups
+        if person is not None:
+            people = np.bincount(groups.find(each.cells.codes)).astype(np.int64)
+            least = _Worst(groups, name, people)
+        recursive = models.RecursiveDiversity(name, 1, 2).achieved_c(least)
         found[name] = Diversity(
-            distinct=models.DistinctDiversity(name, 1).achieved(groups),
-            entropy=models.EntropyDiversity(name, 1).achieved(groups),
+            distinct=models.DistinctDiversity(name, 1).achieved(least),
+            entropy=models.EntropyDiversity(name, 1).achieved(least),
             recursive=recursive if isfinite(recursive) else None,
             closeness=models.TCloseness(name, 1).achieved(groups),
             closeness_ordered=models.TCloseness(name, 1, distance="ordered").achieved(groups)
@@ -307,6 +505,30 @@ def _diversity(
             disclosure=models.DeltaDisclosure(name, 1).achieved(groups),
         )
     return found
+
+
+class _Worst(Groups):
+    """Groups of people who may have several values each, as uneven as they could be if everyone had only one of theirs.
+
+    The most frequent value is that of all who have it, the next that of as many as are left, and so on: no choice of one value
+    a person is less diverse. Where everyone has one value, that is how they are.
+    """
+
+    def __init__(self, groups: Groups, name: str, people: Ints) -> None:
+        found = groups.histogram(name)
+        order = np.lexsort((-found.count, found.group))
+        count, group = found.count[order], found.group[order]
+        before = np.cumsum(count) - count
+        starts = np.searchsorted(group, np.arange(found.groups))
+        taken = np.clip(people[group] - (before - before[starts[group]]), 0, count)
+        some = taken > 0
+        self.sizes = people
+        self._only = Histogram(
+            group[some], found.value[order][some], taken[some], found.groups, found.values
+        )
+
+    def histogram(self, name: str) -> Histogram:
+        return self._only
 
 
 def _as_groups(counts: Counts, columns: Sequence[str]) -> Groups:

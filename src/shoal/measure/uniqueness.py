@@ -21,6 +21,7 @@ __all__ = [
     "IdentifyingSet",
     "PopulationUniqueness",
     "column_risks",
+    "crowds_of_people",
     "identifying_sets",
     "population_uniqueness",
 ]
@@ -76,19 +77,23 @@ LARGEST_SET = 4
 
 
 def identifying_sets(
-    cells: Counts, share: Fraction | float = 0, largest: int = LARGEST_SET
+    cells: Counts,
+    share: Fraction | float = 0,
+    largest: int = LARGEST_SET,
+    people: Ints | None = None,
 ) -> tuple[IdentifyingSet, ...]:
     """The minimal sets of up to `largest` columns that make more than a share of the records unique, smallest first.
 
     A record that is unique by some columns is unique by more, so no set that contains a found one is looked at. Nor are
-    sizes of which there are more than `MOST_SETS` sets: with over 23 columns, sets of four.
+    sizes of which there are more than `MOST_SETS` sets: with over 23 columns, sets of four. Where `people` says whose each
+    distinct row is, it is people who are unique: nobody else has a row like one of theirs.
     """
-    records = cells.total
+    records = cells.total if people is None else int(people.max(initial=-1)) + 1
     needed = int(share * records) + 1
     found: set[tuple[int, ...]] = set()
     sets: list[IdentifyingSet] = []
     everything = range(len(cells.names))
-    if int((cells.count == 1).sum()) < needed:
+    if people is None and int((cells.count == 1).sum()) < needed:
         return ()
     for size in range(1, min(largest, len(cells.names)) + 1):
         if comb(len(cells.names), size) > MOST_SETS:
@@ -97,7 +102,7 @@ def identifying_sets(
             smaller = (part for length in range(1, size) for part in combinations(columns, length))
             if prod(cells.cards[j] for j in columns) < needed or not found.isdisjoint(smaller):
                 continue
-            uniques = _uniques(cells, columns)
+            uniques = _uniques(cells, columns, people)
             if uniques >= needed:
                 sets.append(
                     IdentifyingSet(
@@ -113,14 +118,21 @@ EXACT_COLUMNS = 8
 ORDERS = 32
 
 
-def column_risks(cells: Counts) -> tuple[ColumnRisk, ...]:
-    """What every column adds to the average prosecutor risk, the largest share first."""
-    records, columns = max(cells.total, 1), len(cells.names)
-    known: dict[frozenset[int], int] = {frozenset(): 1}
+def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk, ...]:
+    """What every column adds to the average prosecutor risk, the largest share first.
 
-    def groups(of: frozenset[int]) -> int:
+    Where `people` says whose each distinct row is, the risk is that of people. The sum of all risks is the number of groups
+    where everyone has one row.
+    """
+    records, columns = cells.total, len(cells.names)
+    if people is not None:
+        records = int(people.max(initial=-1)) + 1
+    records = max(records, 1)
+    known: dict[frozenset[int], float] = {frozenset(): 1}
+
+    def groups(of: frozenset[int]) -> float:
         if of not in known:
-            known[of] = _groups(cells, sorted(of))
+            known[of] = _sum_of_risks(cells, sorted(of), people)
         return known[of]
 
     everything = frozenset(range(columns))
@@ -147,7 +159,7 @@ def column_risks(cells: Counts) -> tuple[ColumnRisk, ...]:
     risks = [
         ColumnRisk(
             column=name,
-            values=groups(frozenset({j})),
+            values=_groups(cells, [j]),
             alone=groups(frozenset({j})) / records,
             without=groups(everything - {j}) / records,
             share=gain[j] / whole if whole else 1 / columns,
@@ -155,6 +167,29 @@ def column_risks(cells: Counts) -> tuple[ColumnRisk, ...]:
         for j, name in enumerate(cells.names)
     ]
     return tuple(sorted(risks, key=lambda risk: -risk.share))
+
+
+def crowds_of_people(around: Ints, people: Ints) -> Ints:
+    """Of every person among how many they hide where they are most exposed, given that and whose it is for each of their rows."""
+    found = np.full(int(people.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(found, people, around)
+    return found
+
+
+def _own_crowds(cells: Counts, columns: Sequence[int], people: Ints) -> Ints:
+    """Of every person how many people have a row like one of theirs by some columns, where that is fewest."""
+    key, _ = _keys(cells, columns)
+    key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    number = int(people.max(initial=-1)) + 1
+    pairs = np.unique(key * max(number, 1) + people)
+    group, person = np.divmod(pairs, max(number, 1))
+    return crowds_of_people(np.bincount(group)[group], person)
+
+
+def _sum_of_risks(cells: Counts, columns: Sequence[int], people: Ints | None) -> float:
+    if people is None:
+        return _groups(cells, columns)
+    return float((1 / _own_crowds(cells, columns, people)).sum())
 
 
 def _groups(cells: Counts, columns: Sequence[int]) -> int:
@@ -166,8 +201,10 @@ def _groups(cells: Counts, columns: Sequence[int]) -> int:
     return int(np.count_nonzero(np.diff(key))) + bool(len(key))
 
 
-def _uniques(cells: Counts, columns: Sequence[int]) -> int:
-    """The number of records that are unique by some columns."""
+def _uniques(cells: Counts, columns: Sequence[int], people: Ints | None = None) -> int:
+    """The number of records, or of people, that are unique by some columns."""
+    if people is not None:
+        return int((_own_crowds(cells, columns, people) == 1).sum())
     key, size = _keys(cells, columns)
     if size <= DENSE * cells.distinct:
         return int((np.bincount(key, cells.count, size) == 1).sum())

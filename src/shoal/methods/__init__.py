@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from shoal.chance import Chance
 from shoal.errors import ColumnError, HierarchyError, ParameterError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
+from shoal.people import drawn, require_unit
 from shoal.privacy.models import Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
 from shoal.release import Release
@@ -25,8 +23,9 @@ __all__ = [
     "Progress",
     "Schema",
     "conjunction",
-    "first_rows",
+    "people_of",
     "require_bound",
+    "require_people",
     "silent",
     "syntactic",
 ]
@@ -85,7 +84,11 @@ class Schema:
                 )
 
     def require_unit(self, unit: str | None) -> None:
-        """ParameterError if this is no column that tells people apart."""
+        """ParameterError if this is not a column that tells people apart."""
+        if unit == "row":
+            raise ParameterError(
+                "`unit` 'row' would read like a single row in the promise; rename that column"
+            )
         if unit is not None and self.roles.get(unit) is not Role.IDENTIFYING:
             raise ParameterError(
                 f"`unit` {unit!r} is no identifying column; give the column of people that role"
@@ -124,7 +127,7 @@ def conjunction(models: Iterable[Model | str]) -> tuple[Model, ...]:
     return tuple(parse_model(model) if isinstance(model, str) else model for model in given)
 
 
-def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:
+def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None) -> Syntactic:
     """The promise that every group satisfies some models, where a schema has the columns it speaks of."""
     if not schema.having(Role.QUASI):
         raise ParameterError(
@@ -135,7 +138,8 @@ def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:
             raise ParameterError(
                 f"a model protects column {column!r}, which is no sensitive column; give it that role"
             )
-    return Syntactic(tuple(str(model) for model in models))
+    schema.require_unit(unit)
+    return Syntactic(tuple(str(model) for model in models), unit)
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:
@@ -155,18 +159,22 @@ def require_bound(unit: str | None, rows: int, definition: str) -> None:
         )
 
 
-def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
-    """At most so many rows of each person, a uniform choice, independent between people."""
-    order = chance.permutation(len(people))
-    order = order[np.argsort(people[order], kind="stable")]
-    sorted_people = people[order]
-    starts = (
-        np.flatnonzero(np.concatenate(([True], sorted_people[1:] != sorted_people[:-1])))
-        if len(order)
-        else order
+def require_people(method: Any, table: Table) -> None:
+    """ColumnError if people are in several rows of a table, and neither its method nor its owner says what that means."""
+    named = getattr(method, "person", None) or getattr(method, "unit", None)
+    require_unit(
+        table,
+        None if named == "row" else named,
+        [name for name in [getattr(method, "choice", None)] if name],
     )
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    return np.sort(order[place < rows])
+
+
+def people_of(method: Any, table: Table, chance: Chance) -> Table:
+    """The rows that a method may use: at most so many of each person as it says, or all where rows are people."""
+    require_people(method, table)
+    if method.unit is None:
+        return table
+    return drawn(table, method.unit, getattr(method, "rows", 1), chance)
 
 
 def silent(done: int, total: int, what: str) -> None:

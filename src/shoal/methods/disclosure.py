@@ -29,7 +29,7 @@ from shoal.errors import (
     listed,
 )
 from shoal.hierarchy.tree import Hierarchy
-from shoal.methods import Progress, Schema, conjunction, silent, syntactic
+from shoal.methods import Progress, Schema, conjunction, people_of, silent, syntactic
 from shoal.privacy.exact import whole
 from shoal.privacy.models import (
     DeltaPresence,
@@ -421,6 +421,7 @@ class Disclosure:
         "first-safe" goes up until all groups are safe, which is allowed only where all groups that merge are alike
     local: whether groups go down by themselves, parts that are too small staying behind together; for "permutations"
     floor: the levels where the path begins, 0 for columns that are not named
+    unit: the identifying column that tells whose rows belong together; one row of each person is drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -428,6 +429,7 @@ class Disclosure:
     rule: Rule = "permutations"
     local: bool = False
     floor: Mapping[str, int] = field(default_factory=dict)
+    unit: str | None = None
 
     name: ClassVar[str] = "disclosure"
 
@@ -458,19 +460,21 @@ class Disclosure:
 
     def promise(self, schema: Schema) -> Promise:
         """That the models hold of what can be inferred, not only of what is seen."""
-        syntactic(self.models, schema)
+        syntactic(self.models, schema, self.unit)
         trees = {name: schema.public(name) for name in schema.having(Role.QUASI)}
         self._nodes(trees)
         if self.local:
             for name, tree in trees.items():
                 _require_own_texts(name, tree)
-        return Coincidence(tuple(str(model) for model in self.models))
+        return Coincidence(tuple(str(model) for model in self.models), self.unit)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The table at the node that the rule chooses, or groups at one each; InfeasibleError if the coarsest are not safe."""
         promise = self.promise(Schema.of(table))
+        chance = chance or Chance()
+        table = people_of(self, table, chance)
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
         path = self._nodes(hierarchies)
@@ -503,7 +507,7 @@ class Disclosure:
                 table,
                 method,
                 promise,
-                chance or Chance(),
+                chance,
                 levels=dict(zip(lattice.names, node, strict=True)) if node else {},
                 whole=True,
             ),

@@ -19,7 +19,7 @@ from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
 from shoal.hierarchy.tree import Hierarchy, smallest
-from shoal.methods import Progress, Schema, conjunction, syntactic
+from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
@@ -47,12 +47,16 @@ class Mondrian:
     the middle are fixed beforehand: a part is cut along the column of which it covers most, or not at all, and fewer than k
     records are not released. With boundary ranges and only k-anonymity as model this keeps semantic k-anonymity. It takes a
     public hierarchy for every released column, all of which must be quasi-identifying.
+
+    `unit` is the identifying column that tells whose rows belong together: one row of each person is drawn, and only that is
+    used.
     """
 
     models: tuple[Model, ...]
     relaxed: bool = False
     ranges: Literal["boundary", "observed"] = "boundary"
     splits: Literal["median", "middle"] = "median"
+    unit: str | None = None
 
     name: ClassVar[str] = "mondrian"
 
@@ -80,11 +84,11 @@ class Mondrian:
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all; semantic k-anonymity with splits in the middle."""
-        promise = syntactic(self.models, schema)
+        promise = syntactic(self.models, schema, self.unit)
         if self.splits == "median":
             return promise
         _require_public(schema)
-        return SemanticAnonymity(self.k)
+        return SemanticAnonymity(self.k, self.unit)
 
     @property
     def k(self) -> int:
@@ -96,8 +100,10 @@ class Mondrian:
     ) -> Release:
         """The table in groups that satisfy the models, no record suppressed; with splits in the middle all, if they are few."""
         promise = self.promise(Schema.of(table))
+        chance = chance or Chance()
+        table = people_of(self, table, chance)
         if self.splits == "middle" and table.rows < self.k:
-            return self._nothing(table, promise, chance or Chance())
+            return self._nothing(table, promise, chance)
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
         crowds = [model.population for model in self.models if isinstance(model, DeltaPresence)]
         axes = [
@@ -109,7 +115,7 @@ class Mondrian:
         columns = {axis.name: cells.labelled(j, axis) for j, axis in enumerate(axes)}
         return Release(
             lay_out(table, columns, rows=cells.rows),
-            certify(table, method, promise, chance or Chance(), whole=self.splits == "median"),
+            certify(table, method, promise, chance, whole=self.splits == "median"),
             facts={"groups": len(cells.low)},
         )
 

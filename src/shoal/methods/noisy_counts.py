@@ -17,7 +17,7 @@ from shoal.counts import Counts
 from shoal.counts.counts import group
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.hierarchy.tree import Hierarchy
-from shoal.methods import Progress, Schema, first_rows, require_bound, silent
+from shoal.methods import Progress, Schema, people_of, require_bound, silent
 from shoal.privacy.calculus import Definition, definition_of, delta_concern, delta_of, per_row
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, whole
@@ -114,11 +114,7 @@ class NoisyCounts:
         promise = self.promise(schema)
         chance, said = chance or Chance(), progress or silent
         said(0, 2, "counting rows")
-        chosen = None
-        if self.unit is not None:
-            table.require_people(self.unit)
-            chosen = first_rows(table.column(self.unit).codes, self.rows, chance)
-        rows = generalised(table, self.levels, chosen)
+        rows = generalised(people_of(self, table, chance), self.levels)
         said(1, 2, "drawing counts")
         parameters = self._parameters()
         if isinstance(parameters, NoisyCountParameters):
@@ -191,7 +187,8 @@ class NoisyCounts:
 class KDGS:
     """Deterministic generalisation and suppression: rows at fixed levels, without those that fewer than k records share.
 
-    Keeps semantic k-anonymity, and no differential privacy: counts are exact.
+    Keeps semantic k-anonymity, and no differential privacy: counts are exact. `unit` is the identifying column that tells whose
+    rows belong together: one row of each person is drawn, and only that is used.
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -202,6 +199,7 @@ class KDGS:
     k: int
     levels: Mapping[str, int] | None = None
     counts: bool = False
+    unit: str | None = None
 
     name: ClassVar[str] = "kdgs"
 
@@ -210,11 +208,12 @@ class KDGS:
 
     def promise(self, schema: Schema) -> SemanticAnonymity:
         """Semantic k-anonymity."""
+        schema.require_unit(self.unit)
         schema.require_declared()
         fixed(schema, self.levels)
         if self.counts:
             _require_no_count(schema)
-        return SemanticAnonymity(self.k)
+        return SemanticAnonymity(self.k, self.unit)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
@@ -223,6 +222,7 @@ class KDGS:
         schema = Schema.of(table)
         promise = self.promise(schema)
         chance, said = chance or Chance(), progress or silent
+        table = people_of(self, table, chance)
         said(0, 1, "counting rows")
         rows = generalised(table, self.levels)
         released = _kept(replace(rows, count=rows.count * (rows.count >= self.k)))
@@ -294,18 +294,15 @@ def fixed(
     return trees, found
 
 
-def generalised(
-    table: Table, levels: Mapping[str, int] | None, chosen: npt.NDArray[np.intp] | None = None
-) -> Counts:
-    """Distinct rows of the released columns at fixed levels, or of the chosen rows; columns without a hierarchy as they are."""
+def generalised(table: Table, levels: Mapping[str, int] | None) -> Counts:
+    """Distinct rows of the released columns at fixed levels; columns without a hierarchy as they are."""
     schema = Schema.of(table)
     trees, at = fixed(schema, levels)
     names, codes, cards = schema.leaving, [], []
     table.columns(names)  # side by side, which is faster than one by one
     for name in names:
         tree = trees.get(name)
-        column = tree.maps[at[name]][table.leaves(name)] if tree else table.column(name).codes
-        codes.append(column if chosen is None else column[chosen])
+        codes.append(tree.maps[at[name]][table.leaves(name)] if tree else table.column(name).codes)
         cards.append(tree.cardinality(at[name]) if tree else max(len(table.column(name).keys), 1))
     return group(names, codes, cards)
 

@@ -19,7 +19,7 @@ from shoal.counts.optimum import Evaluation, Optimum
 from shoal.engine import Embedded
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.measure.loss import LOSSES, Columnwise, Loss, normalised
-from shoal.methods import Progress, Schema, conjunction, syntactic
+from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
 from shoal.privacy.exact import Exact, fraction
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise
@@ -40,7 +40,8 @@ class Optimal:
     """Full-domain generalisation that loses least.
 
     `suppression` is the largest share of records that may be suppressed; `floor` and `ceiling` bound the levels of columns.
-    `loss` is a loss model or its name. `suppressed` says whether suppressed records are dropped or starred.
+    `loss` is a loss model or its name. `suppressed` says whether suppressed records are dropped or starred. `unit` is the
+    identifying column that tells whose rows belong together: one row of each person is drawn, and only that is used.
     """
 
     models: tuple[Model, ...]
@@ -49,6 +50,7 @@ class Optimal:
     floor: Mapping[str, int] = field(default_factory=dict)
     ceiling: Mapping[str, int] = field(default_factory=dict)
     suppressed: Suppressed = "drop"
+    unit: str | None = None
 
     name: ClassVar[str] = "optimal"
 
@@ -62,13 +64,15 @@ class Optimal:
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all."""
-        return syntactic(self.models, schema)
+        return syntactic(self.models, schema, self.unit)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The table at the best node, groups that fail a model suppressed."""
         promise = self.promise(Schema.of(table))
+        chance = chance or Chance()
+        table = people_of(self, table, chance)
         models = tuple(bound(model, table) for model in self.models)
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
         needed = sorted({column for model in models for column in model.columns})
@@ -85,7 +89,7 @@ class Optimal:
                 table,
                 replace(self, models=models),
                 promise,
-                chance or Chance(),
+                chance,
                 levels=dict(zip(lattice.names, found.node, strict=True)),
                 whole=whole,
             ),

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from shoal.chance import Chance
 from shoal.counts.counts import group
-from shoal.methods import Progress, Schema
+from shoal.methods import Progress, Schema, people_of
 from shoal.privacy.exact import Exact, fraction
 from shoal.privacy.promises import Promise, Sampled
 from shoal.release import Release, certify, lay_out, released
@@ -19,11 +19,15 @@ __all__ = ["RandomSample"]
 class RandomSample:
     """Each record with the same probability, independently of all others (Poisson sampling), unchanged.
 
+    `unit` is the identifying column that tells whose rows belong together: one row of each person is drawn, and only that is
+    used.
+
     >>> print(RandomSample("1/10").probability)
     1/10
     """
 
     probability: Exact
+    unit: str | None = None
 
     name: ClassVar[str] = "sampling"
 
@@ -32,7 +36,8 @@ class RandomSample:
 
     def promise(self, schema: Schema) -> Promise:
         """The probability, and nothing about those who were drawn."""
-        return Sampled(self.probability)
+        schema.require_unit(self.unit)
+        return Sampled(self.probability, self.unit)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
@@ -40,6 +45,7 @@ class RandomSample:
         """The records drawn, in an order of their own."""
         promise = self.promise(Schema.of(table))
         chance = chance or Chance()
+        table = people_of(self, table, chance)
         columns = [table.column(name) for name in released(table)]
         rows = group(
             [column.name for column in columns],

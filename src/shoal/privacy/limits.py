@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 from shoal.errors import InfeasibleError, InputError, ParameterError, plural
 from shoal.kinds import Key, Kind
 from shoal.privacy.exact import Exact, fraction, printed, whole
+from shoal.privacy.promises import of_people, unit_of
 
 __all__ = ["BucketLimits", "Diversity", "Eligibility", "Limits", "Linear"]
 
@@ -325,6 +326,7 @@ min{1, 2·f + 0.05} with f its share of all records
     column: str
     limits: Limits
     fakes: int = 0
+    unit: str | None = None
 
     name: ClassVar[str] = "F'-privacy"
 
@@ -334,6 +336,7 @@ min{1, 2·f + 0.05} with f its share of all records
         if not isinstance(self.limits, Limits):
             raise ParameterError("F'-privacy takes `Limits`")
         object.__setattr__(self, "fakes", whole(self.fakes, "fakes", 0))
+        unit_of(self.unit)
 
     @property
     def statement(self) -> str:
@@ -359,6 +362,7 @@ min{1, 2·f + 0.05} with f its share of all records
                 if certain
                 else ""
             )
+            + of_people(self.unit)
         )
 
     def _limits(self) -> str:
@@ -385,6 +389,7 @@ min{1, 2·f + 0.05} with f its share of all records
             "column": self.column,
             "limits": self.limits.to_dict(),
             "fakes": self.fakes,
+            **({} if self.unit is None else {"unit": self.unit}),
         }
 
 

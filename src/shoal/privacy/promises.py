@@ -22,6 +22,8 @@ __all__ = [
     "SemanticAnonymity",
     "Syntactic",
     "composed",
+    "of_people",
+    "unit_of",
 ]
 
 
@@ -38,6 +40,27 @@ class Promise(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """The promise as plain values for a certificate."""
         ...
+
+
+def of_people(unit: str | None) -> str:
+    """What a statement adds where one row of each person was drawn before anything else; nothing without a unit."""
+    if unit is None:
+        return ""
+    return (
+        f". This is about the records drawn beforehand: one row of each value of {unit!r}, at random. No other row was used, so "
+        "these records are people"
+    )
+
+
+def unit_of(given: object) -> str | None:
+    """The column that tells people apart, or None where rows are people."""
+    if given is None or (isinstance(given, str) and given):
+        return given
+    raise ParameterError("the unit of a promise is the name of a column, or None")
+
+
+def _told_of(unit: str | None) -> dict[str, str]:
+    return {} if unit is None else {"unit": unit}
 
 
 @dataclass(frozen=True)
@@ -114,22 +137,24 @@ others such that it would be as likely with a copy of any of them in its place, 
     """
 
     k: int
+    unit: str | None = None
 
     name: ClassVar[str] = "semantic anonymity"
 
     def __post_init__(self) -> None:
         whole(self.k, "k")
+        unit_of(self.unit)
 
     @property
     def statement(self) -> str:
         return (
             f"semantic {self.k}-anonymity: for every record of the input, the release would be as likely without it, or there "
             f"are at least {plural(self.k - 1, 'other')} such that it would be as likely with a copy of any of them in its "
-            "place, also for someone who knows the algorithm"
+            "place, also for someone who knows the algorithm" + of_people(self.unit)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"promise": self.name, "k": self.k}
+        return {"promise": self.name, "k": self.k, **_told_of(self.unit)}
 
 
 def composed(*promises: DifferentialPrivacy) -> DifferentialPrivacy:
@@ -169,6 +194,7 @@ class Syntactic:
     """
 
     models: tuple[str, ...]
+    unit: str | None = None
 
     name: ClassVar[str] = "syntactic"
 
@@ -182,14 +208,18 @@ class Syntactic:
                 "a syntactic promise takes the names of one model or more, such as ('5-anonymity',)"
             )
         object.__setattr__(self, "models", tuple(self.models))
+        unit_of(self.unit)
 
     @property
     def statement(self) -> str:
         models = " and ".join(self.models)
-        return f"every group satisfies {models}: syntactic; an attacker who knows the algorithm may infer more"
+        return (
+            f"every group satisfies {models}: syntactic; an attacker who knows the algorithm may infer more"
+            + of_people(self.unit)
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"promise": self.name, "models": list(self.models)}
+        return {"promise": self.name, "models": list(self.models), **_told_of(self.unit)}
 
 
 @dataclass(frozen=True)
@@ -197,11 +227,13 @@ class Sampled:
     """Every record was drawn with this chance, independently of all others, and shown as it is."""
 
     share: Exact
+    unit: str | None = None
 
     name: ClassVar[str] = "sampled"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", fraction(self.share, "share", 0, 1))
+        unit_of(self.unit)
 
     @property
     def statement(self) -> str:
@@ -209,10 +241,15 @@ class Sampled:
             f"each record was released with chance {printed(Fraction(self.share))}, independently of all others. Nothing more: "
             "that a person is missing from the release does not show that they are missing from the input, but whoever is "
             "released is released as they are, and who is unique in the population is recognised"
+            + of_people(self.unit)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"promise": self.name, "share": printed(Fraction(self.share))}
+        return {
+            "promise": self.name,
+            "share": printed(Fraction(self.share)),
+            **_told_of(self.unit),
+        }
 
 
 @dataclass(frozen=True)
@@ -226,11 +263,13 @@ spread in the person's group, unless they knew more about who has what before
     """
 
     models: tuple[str, ...]
+    unit: str | None = None
 
     name: ClassVar[str] = "coincidence"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", Syntactic(self.models).models)
+        unit_of(self.unit)
 
     @property
     def statement(self) -> str:
@@ -238,10 +277,11 @@ spread in the person's group, unless they knew more about who has what before
             f"every group satisfies {' and '.join(self.models)}, and that is all that can be inferred: what someone who knows "
             "the algorithm, everybody's quasi-identifying values and who is in which group believes about a person's other "
             "values is exactly how they are spread in the person's group, unless they knew more about who has what before"
+            + of_people(self.unit)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"promise": self.name, "models": list(self.models)}
+        return {"promise": self.name, "models": list(self.models), **_told_of(self.unit)}
 
 
 @dataclass(frozen=True)
@@ -259,10 +299,12 @@ algorithm may infer more
     measure: str
     model: str
     counted_in: str
+    unit: str | None = None
 
     name: ClassVar[str] = "lowest risk"
 
     def __post_init__(self) -> None:
+        unit_of(self.unit)
         object.__setattr__(self, "utility", fraction(self.utility, "utility", 0, 1))
 
     @property
@@ -273,7 +315,10 @@ algorithm may infer more
             told = f"every record is shown at the lowest risk {risk} among its generalisations that keep {kept}: exact"
         else:
             told = f"every record keeps {kept}, at a risk {risk} that {self.solver!r} found low: heuristic, others may be lower"
-        return f"{told}. Nothing more: an attacker who knows the algorithm may infer more"
+        return (
+            f"{told}. Nothing more: an attacker who knows the algorithm may infer more"
+            + of_people(self.unit)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -283,4 +328,5 @@ algorithm may infer more
             "measure": self.measure,
             "model": self.model,
             "counted_in": self.counted_in,
+            **_told_of(self.unit),
         }

@@ -30,10 +30,15 @@ from shoal.tables import Table, table
 from shoal.views.cells import together
 from shoal.views.model import Value, View, Views
 
-__all__ = ["Register", "load"]
+__all__ = ["Register", "is_view", "load"]
 
 TRUTHFUL = ("optimal", "mondrian", "coincident", "disclosure", "personal", "buckets")
 """Methods whose releases show values of people as they are, and of everybody in a group."""
+
+
+def is_view(method: str, promise: Mapping[str, Any]) -> bool:
+    """Whether a release shows values of everybody in a group: not with fakes, nor where one row of each person was drawn."""
+    return method in TRUTHFUL and not promise.get("fakes") and not promise.get("unit")
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +156,11 @@ class Register:
             raise InputError(
                 f"{name!r} was released by {paper.method}, and is no view: it does not show the values of everybody in a group "
                 "as they are. Leave it out; what it adds to others is what its own promise says, if it has one"
+            )
+        if paper.promise.get("unit"):
+            raise InputError(
+                f"{name!r} has one row of each {paper.promise['unit']!r}, and which was drawn; it is not a view of all rows. "
+                "Leave it out, or release a table with one row per person"
             )
         there = [str(one["name"]) for one in paper.columns if one["role"] == "sensitive"]
         chosen = there[0] if column is None and len(there) == 1 else column

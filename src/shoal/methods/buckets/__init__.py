@@ -19,7 +19,7 @@ from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Hierarchy, smallest
 from shoal.kinds import Kind
 from shoal.measure.buckets import excluded
-from shoal.methods import Progress, Schema, silent
+from shoal.methods import Progress, Schema, people_of, silent
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
@@ -53,6 +53,7 @@ class Buckets:
     within: levels of columns with a public hierarchy; only people who agree at these levels share a bucket
     fakes: how many values that nobody of it has are added to every bucket, against those who know some of its people
     associations: whether no fake is a value that somebody of the bucket is seen not to have
+    unit: the identifying column that tells whose rows belong together; one row of each person is drawn, and only that is used
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -73,6 +74,7 @@ class Buckets:
     within: Mapping[str, int] | None = None
     fakes: int = 0
     associations: bool = False
+    unit: str | None = None
 
     name: ClassVar[str] = "buckets"
 
@@ -117,7 +119,9 @@ class Buckets:
                     f"`within` names {self.column!r}, which is to be hidden; name columns that are released"
                 )
             _trees(schema, self.within)
-        return BucketLimits(self.column, self.limits.keyed(schema.kinds[self.column]), self.fakes)
+        schema.require_unit(self.unit)
+        limits = self.limits.keyed(schema.kinds[self.column])
+        return BucketLimits(self.column, limits, self.fakes, self.unit)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
@@ -126,6 +130,7 @@ class Buckets:
         schema = Schema.of(table)
         promise = self.promise(schema)
         chance, said = chance or Chance(), progress or silent
+        table = people_of(self, table, chance)
         said(0, 3, "counting values")
         values, *columns = table.columns(
             [self.column, *(name for name in released(table) if name != self.column)]

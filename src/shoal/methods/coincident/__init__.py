@@ -22,7 +22,7 @@ from shoal.counts.counts import group, ranks
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
-from shoal.methods import Progress, Schema, conjunction, silent, syntactic
+from shoal.methods import Progress, Schema, conjunction, people_of, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, by_curve, by_splits, in_order
 from shoal.methods.coincident.schemes import (
@@ -71,6 +71,7 @@ class Coincident:
         value that all its people have in common; or, by itself where there are splits, the "narrower" of both
     spare: what does not fit the tree: "groups" that are safe as they are stay so, and if there are too few, groups drawn at
         random are left out; or "records" are left out from the beginning, drawn at random
+    unit: the identifying column that tells whose rows belong together; one row of each person is drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -80,6 +81,7 @@ class Coincident:
     order: Order | None = None
     ranges: Ranges | None = None
     spare: Literal["groups", "records"] = "groups"
+    unit: str | None = None
 
     name: ClassVar[str] = "coincident"
 
@@ -130,7 +132,7 @@ class Coincident:
 
     def promise(self, schema: Schema) -> Promise:
         """That the models hold of what can be inferred, not only of what is seen."""
-        syntactic(self.models, schema)
+        syntactic(self.models, schema, self.unit)
         if GROUP in schema.roles:
             raise ParameterError(
                 f"the table has a column {GROUP!r}, which the release adds; rename it"
@@ -138,7 +140,7 @@ class Coincident:
         for name in schema.having(Role.QUASI):
             schema.public(name)
         schema.require_declared()  # else the type of a column could tell of a record that is left out
-        return Coincidence(tuple(str(model) for model in self.models))
+        return Coincidence(tuple(str(model) for model in self.models), self.unit)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
@@ -146,6 +148,7 @@ class Coincident:
         """The records in groups; fewer than `size` of them, drawn at random, are left out, so that groups are even."""
         promise = self.promise(Schema.of(table))
         chance, said = chance or Chance(), progress or silent
+        table = people_of(self, table, chance)
         said(0, 3, "ordering people")
         order = self.order or (
             "curve" if self.ranges in (None, "hierarchy") and table.rows > MANY else "splits"

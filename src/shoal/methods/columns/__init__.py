@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from shoal.chance import Chance
 from shoal.errors import ParameterError, listed, plural
 from shoal.kinds import Key, Kind
-from shoal.methods import Progress, Schema, first_rows, require_bound, silent
+from shoal.methods import Progress, Schema, people_of, require_bound, silent
 from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
@@ -262,7 +262,7 @@ class Columns:
         chance, said = chance or Chance(), progress or silent
         said(0, 3, "counting records")
         names, (_, at) = self._vocabulary(schema), fixed(schema, self.levels)
-        form = self._form(table, names, at, chance)
+        form = self._form(people_of(self, table, chance), names, at)
         said(1, 3, "grouping columns")
         groups = self._schema(form, names, schema, at, chance)
         parameters, most = self._parameters(len(groups)), self._most(len(groups))
@@ -307,18 +307,12 @@ class Columns:
         said(3, 3, "releasing groups of columns")
         return Release(result, replace(made, columns=[own[name] for name in laid]), 0, facts)
 
-    def _form(
-        self, table: Table, names: Sequence[str], at: Mapping[str, int], chance: Chance
-    ) -> Wide | Long:
+    def _form(self, table: Table, names: Sequence[str], at: Mapping[str, int]) -> Wide | Long:
         if self.person is not None and self.item is not None:
             return Long.of(
                 table, _keys(names, table.kind(self.item)), self.person, self.item, self.value, at
             )
-        chosen = None
-        if self.unit is not None:
-            table.require_people(self.unit)
-            chosen = first_rows(table.column(self.unit).codes, self.rows, chance)
-        return Wide.of(table, names, at, chosen)
+        return Wide.of(table, names, at)
 
     def _schema(
         self,
@@ -335,7 +329,7 @@ class Columns:
             )
         if self.public is not None:
             told = {name: level for name, level in at.items() if name in self.public.hierarchies}
-            public = replace(self, unit=None, rows=1)._form(self.public, names, told, chance)
+            public = self._form(self.public, names, told)
             return clustered(public.distance(), self._clusterings(names))
         epsilon, _, _ = self._budget()
         assert epsilon is not None  # it is bought
@@ -378,7 +372,7 @@ def schema_of(
     schema = Schema.of(table)
     names, (_, at) = method._vocabulary(schema), fixed(schema, levels)
     numbers = method._clusterings(names)
-    found = clustered(method._form(table, names, at, Chance()).distance(), numbers)
+    found = clustered(method._form(table, names, at).distance(), numbers)
     return tuple(tuple(names[place] for place in places) for places in found)
 
 

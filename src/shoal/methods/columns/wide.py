@@ -105,12 +105,11 @@ class Wide:
         table: Table,
         names: Sequence[str],
         levels: Mapping[str, int],
-        chosen: npt.NDArray[np.intp] | None = None,
     ) -> "Wide":
-        """The columns of a table, those that have one at their level; of all rows, or of the chosen ones."""
+        """The columns of a table, those that have one at their level."""
         table.columns(names)
         columns = {name: coded(table, name, levels.get(name)) for name in names}
-        codes = [one.codes if chosen is None else one.codes[chosen] for one in columns.values()]
+        codes = [one.codes for one in columns.values()]
         return cls(group(names, codes, [one.null + 1 for one in columns.values()]), columns)
 
     def release(

@@ -22,7 +22,7 @@ from shoal.counts.counts import group
 from shoal.engine import Embedded
 from shoal.errors import ColumnError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
-from shoal.methods import Progress, Schema, silent
+from shoal.methods import Progress, Schema, people_of, silent
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
 from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth, by_column
@@ -62,7 +62,8 @@ class Personal:
 
     The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and "relaxed" look for low risks
     without a promise how low, and "lagrangian" for the largest `pull`/risk + utility^`power`. `effort` is how much they do: nodes
-    counted for all records, linear programs, or passes over everyone.
+    counted for all records, linear programs, or passes over everyone. `unit` is the identifying column that tells whose rows
+    belong together: one row of each person is drawn, and only that is used.
     """
 
     utility: Exact
@@ -77,6 +78,7 @@ class Personal:
     effort: int = 1000
     pull: Exact = 1
     power: int = 1
+    unit: str | None = None
 
     name: ClassVar[str] = "personal"
 
@@ -115,6 +117,7 @@ class Personal:
 
     def promise(self, schema: Schema) -> Promise:
         """The floors, how risk and utility are counted, and whether the risk is the lowest or only a low one."""
+        schema.require_unit(self.unit)
         if not schema.having(Role.QUASI):
             raise ParameterError(
                 "the table has no quasi-identifying column to generalise; give one that role"
@@ -143,6 +146,7 @@ class Personal:
             self.measure,
             self.model,
             "table" if self.register is None else "register",
+            self.unit,
         )
 
     def release(
@@ -151,6 +155,7 @@ class Personal:
         """The table, each record at its own levels; none is left out."""
         promise = self.promise(Schema.of(table))
         chance = chance or Chance()
+        table = people_of(self, table, chance)
         people = People.of(self, table)
         said = progress or silent
         found = people.solve(chance, said)

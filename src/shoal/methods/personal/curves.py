@@ -22,7 +22,7 @@ from shoal.counts import Lattice, Node
 from shoal.errors import ParameterError, TooLargeError
 from shoal.judgement import NOTICE
 from shoal.measure.loss import LOSSES
-from shoal.methods import Progress, Schema, silent
+from shoal.methods import Progress, Schema, people_of, require_people, silent
 from shoal.methods.optimal import search
 from shoal.methods.personal import People, Personal, Solver
 from shoal.methods.personal.crowds import Chosen, Wanted, comparable
@@ -279,7 +279,9 @@ def tradeoff(
         raise ParameterError(
             "`floors` are shares of utility, at least one; leave them out for steps of a twentieth"
         )
-    records, chance, report = _Records.of(table, method), chance or Chance(), progress or silent
+    chance, report = chance or Chance(), progress or silent
+    table = people_of(method, table, chance)
+    records = _Records.of(table, method)
     as_it_is = records.point(Fraction(1), records.at((0,) * len(table.quasi)))
     limit = as_it_is.risk / 2 * (1 + ROUNDING)
     points, below, above = [], None, None
@@ -319,6 +321,12 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
         raise ParameterError(
             f"`row` {row:,} is not in the table, which has {table.rows:,} rows, the first being 0"
         )
+    if method.unit is not None:
+        raise ParameterError(
+            f"`row` is one row of the table, and the method draws one of each {method.unit!r}; leave out `unit`, or take a "
+            "table with one row per person"
+        )
+    require_people(method, table)
     people = _Records.of(table, method).people
     crowds, utility, shape = (
         people.crowds,
@@ -394,6 +402,8 @@ def compared(
     For every k some arbitrary tables are drawn: from all columns at their roots, a random one is made a level finer as long as
     groups stay that large. Beside them stands the optimum by granularity. Nobody is suppressed.
     """
+    chance = chance or Chance()
+    table = people_of(method, table, chance)
     asked = sorted({whole(k, "ks") for k in ks})
     if not asked:
         raise ParameterError("`ks` are sizes of groups, at least one, such as 5")
@@ -402,7 +412,7 @@ def compared(
             f"no table of {table.rows:,} records is {asked[-1]:,}-anonymous; ask for smaller `ks`"
         )
     whole(tables, "tables")
-    records, chance, report = _Records.of(table, method), chance or Chance(), progress or silent
+    records, report = _Records.of(table, method), progress or silent
     lattice = Lattice(records.people.rows.over(tuple(table.quasi)), records.people.hierarchies)
     smallest: dict[Node, int] = {}
     solved: dict[Fraction, list[float]] = {}

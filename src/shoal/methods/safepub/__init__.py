@@ -17,7 +17,7 @@ from shoal.counts import Counts, Node
 from shoal.counts.counts import group
 from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
-from shoal.methods import Progress, Schema, first_rows, require_bound, silent
+from shoal.methods import Progress, Schema, people_of, require_bound, silent
 from shoal.methods.safepub.scores import SCORES, Space, space_of
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
 from shoal.privacy.calculus import (
@@ -237,16 +237,12 @@ class SafePub:
     def count(self, table: Table, chance: Chance) -> Counts:
         """Distinct rows of the released columns: leaves of those that have a hierarchy, values of the others."""
         space = self._space(Schema.of(table))
-        chosen = None
-        if self.unit is not None:
-            table.require_people(self.unit)
-            chosen = first_rows(table.column(self.unit).codes, self.rows, chance)
+        table = people_of(self, table, chance)
         codes, cards = [], []
         table.columns(space.names)
         for name in space.names:
             tree = space.hierarchies.get(name)
-            column = table.leaves(name) if tree else table.column(name).codes
-            codes.append(column if chosen is None else column[chosen])
+            codes.append(table.leaves(name) if tree else table.column(name).codes)
             cards.append(tree.cardinality(0) if tree else max(len(table.column(name).keys), 1))
         return group(space.names, codes, cards)
 
