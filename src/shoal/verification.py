@@ -2212,13 +2212,13 @@ _KNOWN = {
 }
 _PLAIN = {
     "optimal": (
-        "models loss suppression floor ceiling suppressed",
+        "models loss suppression floor ceiling suppressed unit",
         "loss suppression floor ceiling suppressed",
     ),
-    "mondrian": ("models relaxed ranges splits", "relaxed ranges"),
-    "sampling": ("probability", ""),
+    "mondrian": ("models relaxed ranges splits unit", "relaxed ranges"),
+    "sampling": ("probability unit", ""),
     "personal": (
-        "utility solver measure model weights importance choice wishes register effort pull power",
+        "utility solver measure model weights importance choice wishes register effort pull power unit",
         "weights importance choice wishes effort pull power",
     ),
 }
