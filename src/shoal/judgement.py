@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.counts import Groups, Lattice
 from shoal.counts.counts import group
 from shoal.disk import finite, replacing
@@ -129,6 +130,7 @@ class Judgement:
             file.write(self.to_json().encode())
 
 
+@typed
 def judge(
     table: Table,
     release: Any,

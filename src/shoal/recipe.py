@@ -38,6 +38,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from shoal import __version__
+from shoal.arguments import typed
 from shoal.counts import Counts
 from shoal.errors import FileError, ParameterError, RecipeError, ShoalError, listed
 from shoal.hierarchy import Hierarchy, build
@@ -376,6 +377,7 @@ class Content(Section):
     views: Others | None = None
 
 
+@typed
 class Recipe:
     """A recipe that was read and found to be whole; paths in it are seen from its own folder."""
 

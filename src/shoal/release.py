@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import __version__
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Groups
 from shoal.counts.counts import group
@@ -193,6 +194,7 @@ class Certificate:
         return "\n".join(lines)
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Release:
     """A released table with its certificate, and what only the owner should see.
@@ -354,6 +356,8 @@ def plain(value: object) -> Any:
             "is": getattr(value, "name", type(value).__name__),
             **{field.name: plain(getattr(value, field.name)) for field in fields(value)},
         }
+    if isinstance(name := getattr(value, "name", None), str):
+        return {"is": name}  # a model or loss of the owner's own
     return type(value).__name__  # such as the counts of a population, which stay with the owner
 
 
@@ -379,6 +383,8 @@ def _told(value: object) -> str:
             return ", ".join(
                 f"[{_told(one)}]" if isinstance(one, list | tuple) else _told(one) for one in value
             )
+        case {"is": "delta-presence", "lowest": lowest, "highest": highest}:
+            return f"({_told(lowest)}, {_told(highest)})-presence"
         case {"is": name, **given}:
             try:
                 return str(

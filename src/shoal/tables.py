@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import frames, memory
+from shoal.arguments import typed
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Key, Kind
@@ -58,6 +59,7 @@ class Column:
         return tuple(self.kind.text(key) for key in self.keys)
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table about people. Make one with `shoal.table` or `shoal.read`."""
@@ -114,6 +116,7 @@ class Table:
 
         Also if its type is read off the values, or is that of decimals, which are read as floats: two people might be one.
         """
+        self._require(unit)
         if unit in self.guessed or (
             unit not in self.types and self.frame.get_column(unit).dtype.is_decimal()
         ):
@@ -341,10 +344,6 @@ class Table:
             Role.INSENSITIVE: insensitive,
         }
         for role, names in given.items():
-            if isinstance(names, str):
-                raise ParameterError(
-                    f"{role.value}={names!r} is a text; give a list, as in {role.value}=[{names!r}]"
-                )
             for name in names:
                 if name not in self.names:
                     raise ColumnError(f"no column {name!r} to be {role.value}; {told(self.frame)}")
@@ -355,6 +354,7 @@ class Table:
         return replace(self, roles=roles)
 
 
+@typed
 def table(
     frame: Any,
     *,

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import __version__
+from shoal.arguments import typed
 from shoal.errors import FileError, ShoalError, listed, plural
 from shoal.hierarchy.ranges import parse
 from shoal.hierarchy.tree import Hierarchy
@@ -62,6 +63,7 @@ _MALFORMED = (
 )
 
 
+@typed
 def verify(
     certificate: str | os.PathLike[str],
     released: str | os.PathLike[str],

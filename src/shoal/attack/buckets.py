@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError
 from shoal.kinds import Key
 from shoal.measure.buckets import Reading, Release
@@ -27,6 +28,7 @@ V = TypeVar("V", bound=Key | None)
 Drawn = Literal["proportional", "uniform"]
 
 
+@typed
 def posterior(
     shown: Mapping[V, int],
     size: int,
@@ -121,6 +123,7 @@ class Exposure:
     """How many buckets or people were looked at."""
 
 
+@typed
 def corruption(release: Release, known: int | None = None) -> Exposure:
     """How sure someone is of a value who knows so many others of the same bucket; None is all but one.
 
@@ -202,6 +205,7 @@ def _surest(
     return best
 
 
+@typed
 def association(release: Release) -> tuple[int, Exposure]:
     """How many negative associations a release shows, and how sure someone is of people's values who rules them out.
 

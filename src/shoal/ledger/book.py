@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import __version__
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
 from shoal.ledger import store
@@ -36,6 +37,7 @@ _EITHER = (
 _KEY = 32  # bytes of the secret that fingerprints are made with
 
 
+@typed
 class Ledger:
     """The ledger in a file; `Ledger.create` makes one."""
 

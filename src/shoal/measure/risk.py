@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import tables
+from shoal.arguments import typed
 from shoal.counts import Counts, Groups, Lattice
 from shoal.counts.counts import group
 from shoal.engine import Embedded, Engine
@@ -105,6 +106,7 @@ class Assessment:
         return asdict(self)
 
 
+@typed
 def assess(
     table: Any,
     *,

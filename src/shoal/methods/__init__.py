@@ -5,14 +5,15 @@ and makes a `Release` from a `Table` and a source of chance.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import described, missing_of
 from shoal.chance import Chance
-from shoal.errors import ColumnError, HierarchyError, ParameterError
+from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
 from shoal.privacy.models import Model, parse_model
@@ -27,6 +28,7 @@ __all__ = [
     "conjunction",
     "first_rows",
     "require_bound",
+    "short_names",
     "silent",
     "syntactic",
 ]
@@ -121,7 +123,14 @@ def conjunction(models: Iterable[Model | str]) -> tuple[Model, ...]:
     """The models that a method is to satisfy all at once, some perhaps by their short names; ParameterError if there are none."""
     if not isinstance(models, Iterable) or isinstance(models, str) or not (given := tuple(models)):
         raise ParameterError("models are a list of at least one, such as [KAnonymity(5)]")
-    return tuple(parse_model(model) if isinstance(model, str) else model for model in given)
+    found = tuple(parse_model(model) if isinstance(model, str) else model for model in given)
+    for model in found:
+        if lacking := missing_of(model, Model):
+            raise ParameterError(
+                f"`models` has {described(model)}, which has no {listed(lacking)}; give models, such as KAnonymity(5), their "
+                "short names, or what docs/models.md asks of a model of your own"
+            )
+    return found
 
 
 def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:
@@ -135,7 +144,17 @@ def syntactic(models: tuple[Model, ...], schema: Schema) -> Syntactic:
             raise ParameterError(
                 f"a model protects column {column!r}, which is no sensitive column; give it that role"
             )
-    return Syntactic(tuple(str(model) for model in models))
+    return Syntactic(short_names(models))
+
+
+def short_names(models: Iterable[Model]) -> tuple[str, ...]:
+    """Models as a promise calls them; one that does not say how it prints goes by its name."""
+    return tuple(
+        model.name
+        if type(model).__str__ is object.__str__ and not is_dataclass(model)
+        else str(model)
+        for model in models
+    )
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import memory
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group
@@ -34,6 +35,7 @@ _HALF = "\0half"  # no column of a table is called so
 _ROW, _PLACE = 200, 20  # bytes a row, and a row and column: measured
 
 
+@typed
 @dataclass(frozen=True)
 class Mondrian:
     """Multidimensional generalisation under any conjunction of models.

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
@@ -34,6 +35,7 @@ LARGEST = 10_000_000
 K = 10  # unless another is given: the paper's
 
 
+@typed
 @dataclass(frozen=True)
 class NoisyCounts:
     """Distinct rows with noisy counts that keep (ε, δ)-differential privacy and semantic k-anonymity.
@@ -187,6 +189,7 @@ class NoisyCounts:
         return cards
 
 
+@typed
 @dataclass(frozen=True)
 class KDGS:
     """Deterministic generalisation and suppression: rows at fixed levels, without those that fewer than k records share.

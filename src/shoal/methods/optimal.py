@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Lattice, Node
 from shoal.counts.optimum import Evaluation, Optimum
@@ -35,6 +36,7 @@ ENUMERATED = 1_000_000
 """Nodes of the largest lattice that is scored node by node, which losses without bounds need."""
 
 
+@typed
 @dataclass(frozen=True)
 class Optimal:
     """Full-domain generalisation that loses least.

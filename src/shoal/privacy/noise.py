@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from math import comb, exp, expm1, floor, log, ulp
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError
 from shoal.privacy.calculus import Definition, definition_of, delta_of
 from shoal.privacy.epsilon import (
@@ -80,6 +81,7 @@ class NoisyCountParameters:
         return _withheld(self.epsilon, self.delta, self.definition, self.k)
 
 
+@typed
 def noisy_count_parameters(
     epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "probabilistic"
 ) -> NoisyCountParameters:
@@ -146,6 +148,7 @@ def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int)
     raise AssertionError("this loop ends only by returning")
 
 
+@typed
 def column_parameters(
     epsilon: Epsilon | Exact, delta: Exact, columns: int, k: int
 ) -> NoisyCountParameters:

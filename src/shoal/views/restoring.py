@@ -14,6 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from shoal import charts
+from shoal.arguments import typed
 from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
 from shoal.judgement import NOTICE
 from shoal.privacy.exact import Exact, fraction, whole
@@ -107,6 +108,7 @@ class Restored:
         charts.save(self.chart(), path)
 
 
+@typed
 def restore(
     views: Views,
     table: Sequence[Value],

@@ -23,6 +23,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.audit import expressions
 from shoal.errors import ColumnError, FileError, InputError, ShoalError, listed, plural
 from shoal.hierarchy import ranges
@@ -45,6 +46,7 @@ _DAYS = re.compile(r"\[(\S+), (\S+)\]")
 Bools = npt.NDArray[np.bool_]
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Register:
     """What everybody knows: who there is, and their public columns.
@@ -561,6 +563,7 @@ _TEXTS = ("types", "hierarchies", "columns")
 _SAID = {str: "a text", bool: "true or false", list: "a list", dict: "a table { … }"}
 
 
+@typed
 def load(path: str | PathLike[str]) -> Views:
     """The views of a TOML file (docs: several releases together); InputError says what does not belong there."""
     return opened(path)[0]

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts.counts import group
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
@@ -37,6 +38,7 @@ Ints = npt.NDArray[np.int64]
 _LARGEST = 1 << 62
 
 
+@typed
 @dataclass(frozen=True)
 class Buckets:
     """Two tables, people with bucket numbers and buckets with values, that keep a separate limit for every sensitive value.

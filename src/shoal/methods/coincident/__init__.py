@@ -16,13 +16,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group, ranks
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
-from shoal.methods import Progress, Schema, conjunction, silent, syntactic
+from shoal.methods import Progress, Schema, conjunction, short_names, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, by_curve, by_splits, in_order
 from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged, whole_tree
@@ -49,6 +50,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
+@typed
 @dataclass(frozen=True)
 class Coincident:
     """Groups that satisfy models of the sensitive values, also against someone who knows the algorithm.
@@ -122,7 +124,7 @@ class Coincident:
         for name in schema.having(Role.QUASI):
             schema.public(name)
         schema.require_declared()  # else the type of a column could tell of a record that is left out
-        return Coincidence(tuple(str(model) for model in self.models))
+        return Coincidence(short_names(self.models))
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None

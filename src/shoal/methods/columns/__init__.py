@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.errors import ParameterError, listed, plural
 from shoal.kinds import Key, Kind
@@ -142,6 +143,7 @@ class Columns:
 
     # What is promised
 
+    @typed
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) by the standard definition, for one row or one person."""
         schema.require_unit(self.unit)
@@ -249,6 +251,7 @@ class Columns:
 
     # The release
 
+    @typed
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -347,6 +350,7 @@ class Columns:
         return clustered(bought, self._clusterings(names))
 
 
+@typed
 def schema_of(
     table: Table,
     groups: int | Sequence[int],

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
@@ -39,6 +40,7 @@ KNOWN = 20_000
 """Nodes of a lattice up to which a heuristic also says what the lowest risk would have been."""
 
 
+@typed
 @dataclass(frozen=True)
 class Wish:
     """What people who chose this want: the share of utility to keep, how sensitive columns are to them; None: as all others."""
@@ -113,6 +115,7 @@ class Personal:
         whole(self.power, "power", 0)
         object.__setattr__(self, "pull", fraction(self.pull, "pull", 0, above=True))
 
+    @typed
     def promise(self, schema: Schema) -> Promise:
         """The floors, how risk and utility are counted, and whether the risk is the lowest or only a low one."""
         if not schema.having(Role.QUASI):
@@ -145,6 +148,7 @@ class Personal:
             "table" if self.register is None else "register",
         )
 
+    @typed
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import charts, memory
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Lattice, Node
 from shoal.errors import ParameterError, TooLargeError
@@ -257,6 +258,7 @@ class Comparison(_Told):
         )
 
 
+@typed
 def tradeoff(
     table: Table,
     method: Personal,
@@ -305,6 +307,7 @@ def tradeoff(
     )
 
 
+@typed
 def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
     """What utility costs the person of one row of a table (the first is 0), exactly.
 
@@ -380,6 +383,7 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
     return Staircase(tuple(map(step, order[risk[order] < before][::-1].tolist())), step(0), share)
 
 
+@typed
 def compared(
     table: Table,
     method: Personal,

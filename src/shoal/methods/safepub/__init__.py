@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Node
 from shoal.counts.counts import group
@@ -42,6 +43,7 @@ SMALLEST = Fraction(1, 10**6)
 """The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
 
 
+@typed
 @dataclass(frozen=True)
 class SafePub:
     """Sampling, generalisation and suppression that keep (ε, δ)-differential privacy.
