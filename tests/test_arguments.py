@@ -321,7 +321,6 @@ def test_what_was_reported_is_said_clearly() -> None:
         lambda: people().with_roles(quasi="age"),
         lambda: shoal.assess(people(), sensitive="ill"),
         lambda: shoal.SafePub(1, "1e-3", score="classification", classes="ill"),
-        lambda: shoal.Columns(1, "1e-3", schema="age"),
         lambda: people().columns("age"),
         lambda: shoal.hierarchy.dates("2024-01-01", "2024-02-01", levels="month"),
     ],

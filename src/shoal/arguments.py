@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from shoal.errors import ColumnError, ParameterError, ShoalError, listed
 
-__all__ = ["described", "missing_of", "typed", "typed_fields"]
+__all__ = ["described", "missing_of", "typed", "typed_but", "typed_fields"]
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
@@ -50,17 +50,30 @@ def typed(thing: Thing) -> Thing:
     Traceback (most recent call last):
     shoal.errors.ParameterError: times='3' is no whole number; it takes a whole number
     """
-    if not isinstance(thing, type):
-        checked: Thing = _checked(thing)
-        return checked
-    for name, member in list(vars(typed_fields(thing)).items()):
+    return typed_but()(thing)
+
+
+def typed_but(*own: str) -> Callable[[Thing], Thing]:
+    """As `typed`, but for some arguments, which the function or class looks at itself and says more about."""
+
+    def decorate(thing: Thing) -> Thing:
+        if not isinstance(thing, type):
+            return _checked(thing, own)  # type: ignore[no-any-return]
+        _check_members(thing, own)
+        return thing
+
+    return decorate
+
+
+def _check_members(thing: type, own: tuple[str, ...]) -> None:
+    thing.__init__ = _checked(thing.__init__, own)  # type: ignore[misc]
+    for name, member in list(vars(thing).items()):
         if name.startswith("_"):
             continue
         if isinstance(member, classmethod | staticmethod):
             setattr(thing, name, type(member)(_checked(member.__func__)))
         elif inspect.isfunction(member):
             setattr(thing, name, _checked(member))
-    return thing
 
 
 def typed_fields(thing: type[Made]) -> type[Made]:
@@ -69,14 +82,14 @@ def typed_fields(thing: type[Made]) -> type[Made]:
     return thing
 
 
-def _checked(function: Any) -> Any:
+def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
     parameters = inspect.signature(function).parameters
     names = [name for name, one in parameters.items() if one.kind < one.VAR_POSITIONAL]
     several = next((name for name, one in parameters.items() if one.kind is one.VAR_POSITIONAL), "")
     annotations = {
         name: one.annotation
         for name, one in parameters.items()
-        if one.annotation is not one.empty and one.kind is not one.VAR_KEYWORD
+        if name not in own and one.annotation is not one.empty and one.kind is not one.VAR_KEYWORD
     }
 
     @cache
@@ -95,10 +108,10 @@ def _checked(function: Any) -> Any:
         return function(*given, **named)
 
     # With the globals of its module, by which doctest knows what belongs to one.
-    own = types.FunctionType(
+    same = types.FunctionType(
         call.__code__, function.__globals__, function.__name__, None, call.__closure__
     )
-    return wraps(function)(own)
+    return wraps(function)(same)
 
 
 def _hint(annotation: Any, names: dict[str, Any]) -> Any:
@@ -262,7 +275,10 @@ def _several(hint: Any) -> str:
     if hint in many:
         return many[hint]
     if get_origin(hint) in _UNIONS:
-        return " or ".join(dict.fromkeys(map(_several, _choices(hint))))
+        choices = _choices(hint)
+        if Fraction in choices:
+            return "numbers"
+        return " or ".join(dict.fromkeys(map(_several, choices)))
     if get_origin(hint) in _LISTS:
         return f"lists of {_several(get_args(hint)[0])}"
     return f"{getattr(hint, '__name__', 'value')}s"

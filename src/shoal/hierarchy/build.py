@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from shoal.arguments import typed
+from shoal.arguments import typed, typed_but
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed, plural
 from shoal.hierarchy.ranges import above, below, between, exact, from_to, or_more, plain
 from shoal.hierarchy.tree import Hierarchy, smallest
@@ -482,6 +482,7 @@ def _runs(size: int | Sequence[int], total: int, level: int) -> list[int]:
     return list(runs)
 
 
+@typed_but("tree")
 def groups(
     tree: Tree,
     *,

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
 from shoal.counts import Groups, Histogram, Lattice, Node
 from shoal.engine import Embedded
@@ -444,6 +444,7 @@ UNEVEN = (KAnonymity, DistinctDiversity, PSensitive, EntropyDiversity, Recursive
 """Models for which values that are less evenly spread are never better: the most frequent ones together are the worst."""
 
 
+@typed_but("path", "floor")
 @dataclass(frozen=True)
 class Disclosure:
     """One of the generalisations along a path, chosen so that what it shows is all that can be inferred.
@@ -489,7 +490,6 @@ class Disclosure:
                     "of a group is not the one with its most frequent values; take diversity, or the method 'coincident'"
                 )
 
-    @typed
     def promise(self, schema: Schema) -> Promise:
         """That the models hold of what can be inferred, not only of what is seen."""
         syntactic(self.models, schema)
@@ -500,7 +500,6 @@ class Disclosure:
                 _require_own_texts(name, tree)
         return Coincidence(short_names(self.models))
 
-    @typed
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:

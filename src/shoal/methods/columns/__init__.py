@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from shoal.arguments import typed
+from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
 from shoal.errors import ParameterError, listed, plural
 from shoal.kinds import Key, Kind
@@ -33,6 +33,7 @@ Names = tuple[tuple[str, ...], ...]
 """A schema: groups of columns, or of items, by their names."""
 
 
+@typed_but("schema", "public")
 @dataclass(frozen=True)
 class Columns:
     """Groups of columns, each released by noisy counts, that together keep (ε, δ)-differential privacy, standard definition.
@@ -143,7 +144,6 @@ class Columns:
 
     # What is promised
 
-    @typed
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) by the standard definition, for one row or one person."""
         schema.require_unit(self.unit)
@@ -251,7 +251,6 @@ class Columns:
 
     # The release
 
-    @typed
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -409,7 +408,7 @@ def _names(given: Iterable[object], option: str) -> tuple[str, ...]:
 
 
 def _groups(schema: Iterable[Iterable[object]]) -> Names:
-    given = tuple(schema)
+    given = tuple(schema) if isinstance(schema, Iterable) else ()
     if any(isinstance(one, str) or not isinstance(one, Iterable) for one in (schema, *given)):
         raise ParameterError(
             "`schema` is a list of groups, each a list of names, such as [['age', 'sex'], ['ward']]"

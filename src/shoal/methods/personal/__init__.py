@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
@@ -53,6 +53,7 @@ class Wish:
             object.__setattr__(self, "utility", fraction(self.utility, "utility", 0, 1))
 
 
+@typed_but("weights", "importance", "wishes")
 @dataclass(frozen=True)
 class Personal:
     """Each record's own generalisation: the lowest risk among those that keep a share `utility` of the record's worth.
@@ -115,7 +116,6 @@ class Personal:
         whole(self.power, "power", 0)
         object.__setattr__(self, "pull", fraction(self.pull, "pull", 0, above=True))
 
-    @typed
     def promise(self, schema: Schema) -> Promise:
         """The floors, how risk and utility are counted, and whether the risk is the lowest or only a low one."""
         if not schema.having(Role.QUASI):
@@ -148,7 +148,6 @@ class Personal:
             "table" if self.register is None else "register",
         )
 
-    @typed
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:

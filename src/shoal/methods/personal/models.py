@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import typed_but
 from shoal.errors import ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.privacy.exact import Exact, fraction
@@ -77,7 +77,7 @@ class Sum:
         )
 
 
-@typed
+@typed_but("importance")
 @dataclass(frozen=True)
 class Worth:
     """What generalised values are worth: by how many leaves each could stand for, the logarithm of that, or its depth.
@@ -133,7 +133,7 @@ class Worth:
         )
 
 
-@typed
+@typed_but("weights")
 @dataclass(frozen=True)
 class Risk:
     """How sensitive what is shown of a record is.
