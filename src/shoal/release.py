@@ -36,11 +36,14 @@ from shoal.tables import Role, Table
 
 __all__ = [
     "COUNT",
+    "GROUP",
     "Certificate",
     "Release",
     "Suppressed",
     "assemble",
+    "certificate_of",
     "certify",
+    "grouping",
     "lay_out",
     "plain",
     "released",
@@ -48,6 +51,9 @@ __all__ = [
 
 Suppressed = Literal["drop", "star"]
 """What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
+
+GROUP = "group"
+"""The column that says who is in one group, where groups may look alike."""
 
 COUNT = "count"
 """The column that says how often a row is released, where it is not repeated."""
@@ -285,6 +291,16 @@ class Release:
         return targets[0]
 
 
+def certificate_of(path: str | os.PathLike[str]) -> Certificate | None:
+    """The certificate that lies beside a released file and names it, if there is one."""
+    target = Path(path)
+    try:
+        found = Certificate.from_json((target.parent / "certificate.json").read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, FileError):
+        return None
+    return found if (found.file or {}).get("name") == target.name else None
+
+
 def certify(
     table: Table,
     method: Any,
@@ -494,6 +510,15 @@ def released(table: Table) -> list[str]:
             "every column is identifying, so nothing may be released; give some column another role"
         )
     return names
+
+
+def grouping(table: Table) -> list[str]:
+    """The columns whose values the records of a group share, by which every room counts groups: the quasi-identifying ones.
+
+    Where there are none, anything may be known about a person, and records share what is released of them.
+    """
+    others = [name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING]
+    return list(table.quasi) or others
 
 
 def _starred(

@@ -94,7 +94,7 @@ def compare(
                     quasi=known,
                     sensitive=secret,
                 )
-            sides.append(_side(table, scales))
+            sides.append(_side(table, scales, _numbered(path, table)))
     of_input = _is_input(*sides) or (chosen is not None and _same(a, chosen.source))
     for side in sides:
         side |= (
@@ -129,14 +129,23 @@ def _same(path: Path, source: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(source)
 
 
-def _side(table: "Table", scales: Mapping[str, _Scale]) -> dict[str, Any]:
+def _numbered(path: Path, table: "Table") -> list[str]:
+    """The column that tells groups apart where they look alike, by the certificate beside a release."""
+    from shoal.release import GROUP, certificate_of
+
+    paper = certificate_of(path)
+    coincident = paper is not None and paper.method == "coincident"
+    return [GROUP] if coincident and GROUP in table.names else []
+
+
+def _side(table: "Table", scales: Mapping[str, _Scale], numbered: list[str]) -> dict[str, Any]:
     """What is compared of one table; its loss is that of the rows it has."""
     from shoal.measure.risk import assess
 
     excess = {name: _excess(table.column(name), scales.get(name)) for name in table.quasi}
     known = {name: share for name, share in excess.items() if not isinstance(share, str)}
     return {
-        **assess(table).to_dict(),
+        **assess(table, quasi=[*table.quasi, *numbered]).to_dict(),
         "loss": _share(sum(known.values()), sum(scales[name].most for name in known))
         if len(known) == len(excess)
         else None,

@@ -112,7 +112,7 @@ class Mondrian:
         return Release(
             lay_out(table, columns, rows=cells.rows),
             certify(table, method, promise, chance or Chance(), whole=self.splits == "median"),
-            facts={"groups": len(cells.low)},
+            facts={"groups": _visible(columns)},
         )
 
     def _nothing(self, table: Table, promise: Promise, chance: Chance) -> Release:
@@ -124,6 +124,14 @@ class Mondrian:
         return Release(
             lay_out(table, roots), certify(table, self, promise, chance), table.rows, {"groups": 0}
         )
+
+
+def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> int:
+    """How many groups there are to see: cells that show the same ranges are one."""
+    codes = [codes for _, codes in columns.values()]
+    return group(
+        list(columns), codes, [max(len(texts), 1) for texts, _ in columns.values()]
+    ).distinct
 
 
 def _require_public(schema: Schema) -> None:

@@ -24,7 +24,7 @@ from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
-from shoal.release import COUNT, Release, certify, lay_out
+from shoal.release import COUNT, Release, certify, grouping, lay_out
 from shoal.tables import Table
 
 __all__ = ["KDGS", "NoisyCounts", "fixed", "noisy"]
@@ -157,7 +157,7 @@ class NoisyCounts:
         facts: dict[str, Any] = {
             "records": table.rows,
             "kept": released.total,
-            "groups": released.distinct,
+            "groups": released.over(grouping(table)).distinct,
         }
         if table.rows and self.k and (concern := delta_concern(self.delta, table.rows)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
@@ -234,7 +234,11 @@ class KDGS:
         )
         result = laid_out(table, self.levels, released, self.counts)
         said(1, 1, "counting rows")
-        facts = {"records": table.rows, "kept": released.total, "groups": released.distinct}
+        facts = {
+            "records": table.rows,
+            "kept": released.total,
+            "groups": released.over(grouping(table)).distinct,
+        }
         return Release(result, certificate, table.rows - released.total, facts)
 
 

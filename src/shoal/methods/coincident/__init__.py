@@ -30,13 +30,10 @@ from shoal.methods.coincident.schemes import SCHEMES, Scheme, merged, whole_tree
 from shoal.privacy.exact import whole
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
-from shoal.release import Certificate, Release, certify, released
+from shoal.release import GROUP, Certificate, Release, certify, released
 from shoal.tables import Role, Table
 
 __all__ = ["GROUP", "Coincident", "fewest", "satisfied"]
-
-GROUP = "group"
-"""The column that says who is in one group, as groups may look alike."""
 
 _OWN = "\0group"  # no column of a table is called so
 

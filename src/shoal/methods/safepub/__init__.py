@@ -34,7 +34,7 @@ from shoal.privacy.calculus import (
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, fraction, printed, whole
 from shoal.privacy.promises import DifferentialPrivacy
-from shoal.release import Release, certify, lay_out
+from shoal.release import Release, certify, grouping, lay_out
 from shoal.tables import Role, Table
 
 __all__ = ["SafePub"]
@@ -174,7 +174,7 @@ class SafePub:
         facts: dict[str, Any] = {
             "records": table.rows,
             "kept": rows.total,
-            "groups": len(rows.count),
+            "groups": rows.over(grouping(table)).distinct,
         }
         if table.rows and (concern := delta_concern(self.delta, table.rows)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
