@@ -16,6 +16,7 @@ from shoal.chance import Chance
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
+from shoal.privacy.calculus import delta_concern
 from shoal.privacy.models import Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
 from shoal.release import Release
@@ -25,7 +26,9 @@ __all__ = [
     "Method",
     "Progress",
     "Schema",
+    "beforehand",
     "conjunction",
+    "crowd_of",
     "first_rows",
     "require_bound",
     "short_names",
@@ -155,6 +158,31 @@ def short_names(models: Iterable[Model]) -> tuple[str, ...]:
         else str(model)
         for model in models
     )
+
+
+def beforehand(method: Method, table: Table) -> tuple[str, ...]:
+    """What the owner should know before a table is released, or anything is spent on it; it tells about the number of rows."""
+    told = []
+    delta = getattr(method, "delta", None)
+    if delta and table.rows and (concern := delta_concern(delta, table.rows)):
+        told.append(concern)
+    crowd = crowd_of(method, Schema.of(table))
+    if crowd is not None and table.rows < crowd:
+        told.append(
+            f"a row is more likely than not to be released if about {crowd:,} records share it, and the table has "
+            f"{table.rows:,}: expect an empty release; give a larger epsilon or delta, or a smaller k, if that is acceptable"
+        )
+    return tuple(told)
+
+
+def crowd_of(method: Method, schema: Schema) -> int | None:
+    """About how many records must share a row for it to be more likely than not to be released; None where that says nothing.
+
+    It is computed from the parameters and the schema, which are public.
+    """
+    crowd = getattr(method, "crowd", None)
+    found: int | None = None if crowd is None else crowd(schema)
+    return found
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:

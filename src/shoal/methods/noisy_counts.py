@@ -108,6 +108,11 @@ class NoisyCounts:
             self.epsilon, self.delta, self.definition, self.unit or "row", semantic
         )
 
+    def crowd(self, schema: Schema) -> int | None:
+        """How many records must share a row for it to be more likely than not to be released; None without a δ."""
+        parameters = self._parameters()
+        return parameters.half if isinstance(parameters, NoisyCountParameters) else None
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -158,6 +163,7 @@ class NoisyCounts:
             "records": table.rows,
             "kept": released.total,
             "groups": released.over(grouping(table)).distinct,
+            "crowd": self.crowd(schema),
         }
         if table.rows and self.k and (concern := delta_concern(self.delta, table.rows)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
@@ -219,6 +225,10 @@ class KDGS:
             _require_no_count(schema)
         return SemanticAnonymity(self.k)
 
+    def crowd(self, schema: Schema) -> int:
+        """How many records must share a row for it to be released: k."""
+        return self.k
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -238,6 +248,7 @@ class KDGS:
             "records": table.rows,
             "kept": released.total,
             "groups": released.over(grouping(table)).distinct,
+            "crowd": self.crowd(schema),
         }
         return Release(result, certificate, table.rows - released.total, facts)
 

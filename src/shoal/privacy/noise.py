@@ -72,7 +72,7 @@ class NoisyCountParameters:
 
     @property
     def half(self) -> int:
-        """The first i from which on a row is rather released than not."""
+        """The smallest i such that a row with i records or more is more likely than not to be released."""
         return next(i for i, rest in enumerate(self.withheld) if 2 * rest <= ONE)
 
     @cached_property

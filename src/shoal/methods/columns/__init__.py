@@ -251,6 +251,12 @@ class Columns:
 
     # The release
 
+    def crowd(self, schema: Schema) -> int:
+        """How many records must share what a group shows of them for it to be more likely than not to be released."""
+        names = self._vocabulary(schema)
+        groups = sum(self._clusterings(names)) if self.schema is None else len(self.schema)
+        return self._parameters(groups).half
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -302,6 +308,7 @@ class Columns:
             "records": form.records,
             "projections": given,
             "released": released,
+            "crowd": self.crowd(schema),
         }
         if form.records and (concern := delta_concern(self.delta, form.records)):
             facts["concern"] = concern  # by the number of records, so for the owner alone

@@ -8,6 +8,7 @@ that this keeps (ε, δ): docs/proofs/safepub.md.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -127,6 +128,11 @@ class SafePub:
         schema.require_declared()
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
 
+    def crowd(self, schema: Schema) -> int:
+        """About how many records must share a row for it to be more likely than not to be released: k/β, rounded up."""
+        parameters, _ = self._parameters(self._space(schema))
+        return ceil(parameters.k / parameters.beta)
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -175,6 +181,7 @@ class SafePub:
             "records": table.rows,
             "kept": rows.total,
             "groups": rows.over(grouping(table)).distinct,
+            "crowd": self.crowd(schema),
         }
         if table.rows and (concern := delta_concern(self.delta, table.rows)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
