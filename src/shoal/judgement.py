@@ -38,6 +38,7 @@ from shoal.measure.utility import queries as count_queries
 from shoal.release import COUNT, GROUP, Certificate, Release, grouping
 from shoal.tables import Role, Table
 from shoal.tables import table as as_table
+from shoal.zones import owner_only
 
 __all__ = [
     "NOTICE",
@@ -59,6 +60,7 @@ FOLDS = 10
 """Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper."""
 
 
+@owner_only
 @dataclass(frozen=True)
 class Lost:
     """A loss as its model gives it, and on the scale from 0 (the input) to 1 (nothing left)."""
@@ -67,6 +69,7 @@ class Lost:
     normalised: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class ValueCount:
     """How many records have a value: of the input, of the release, and of the release divided by the sampling rate."""
@@ -77,6 +80,7 @@ class ValueCount:
     scaled: float | None
 
 
+@owner_only
 @dataclass(frozen=True)
 class ColumnCounts:
     """The values of a column at the level it was released at, those that no record has left out.
@@ -90,6 +94,7 @@ class ColumnCounts:
     values: tuple[ValueCount, ...]
 
 
+@owner_only
 @dataclass(frozen=True)
 class Judgement:
     """What the owner should know about a release. It tells about the input: keep it.

@@ -440,14 +440,12 @@ class Recipe:
             wrong.append(f"still has {PLACEHOLDER!r} at {places}; replace each by what you decide")
         faults = _faults(raw)
         wrong += [_line(raw, fault) for fault in faults if fault["loc"] not in unfilled]
-        content = _sound(raw, faults)
-        if content is None:
-            return None, wrong
-        blamed = [_path(fault["loc"][:2]) for fault in faults]
-        if not any(fault["loc"][:1] == ("roles",) for fault in faults):
-            wrong += [
-                line for line in _contradictions(content) if not line.startswith(tuple(blamed))
-            ]
+        faulty = [*unfilled, *(fault["loc"] for fault in faults)]
+        content = _sound(raw, faulty)
+        if content is None or any(loc[0] == "roles" for loc in faulty):
+            return None, wrong  # without all roles, what else is wrong cannot be told
+        blamed = tuple(_path(loc[:2]) for loc in faulty)
+        wrong += [line for line in _contradictions(content) if not line.startswith(blamed)]
         return cls(path, content, hashlib.sha256(written).hexdigest()), wrong
 
     def _examined(self, wrong: list[str]) -> Table | None:
@@ -769,13 +767,12 @@ def _faults(raw: Mapping[str, Any]) -> list[ErrorDetails]:
     return []
 
 
-def _sound(raw: Mapping[str, Any], faults: Sequence[ErrorDetails]) -> Content | None:
+def _sound(raw: Mapping[str, Any], faulty: Sequence[tuple[int | str, ...]]) -> Content | None:
     """A recipe without its faulty parts, if it still is one: more may be wrong with the rest."""
     rest = copy.deepcopy(dict(raw))
-    for fault in faults:
-        loc = fault["loc"]
+    for place in faulty:
         # Of a hierarchy nothing is left if a part of it is faulty; elsewhere only that part goes.
-        loc = loc[:2] if loc[0] == "hierarchies" else loc
+        loc = place[:2] if place[0] == "hierarchies" else place
         section: Any = rest
         for part in loc[:-1]:
             section = section.get(part) if isinstance(section, dict) else None

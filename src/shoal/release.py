@@ -216,6 +216,13 @@ class Release:
     facts: Mapping[str, Any] = field(default_factory=dict)
     further: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """What the released files show, and no more: a notebook may be passed on."""
+        tables = [self.table, *self.further.values()]
+        shapes = " and ".join(f"{one.shape[0]:,} rows × {one.shape[1]} columns" for one in tables)
+        paper = self.certificate
+        return f"<shoal.Release {paper.number} by {paper.method}: {shapes}>"
+
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
         """The release that was written into a directory: what its files show, and nothing about the input."""

@@ -23,6 +23,7 @@ from shoal.arguments import typed
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Key, Kind
+from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = ["Column", "Missing", "Role", "Table", "table", "wrap"]
 
@@ -44,6 +45,7 @@ class Role(StrEnum):
     INSENSITIVE = "insensitive"
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class Column:
     """One coded column: `keys[codes[i]]` is the value of row i; keys are in canonical order, a missing value (None) last."""
@@ -76,7 +78,7 @@ class Table:
     _leaves: dict[str, Codes] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
-        return f"<shoal.Table of {self.rows:,} rows × {len(self.names)} columns>"
+        return f"<{OWNER_ONLY}shoal.Table of {self.rows:,} rows × {len(self.names)} columns>"
 
     @property
     def rows(self) -> int:
@@ -370,7 +372,7 @@ def table(
 
     >>> import polars as pl
     >>> table(pl.DataFrame({"age": [39, 50], "illness": ["flu", "asthma"]}), quasi=["age"], sensitive=["illness"])
-    <shoal.Table of 2 rows × 2 columns>
+    <owner only: shoal.Table of 2 rows × 2 columns>
     """
     wrapped = wrap(frame)
     names = wrapped.columns

@@ -112,7 +112,7 @@ def check(recipe: options.RecipeFile) -> None:
                 else [
                     (
                         "needs",
-                        f"about {crowd:,} records that share a row, to release it more likely than not",
+                        f"about {crowd:,} records that share a row, for it to be released",
                     )
                 ]
             ),

@@ -18,6 +18,7 @@ from shoal.counts.counts import Counts
 from shoal.counts.rollup import Cells, Floats, Rollup, Sizes
 from shoal.errors import ColumnError, ParameterError
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
+from shoal.zones import owner_only
 
 __all__ = ["Groups", "Histogram", "Lattice", "Node"]
 
@@ -27,6 +28,7 @@ Node = tuple[int, ...]
 Ints = npt.NDArray[np.int64]
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class Histogram:
     """How often each value of a carried column occurs in each group: entry i says `count[i]` times `value[i]` in `group[i]`.

@@ -26,6 +26,7 @@ from shoal.measure.uniqueness import ColumnRisk, IdentifyingSet, PopulationUniqu
 from shoal.privacy.exact import Exact
 from shoal.privacy.exact import fraction as exact
 from shoal.tables import Table
+from shoal.zones import owner_only
 
 __all__ = ["MARKERS", "THRESHOLD", "Assessment", "Diversity", "Risk", "assess"]
 
@@ -38,6 +39,7 @@ MARKERS = ("*", "")
 """Texts that say nothing: the root of most hierarchies, and a missing value."""
 
 
+@owner_only
 @dataclass(frozen=True)
 class Risk:
     """What an attacker achieves who goes by group sizes.
@@ -54,6 +56,7 @@ class Risk:
     at_risk: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Diversity:
     """What the groups achieve in one sensitive column, each as the parameter of the model of that name.
@@ -71,6 +74,7 @@ class Diversity:
     disclosure: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Assessment:
     """The risks of a table.

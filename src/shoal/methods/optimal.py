@@ -26,6 +26,7 @@ from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise
 from shoal.release import Release, Suppressed, assemble, certify
 from shoal.tables import Table
+from shoal.zones import owner_only
 
 __all__ = ["Found", "Optimal", "search"]
 
@@ -101,6 +102,7 @@ class Optimal:
         )
 
 
+@owner_only
 @dataclass(frozen=True)
 class Found:
     """The best node, its raw loss, how many records it suppresses, and how many nodes had to be evaluated."""

@@ -31,6 +31,7 @@ from shoal.methods.personal.exact import LARGEST, lowest
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.models import KAnonymity
 from shoal.tables import Table
+from shoal.zones import owner_only
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,6 +80,7 @@ class _Told:
         charts.save(self.chart(), path)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Point:
     """A table at a floor: the mean and the highest risk of its records, and the mean share of utility they keep."""
@@ -89,6 +91,7 @@ class Point:
     utility: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Curve(_Told):
     """Risk against utility for a table.
@@ -126,6 +129,7 @@ class Curve(_Told):
         return _titled(alt, "Risk against utility", layers)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Step:
     """One way to show a record: the share of utility it keeps, its risk, how many people it fits, and what is shown."""
@@ -137,6 +141,7 @@ class Step:
     shown: dict[str, str] = field(repr=False)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Staircase(_Told):
     """Risk against utility for one person: every way to show the record that no other beats in one without losing in the other.
@@ -193,6 +198,7 @@ class Staircase(_Told):
         return _titled(alt, "Risk against utility for one person", layers)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Against:
     """k-anonymous tables, their mean utility and mean risk, and the mean risks of personal generalisation with that as floor.
@@ -209,6 +215,7 @@ class Against:
     genetic: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Comparison(_Told):
     """Personal generalisation beside k-anonymity at equal utility."""
