@@ -78,7 +78,7 @@ def _check_members(thing: type, own: tuple[str, ...]) -> None:
 
 def typed_fields(thing: type[Made]) -> type[Made]:
     """A class that refuses fields of the wrong type; its methods take what is given."""
-    thing.__init__ = _checked(thing.__init__)  # type: ignore[misc]
+    thing.__init__ = _checked(thing.__init__)  # type: ignore[method-assign]
     return thing
 
 

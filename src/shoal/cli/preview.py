@@ -217,7 +217,8 @@ def _notes(method: Any, together: dict[str, Any] | None, chosen: dict[str, int])
     if method.name == "safepub":
         yield (
             "safepub counts records that agree in all released columns, in a sample: "
-            "the groups of its release are others than these. Levels that are chosen by looking at this page tell about the table, and no budget pays for that."
+            "the groups of its release are others than these. "
+            "Levels that are chosen by looking at this page tell about the table, and no budget pays for that."
         )
     if not hasattr(method, "ceiling"):
         yield f"{method.name} chooses no levels: the groups of its release are others than these."
