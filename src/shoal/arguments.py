@@ -8,7 +8,7 @@ never shows it, for it may be somebody's data; only a text where a list of names
 import inspect
 import os
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, wraps
 from numbers import Real
@@ -134,6 +134,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return Fraction in inner or any(_fits(value, one) for one in inner)
     if origin is Literal:
         return any(type(value) is type(one) for one in inner)
+    if origin in _LISTS and isinstance(value, str) and inner[:1] == (Hashable,):
+        return True  # where anything may be an element, letters may
     if origin in _LISTS:
         return _is_list(value, origin) and _misfit(value, inner) is None
     if origin in (Mapping, dict):
