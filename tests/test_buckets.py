@@ -720,7 +720,7 @@ def test_checking_a_recipe_says_what_its_limits_would_do_and_refuses_those_that_
     assert "may be linked to a person with certainty" in said
     assert "2 values with a limit of their own never occur " in said
     assert "may be the same as one with a stricter limit" in said
-    assert said.count("for you alone") == 3
+    assert said.count("owner only") == 3
     _, said = shoal_command("recipe", "check", recipe(tmp_path, "limits = { others = 0.5 }"))
     assert not said
     _, said = shoal_command(

@@ -572,11 +572,11 @@ def test_what_a_release_tells_its_owner_is_in_no_released_file(folder: Path) -> 
     )
     made = run("release", "other.toml", "--out", "safe")
     assert made.exit_code == 0, made.output
-    assert re.search(r"for you alone: \d+ of 240 records", made.stderr)
-    assert re.search(r"for you alone: loss \d", made.stderr)
+    assert re.search(r"owner only: \d+ of 240 records", made.stderr)
+    assert re.search(r"owner only: loss \d", made.stderr)
     assert "shoal judge other.toml --release safe" in made.stderr
     for text in (made.stdout, *(path.read_text() for path in Path("safe").iterdir())):
-        assert not re.search(r"\b240\b|for you alone|\bloss\b", text)
+        assert not re.search(r"\b240\b|owner only|\bloss\b", text)
     judged = run("judge", "other.toml", "--release", "safe")
     assert judged.exit_code == 0, judged.output
     assert re.search(r"records +240", judged.stdout)

@@ -849,3 +849,82 @@ def test_a_value_outside_its_hierarchy_is_counted_and_not_shown(write: Write) ->
         Recipe.load(path).run()
     assert "52" not in str(caught.value)
     assert "58" not in str(caught.value)
+
+
+def test_a_check_lists_all_that_is_wrong_at_once(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("name,age,sex,ill\nann,31,f,flu\nbob,x,m,cold\n")
+    (tmp_path / "sex.csv").write_text("f;any\nm;all\n")
+    recipe = tmp_path / "people.toml"
+    recipe.write_text(
+        """
+[source]
+path = "people.csv"
+types = { age = "integer" }
+sheet = 1
+
+[roles]
+name = "identifying"
+age = "quasi"
+sex = "quasi"
+ill = "sensitive"
+
+[hierarchies]
+age = { build = "intervals", low = 9, high = 1, widths = [5] }
+sex = { file = "sex.csv" }
+job = { file = "job.csv" }
+
+[method]
+name = "safepub"
+epsilon = -1
+delta = 1e-6
+ceiling = { ill = 1 }
+"""
+    )
+    done = CliRunner().invoke(app, ["recipe", "check", str(recipe)])
+    assert done.exit_code == 2
+    said = done.stderr
+    for expected in (
+        "source.sheet: unknown key",
+        "hierarchies.job: no such column in [roles]",
+        "method.ceiling.ill: ",
+        "hierarchies.age.high must not be below",
+        "hierarchies.sex: ",
+        "hierarchies.job: cannot read",
+        "epsilon",
+        "column 'age': 1 distinct value",
+    ):
+        assert expected in said, expected
+    assert "bob" not in said
+
+
+def test_a_check_goes_on_beside_what_is_left_open_and_faulty(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,ill\n31,flu\n")
+    recipe = tmp_path / "people.toml"
+    recipe.write_text(
+        """
+missing = "perhaps"
+[source]
+path = "people.csv"
+[roles]
+age = "quasi"
+ill = "sensitive"
+weight = "insensitive"
+height = "insensitive"
+[hierarchies]
+age = { build = "intervals", low = "?", high = 99, widths = [5] }
+[method]
+name = "optimal"
+models = ["5-anonimity", "3-diversity of weight"]
+"""
+    )
+    with pytest.raises(RecipeError) as caught:
+        Recipe.checked(recipe)
+    said = str(caught.value)
+    for expected in (
+        "still has '?' at hierarchies.age.low",
+        "missing is 'perhaps'",
+        "5-anonimity",
+        "roles.weight: the source has no such column",
+        "roles.height: the source has no such column",
+    ):
+        assert expected in said, expected

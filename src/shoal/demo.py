@@ -12,6 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from shoal import hierarchy
+from shoal.arguments import typed
 from shoal.disk import replacing
 from shoal.errors import FileError, ParameterError
 from shoal.hierarchy import Hierarchy
@@ -107,6 +108,7 @@ _PLACES = (
 _POSTCODES = {prefix + end: weight for prefix, ends, weight in _PLACES for end in ends}
 
 
+@typed
 def hospital(rows: int = 4000) -> "pl.DataFrame":
     """The stays of a made-up hospital in two years, one row each, the same at every call.
 
@@ -199,6 +201,7 @@ def _admitted(illness: _Illness, draw: Random) -> dt.date:
     return day + dt.timedelta(days=1) if planned and day.weekday() == 6 and day < LAST else day
 
 
+@typed
 def hierarchies() -> dict[str, Hierarchy]:
     """Public hierarchies for all columns but the patient's number; none depends on the rows."""
     chapters: dict[str, list[str]] = {}
@@ -217,6 +220,7 @@ def hierarchies() -> dict[str, Hierarchy]:
     }
 
 
+@typed
 def table(rows: int = 4000) -> Table:
     """The hospital as a `Table` with roles and hierarchies.
 
@@ -233,6 +237,7 @@ def table(rows: int = 4000) -> Table:
     )
 
 
+@typed
 def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
     """Write hospital.csv, hierarchies/*.csv and the recipe hospital.toml into a directory; gives the recipe's path."""
     from shoal import files

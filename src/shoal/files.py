@@ -22,6 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal import memory
+from shoal.arguments import typed
 from shoal.disk import encodings, known, replacing
 from shoal.errors import ColumnError, FileError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
@@ -64,6 +65,7 @@ _BETWEEN = r"(?:[,;\t|\r\n]|\Z)"
 _APOSTROPHES = re.compile(rf"(?:(?<=[,;\t|\r\n])|(?<!.))'(?:[^']|'')*'(?={_BETWEEN})", re.DOTALL)
 
 
+@typed
 def read(
     path: str | os.PathLike[str],
     *,
@@ -98,6 +100,7 @@ def read(
     )
 
 
+@typed
 def write(frame: Any, path: str | os.PathLike[str], format: Format | None = None) -> None:
     """Write a dataframe (or a `Table`) as CSV, Parquet or Arrow, as `format` or the end of the name says.
 

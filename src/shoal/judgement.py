@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.counts import Groups, Lattice
 from shoal.counts.counts import group
 from shoal.disk import finite, replacing
@@ -35,9 +36,10 @@ from shoal.kinds import Kind
 from shoal.measure.loss import LOSSES, normalised, placed
 from shoal.measure.utility import Accuracy, QueryError, classification, spread
 from shoal.measure.utility import queries as count_queries
-from shoal.release import COUNT, Certificate, Release
+from shoal.release import COUNT, GROUP, Certificate, Release, grouping
 from shoal.tables import Role, Table
 from shoal.tables import table as as_table
+from shoal.zones import owner_only
 
 __all__ = [
     "NOTICE",
@@ -59,6 +61,7 @@ FOLDS = 10
 """Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper."""
 
 
+@owner_only
 @dataclass(frozen=True)
 class Lost:
     """A loss as its model gives it, and on the scale from 0 (the input) to 1 (nothing left)."""
@@ -67,6 +70,7 @@ class Lost:
     normalised: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class ValueCount:
     """How many records have a value: of the input, of the release, and of the release divided by the sampling rate."""
@@ -77,6 +81,7 @@ class ValueCount:
     scaled: float | None
 
 
+@owner_only
 @dataclass(frozen=True)
 class ColumnCounts:
     """The values of a column at the level it was released at, those that no record has left out.
@@ -90,6 +95,7 @@ class ColumnCounts:
     values: tuple[ValueCount, ...]
 
 
+@owner_only
 @dataclass(frozen=True)
 class Judgement:
     """What the owner should know about a release. It tells about the input: keep it.
@@ -130,6 +136,7 @@ class Judgement:
             file.write(self.to_json().encode())
 
 
+@typed
 def judge(
     table: Table,
     release: Any,
@@ -168,7 +175,8 @@ def judge(
     noisy = (
         certificate is not None and "scale" in certificate.derived
     )  # so rows may be there more often than they were
-    shown = _shown(table, _repeated(release) if isinstance(release, Release) else release, chosen)
+    frame, own = _repeated(release) if isinstance(release, Release) else (release, None)
+    shown = _shown(table, frame, chosen)
     columns = [_read(table, shown, name, chosen) for name in shown.names]
     generalised = [
         column
@@ -178,12 +186,13 @@ def judge(
     keep = ~_suppressed(shown, generalised)
     if not keep.all():
         shown = as_table(shown.frame.filter(keep.tolist()).to_native(), types=shown.types)
+        own = None if own is None else own[keep]
     columns = [column.only(keep, column.name in chosen) for column in columns]
     generalised = [column for column in columns if column.name in {one.name for one in generalised}]
     if shown.rows > table.rows and not noisy:
         raise _foreign()
     rate = _rate(certificate)
-    losses, unknown = _losses(table, shown, generalised, noisy)
+    losses, unknown = _losses(table, shown, generalised, noisy, own)
     accuracies, unpredicted = _accuracies(table, shown, classes, seed)
     return Judgement(
         release=certificate.number if certificate else None,
@@ -191,7 +200,7 @@ def judge(
         records=table.rows,
         kept=shown.rows,
         share=shown.rows / max(table.rows, 1),
-        groups=len(_cells(shown, [column.name for column in generalised] or list(shown.names))),
+        groups=len(_cells(shown, [name for name in grouping(table) if name in shown.names], own)),
         rate=None if rate is None else float(rate),
         losses=losses,
         accuracies=accuracies,
@@ -243,20 +252,19 @@ def _foreign() -> InputError:
     )
 
 
-def _repeated(release: Release) -> Any:
-    """The released rows, each as often as its count says, where they are released with counts; without numbers of groups."""
+def _repeated(release: Release) -> tuple[Any, Ints | None]:
+    """The released rows, each as often as its count says, and their groups, where numbers tell apart what looks alike."""
     if release.certificate.method == "coincident":
+        numbered = as_table(release.table)
         return (
-            as_table(release.table).frame.drop("group").to_native()
-        )  # groups that look alike count as one here
+            numbered.frame.drop(GROUP).to_native(),
+            numbered.column(GROUP).codes.astype(np.int64),
+        )
     if not release.certificate.parameters.get("counts"):
-        return release.table
+        return release.table, None
     frame = as_table(release.table, types={COUNT: Kind.INTEGER}).frame
-    return (
-        frame[np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64)).tolist()]
-        .drop(COUNT)
-        .to_native()
-    )
+    rows = np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64))
+    return frame[rows.tolist()].drop(COUNT).to_native(), None
 
 
 def _shown(table: Table, frame: Any, levels: Mapping[str, int]) -> Table:
@@ -352,21 +360,21 @@ def _rate(certificate: Certificate | None) -> Fraction | None:
     return None if told is None or not Fraction(told) else Fraction(told)
 
 
-def _cells(shown: Table, names: Sequence[str]) -> Ints:
-    """The sizes of the groups over some columns."""
+def _cells(shown: Table, names: Sequence[str], own: Ints | None) -> Ints:
+    """The sizes of the groups over some columns, and over their own numbers, where they have such."""
     columns = shown.columns(names)
-    return group(
-        names,
-        [column.codes for column in columns],
-        [max(len(column.keys), 1) for column in columns],
-    ).count
+    codes: list[npt.NDArray[Any]] = [column.codes for column in columns]
+    cards = [max(len(column.keys), 1) for column in columns]
+    if own is not None:
+        codes, cards = [*codes, own], [*cards, int(own.max(initial=0)) + 1]
+    return group([str(at) for at in range(len(codes))], codes, cards).count
 
 
 # Losses
 
 
 def _losses(
-    table: Table, shown: Table, columns: Sequence[_Column], noisy: bool
+    table: Table, shown: Table, columns: Sequence[_Column], noisy: bool, own: Ints | None
 ) -> tuple[dict[str, Lost], dict[str, str]]:
     """The loss by every model, and why there is none where there is none."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
@@ -380,13 +388,33 @@ def _losses(
         Embedded().count(table, names), {name: table.hierarchy(name) for name in names}
     )
     if any(column.level is None for column in columns):
-        return _losses_of_texts(table, shown, lattice)
+        return _losses_of_texts(table, shown, lattice, own)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))
     kept = _kept(groups, columns, noisy)
-    return {
+    losses = {
         name: Lost(loss.of(groups, kept), normalised(loss, groups, kept))
         for name, loss in LOSSES.items()
-    }, {}
+    }
+    if own is not None:
+        by_sizes = _by_sizes(table, shown, _cells(shown, names, own))
+        losses |= _scaled(by_sizes, lattice, not shown.rows)
+    return losses, {}
+
+
+def _by_sizes(table: Table, shown: Table, sizes: Ints) -> dict[str, float]:
+    """The raw losses that look at the sizes of groups alone."""
+    found, lost = sizes.astype(np.float64), table.rows - shown.rows
+    return {
+        "discernibility": float(found @ found) + lost * table.rows,
+        "group_size": table.rows / max(len(found) + (lost > 0), 1),
+    }
+
+
+def _scaled(raw: Mapping[str, float], lattice: Lattice, nothing: bool) -> dict[str, Lost]:
+    return {
+        name: Lost(value, placed(LOSSES[name], lattice, value, nothing))
+        for name, value in raw.items()
+    }
 
 
 def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
@@ -407,7 +435,7 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
 
 
 def _losses_of_texts(
-    table: Table, shown: Table, lattice: Lattice
+    table: Table, shown: Table, lattice: Lattice, own: Ints | None
 ) -> tuple[dict[str, Lost], dict[str, str]]:
     """The losses of a release whose groups have ranges or sets of their own: those that need no levels."""
     unknown = {
@@ -425,19 +453,13 @@ def _losses_of_texts(
         number = np.array(covered, dtype=np.float64)[column.codes]
         shares += float(number.sum()) / tree.leaves
         possible *= number
-    sizes = _cells(shown, lattice.names).astype(np.float64)
     _, everything = LOSSES["ambiguity"].span(lattice)
     raw = {
         "granularity": shares + lost * len(lattice.names),
-        "discernibility": float(sizes @ sizes) + lost * table.rows,
-        "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
+        **_by_sizes(table, shown, _cells(shown, lattice.names, own)),
         "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
     }
-    losses = {
-        name: Lost(value, placed(LOSSES[name], lattice, value, not shown.rows))
-        for name, value in raw.items()
-    }
-    return losses, {
+    return _scaled(raw, lattice, not shown.rows), {
         f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw
     }
 

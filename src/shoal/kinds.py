@@ -43,8 +43,11 @@ class Kind(StrEnum):
     ) -> "Kind":
         """The kind of a name; ParameterError if there is none, or if it is not `among` some."""
         names = [kind.value for kind in among or cls]
-        if given not in names:
-            raise ParameterError(f"{what} is {str(given)!r}; it takes {listed(names)}")
+        if not isinstance(given, str) or given not in names:
+            shown = (
+                repr(str(given)) if isinstance(given, str) else f"of type {type(given).__name__}"
+            )
+            raise ParameterError(f"{what} is {shown}; it takes {listed(names)}")
         return cls(given)
 
     def key(self, value: object) -> Key | None:

@@ -5,6 +5,7 @@ what it makes, so that a recipe and the library cannot drift apart: the types ar
 A recipe holds nothing of the table, so messages name its keys and the values given for them.
 """
 
+import copy
 import datetime as dt
 import hashlib
 import inspect
@@ -16,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from math import prod
 from pathlib import Path
@@ -38,6 +39,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from shoal import __version__
+from shoal.arguments import typed
 from shoal.counts import Counts
 from shoal.errors import ColumnError, FileError, ParameterError, RecipeError, ShoalError, listed
 from shoal.hierarchy import Hierarchy, build
@@ -50,7 +52,7 @@ from shoal.privacy import models
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact
 from shoal.privacy.limits import BucketLimits, Limits, Linear
-from shoal.tables import Role, Table, headless
+from shoal.tables import Role, Table, headless, told
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
@@ -377,6 +379,7 @@ class Content(Section):
     views: Others | None = None
 
 
+@typed
 class Recipe:
     """A recipe that was read and found to be whole; paths in it are seen from its own folder."""
 
@@ -387,8 +390,24 @@ class Recipe:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Recipe":
-        """The recipe in a file; RecipeError says everything that is wrong with it, a line each."""
-        path = Path(path)
+        """The recipe in a file; RecipeError says everything that is wrong with it as it is written, a line each."""
+        recipe, wrong = cls._loaded(Path(path))
+        if recipe is None or wrong:
+            raise _mistakes(Path(path), wrong)
+        return recipe
+
+    @classmethod
+    def checked(cls, path: str | os.PathLike[str]) -> "tuple[Recipe, Table]":
+        """As `load`, with its table, after a look at all it names: hierarchies, method, source. Nothing is released."""
+        recipe, wrong = cls._loaded(Path(path))
+        table = None if recipe is None else recipe._examined(wrong)
+        if recipe is None or table is None or wrong:
+            raise _mistakes(Path(path), wrong)
+        return recipe, table
+
+    @classmethod
+    def _loaded(cls, path: Path) -> "tuple[Recipe | None, list[str]]":
+        """The recipe in a file and what is wrong with it; of a faulty one what is sound, if that makes a recipe."""
         if (
             path.suffix.lower() in (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
             and path.is_file()
@@ -415,22 +434,64 @@ class Recipe:
             raise RecipeError(
                 f"{path} has sections or lists more than {_DEEPEST} deep; a recipe is flatter"
             )
-        unfilled = [_path(loc) for loc, value in _values(raw) if value == PLACEHOLDER]
+        unfilled = [loc for loc, value in _values(raw) if value == PLACEHOLDER]
+        wrong = []
         if unfilled:
-            raise RecipeError(
-                f"{path} still has {PLACEHOLDER!r} at {', '.join(unfilled)}; replace each by what you decide"
-            )
-        try:
-            content = Content.model_validate(raw)
-        except ValidationError as error:
-            wrong = [_line(raw, details) for details in error.errors(include_url=False)]
-        else:
-            wrong = [*_contradictions(content)]
-        if len(wrong) == 1:
-            raise RecipeError(f"{path}: {wrong[0]}")
-        if wrong:
-            raise RecipeError("\n  ".join([f"{path} has {len(wrong)} mistakes", *wrong]))
-        return cls(path, content, hashlib.sha256(written).hexdigest())
+            places = ", ".join(map(_path, unfilled))
+            wrong.append(f"still has {PLACEHOLDER!r} at {places}; replace each by what you decide")
+        faults = _faults(raw)
+        wrong += [_line(raw, fault) for fault in faults if fault["loc"] not in unfilled]
+        faulty = [*unfilled, *(fault["loc"] for fault in faults)]
+        content = _sound(raw, faulty)
+        if content is None or any(loc[0] == "roles" for loc in faulty):
+            return None, wrong  # without all roles, what else is wrong cannot be told
+        blamed = tuple(_path(loc[:2]) for loc in faulty)
+        wrong += [line for line in _contradictions(content) if not line.startswith(blamed)]
+        return cls(path, content, hashlib.sha256(written).hexdigest()), wrong
+
+    def _examined(self, wrong: list[str]) -> Table | None:
+        """The table, if it can be read; adds what is wrong with every hierarchy, the method, the source and its columns."""
+
+        def tried(make: Callable[[], Any]) -> Any:
+            try:
+                return make()
+            except ShoalError as error:
+                wrong.append(str(error).removeprefix(f"{self.path}: "))
+                return None
+
+        trees = {
+            name: tried(partial(self._built, name, choice))
+            for name, choice in self.content.hierarchies.items()
+        }
+        built = {name: tree for name, tree in trees.items() if tree is not None}
+        method = tried(self.method)
+        sound = Recipe(self.path, self.content, self.digest)
+        sound.__dict__["hierarchies"] = built  # those that could be made
+        bare = tried(lambda: sound._read(self.source, {}, ()))
+        if bare is None:
+            return None
+        roles = self.content.roles
+        absent = [name for name in roles if name not in bare.names]
+        if absent:
+            known = told(bare.frame)
+            wrong += [
+                f"roles.{_key(name)}: the source has no such column; {known}" for name in absent
+            ]
+        forgotten = [] if absent else [name for name in bare.names if name not in roles]
+        if forgotten:
+            wrong.append(f"roles: nothing is said of {listed(forgotten)}; give each column a role")
+        if absent or forgotten:
+            return None
+        table: Table | None = tried(sound.table)
+        if table is None:
+            return None
+        coded = [name for name in table.names if tried(partial(table.column, name)) is not None]
+        for name in built:
+            if name in coded:
+                tried(partial(table.leaf_of, name))
+        if method is not None and not wrong:
+            tried(lambda: self.concerns(table))
+        return table
 
     @property
     def source(self) -> Path:
@@ -562,10 +623,12 @@ class Recipe:
         return promise
 
     def concerns(self, table: Table) -> tuple[str, ...]:
-        """What the owner should know of limits before anything is released; InfeasibleError if no buckets can keep them."""
+        """What the owner should know before anything is released; InfeasibleError if no buckets can keep the limits."""
+        from shoal.methods import beforehand
+
         promise = self.promise(table)
         if not isinstance(promise, BucketLimits):
-            return ()
+            return beforehand(self.method(), table)
         values = table.column(promise.column)
         often = np.bincount(values.codes, minlength=len(values.keys))
         found = promise.limits.eligibility(dict(zip(values.keys, often.tolist(), strict=True)))
@@ -693,6 +756,42 @@ class Recipe:
 
 
 # What is wrong with a recipe, in words
+
+
+def _mistakes(path: Path, wrong: Sequence[str]) -> RecipeError:
+    if len(wrong) > 1:
+        return RecipeError("\n  ".join([f"{path} has {len(wrong)} mistakes", *wrong]))
+    only = wrong[0]
+    return RecipeError(f"{path} {only}" if only.startswith("still has") else f"{path}: {only}")
+
+
+def _faults(raw: Mapping[str, Any]) -> list[ErrorDetails]:
+    """What the sections of a recipe do not take."""
+    try:
+        Content.model_validate(raw)
+    except ValidationError as error:
+        return error.errors(include_url=False)
+    return []
+
+
+def _sound(raw: Mapping[str, Any], faulty: Sequence[tuple[int | str, ...]]) -> Content | None:
+    """A recipe without its faulty parts, if it still is one: more may be wrong with the rest."""
+    rest = copy.deepcopy(dict(raw))
+    for place in faulty:
+        # Of a hierarchy nothing is left if a part of it is faulty; elsewhere only that part goes.
+        loc = place[:2] if place[0] == "hierarchies" else place
+        section: Any = rest
+        for part in loc[:-1]:
+            section = section.get(part) if isinstance(section, dict) else None
+        if isinstance(section, dict):
+            section.pop(loc[-1], None)
+    # In place of a method that cannot be made, one that asks nothing of the rest.
+    for method in (rest.get("method"), {"name": "sampling", "probability": 1}):
+        try:
+            return Content.model_validate({**rest, "method": method})
+        except ValidationError:
+            continue
+    return None
 
 
 def _contradictions(content: Content) -> Iterator[str]:

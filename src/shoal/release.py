@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import __version__
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Groups
 from shoal.counts.counts import group
@@ -35,11 +36,14 @@ from shoal.tables import Role, Table
 
 __all__ = [
     "COUNT",
+    "GROUP",
     "Certificate",
     "Release",
     "Suppressed",
     "assemble",
+    "certificate_of",
     "certify",
+    "grouping",
     "lay_out",
     "left_open",
     "plain",
@@ -48,6 +52,9 @@ __all__ = [
 
 Suppressed = Literal["drop", "star"]
 """What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
+
+GROUP = "group"
+"""The column that says who is in one group, where groups may look alike."""
 
 COUNT = "count"
 """The column that says how often a row is released, where it is not repeated."""
@@ -223,6 +230,7 @@ class Certificate:
         return "\n".join(lines)
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Release:
     """A released table with its certificate, and what only the owner should see.
@@ -237,6 +245,13 @@ class Release:
     suppressed: int = 0
     facts: Mapping[str, Any] = field(default_factory=dict)
     further: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """What the released files show, and no more: a notebook may be passed on."""
+        tables = [self.table, *self.further.values()]
+        shapes = " and ".join(f"{one.shape[0]:,} rows × {one.shape[1]} columns" for one in tables)
+        paper = self.certificate
+        return f"<shoal.Release {paper.number} by {paper.method}: {shapes}>"
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
@@ -311,6 +326,16 @@ class Release:
                 ) from None
             raise
         return targets[0]
+
+
+def certificate_of(path: str | os.PathLike[str]) -> Certificate | None:
+    """The certificate that lies beside a released file and names it, if there is one."""
+    target = Path(path)
+    try:
+        found = Certificate.from_json((target.parent / "certificate.json").read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, FileError):
+        return None
+    return found if (found.file or {}).get("name") == target.name else None
 
 
 def certify(
@@ -388,6 +413,8 @@ def plain(value: object) -> Any:
             "is": getattr(value, "name", type(value).__name__),
             **{field.name: plain(getattr(value, field.name)) for field in fields(value)},
         }
+    if isinstance(name := getattr(value, "name", None), str):
+        return {"is": name}  # a model or loss of the owner's own
     return type(value).__name__  # such as the counts of a population, which stay with the owner
 
 
@@ -413,6 +440,8 @@ def _told(value: object) -> str:
             return ", ".join(
                 f"[{_told(one)}]" if isinstance(one, list | tuple) else _told(one) for one in value
             )
+        case {"is": "delta-presence", "lowest": lowest, "highest": highest}:
+            return f"({_told(lowest)}, {_told(highest)})-presence"
         case {"is": name, **given}:
             try:
                 return str(
@@ -522,6 +551,15 @@ def released(table: Table) -> list[str]:
             "every column is identifying, so nothing may be released; give some column another role"
         )
     return names
+
+
+def grouping(table: Table) -> list[str]:
+    """The columns whose values the records of a group share, by which every room counts groups: the quasi-identifying ones.
+
+    Where there are none, anything may be known about a person, and records share what is released of them.
+    """
+    others = [name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING]
+    return list(table.quasi) or others
 
 
 def _starred(

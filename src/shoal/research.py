@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.arguments import typed
 from shoal.audit.maxima import Known
 from shoal.audit.model import Entry, Number
 from shoal.audit.polytope import extremes, free
@@ -37,6 +38,7 @@ WARNING = (
 )
 
 
+@typed
 def frequent_exponential(
     table: Table,
     t: int,

@@ -19,9 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import frames, memory
+from shoal.arguments import typed
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Key, Kind
+from shoal.zones import OWNER_ONLY, owner_only
 
 __all__ = ["Column", "Missing", "Role", "Table", "table", "wrap"]
 
@@ -43,6 +45,7 @@ class Role(StrEnum):
     INSENSITIVE = "insensitive"
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class Column:
     """One coded column: `keys[codes[i]]` is the value of row i; keys are in canonical order, a missing value (None) last."""
@@ -58,6 +61,7 @@ class Column:
         return tuple(self.kind.text(key) for key in self.keys)
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table about people. Make one with `shoal.table` or `shoal.read`."""
@@ -76,7 +80,7 @@ class Table:
     _leaves: dict[str, Codes] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
-        return f"<shoal.Table of {self.rows:,} rows × {len(self.names)} columns>"
+        return f"<{OWNER_ONLY}shoal.Table of {self.rows:,} rows × {len(self.names)} columns>"
 
     @property
     def rows(self) -> int:
@@ -349,10 +353,6 @@ class Table:
             Role.INSENSITIVE: insensitive,
         }
         for role, names in given.items():
-            if isinstance(names, str):
-                raise ParameterError(
-                    f"{role.value}={names!r} is a text; give a list, as in {role.value}=[{names!r}]"
-                )
             for name in names:
                 if name not in self.names:
                     raise ColumnError(f"no column {name!r} to be {role.value}; {told(self.frame)}")
@@ -363,6 +363,7 @@ class Table:
         return replace(self, roles=roles)
 
 
+@typed
 def table(
     frame: Any,
     *,
@@ -381,7 +382,7 @@ def table(
 
     >>> import polars as pl
     >>> table(pl.DataFrame({"age": [39, 50], "illness": ["flu", "asthma"]}), quasi=["age"], sensitive=["illness"])
-    <shoal.Table of 2 rows × 2 columns>
+    <owner only: shoal.Table of 2 rows × 2 columns>
     """
     wrapped = wrap(frame)
     names = wrapped.columns

@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import __version__, memory
+from shoal.arguments import typed
 from shoal.errors import FileError, ShoalError, TooLargeError, listed, plural
 from shoal.files import require_room
 from shoal.hierarchy.texts import Axis
@@ -82,6 +83,7 @@ class Verdict(list[str]):
         self.places: list[Place] = []
 
 
+@typed
 def verify(
     certificate: str | os.PathLike[str],
     released: str | os.PathLike[str],

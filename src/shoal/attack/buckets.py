@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError
 from shoal.kinds import Key
 from shoal.measure.buckets import Reading, Release
@@ -22,6 +23,7 @@ __all__ = ["Exposure", "association", "corruption", "posterior"]
 V = TypeVar("V", bound=Key | None)
 
 
+@typed
 def posterior(
     shown: Mapping[V, int],
     size: int,
@@ -97,6 +99,7 @@ class Exposure:
     """How many buckets or people were looked at."""
 
 
+@typed
 def corruption(release: Release, known: int | None = None) -> Exposure:
     """How sure someone is of a value who knows so many others of the same bucket; None is all but one.
 
@@ -151,6 +154,7 @@ def _surest(
     return best
 
 
+@typed
 def association(release: Release) -> tuple[int, Exposure]:
     """How many negative associations a release shows, and how sure someone is of people's values who rules them out.
 

@@ -9,6 +9,7 @@ from math import sqrt
 
 import numpy as np
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.errors import ParameterError
 from shoal.privacy.exact import Exact, fraction, whole
@@ -37,6 +38,7 @@ class NoisyRatio:
         return f"{self.truth:.3f} is read off as {self.median:.3f}, and 95 times of 100 as {self.low:.3f} to {self.high:.3f}"
 
 
+@typed
 def noisy_ratio(
     x: int, y: int, epsilon: Exact, trials: int = 10_000, chance: Chance | None = None
 ) -> NoisyRatio:

@@ -20,6 +20,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.attack.coins import Enumerated, law
 from shoal.attack.counting import Candidate, Judge, Puzzle, Replay, Ways, drawn, ways
 from shoal.chance import Chance, Seeded
@@ -36,7 +37,7 @@ from shoal.methods.disclosure import Disclosure, orders
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import Model, bound
-from shoal.tables import Role, Table, table
+from shoal.tables import Role, Table, table, wrap
 
 __all__ = ["Belief", "Exposed", "beliefs", "expose", "first_safe", "inputs"]
 
@@ -227,6 +228,7 @@ def expose(
     return seen.sampled(tries, np.random.default_rng(seed), progress)
 
 
+@typed
 def inputs(method: Method, people: Table, released: Any, column: str) -> dict[Values, Fraction]:
     """Every way to give the released values to the people that may lead to the very same release, with the probability of that.
 
@@ -238,6 +240,7 @@ def inputs(method: Method, people: Table, released: Any, column: str) -> dict[Va
     return weights
 
 
+@typed
 def beliefs(possible: Iterable[Sequence[Value]]) -> list[dict[Value, Fraction]]:
     """For every person what the attacker believes about them once only these inputs are left, equally likely or with weights.
 
@@ -245,6 +248,10 @@ def beliefs(possible: Iterable[Sequence[Value]]) -> list[dict[Value, Fraction]]:
     [{'flu': Fraction(1, 1)}, {'cold': Fraction(1, 2), 'gout': Fraction(1, 2)}]
     """
     weights = possible if isinstance(possible, Mapping) else dict.fromkeys(possible, Fraction(1))
+    if not all(isinstance(weight, Fraction | int) for weight in weights.values()):
+        raise ParameterError(
+            "`possible` has inputs with weights that are not fractions; give each one"
+        )
     total = sum(weights.values(), Fraction(0))
     found: list[dict[Value, Fraction]] = []
     for given, weight in weights.items():
@@ -266,7 +273,7 @@ class _Seen:
     hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
-        shown = nw.from_native(self.released, eager_only=True)
+        shown = wrap(self.released)
         if self.column in self.people.names or self.column not in shown.columns:
             raise ColumnError(
                 f"column {self.column!r} must be in the release and not among what is known of the people"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts.counts import ranks
 from shoal.methods import silent
@@ -41,6 +42,7 @@ class Recognition:
         return float(self.people[crowd == 1].sum() / max(self.people.sum(), 1))
 
 
+@typed
 def recognised(method: Personal, register: Table, chance: Chance | None = None) -> Recognition:
     """What is left of the crowds for an attacker who has the register, if all its people are in the table.
 

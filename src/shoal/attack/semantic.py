@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import narwhals as nw
 
+from shoal.arguments import typed
 from shoal.attack.coins import ONE, ZERO, Interval, law, point
 from shoal.chance import Chance
 from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError
@@ -63,6 +64,7 @@ class Breach:
         )
 
 
+@typed
 def breach(
     algorithm: Algorithm,
     domain: Sequence[Row],
@@ -100,7 +102,7 @@ with it and 0 without it, and it could be replaced unnoticed by 0 of the other r
         raise TooLargeError(
             f"there are {tables:,} tables and at most {LARGEST:,} are tried; take fewer records or a smaller domain"
         )
-    factor = None if epsilon in (0, "0") else Epsilon.of(epsilon)
+    factor = None if isinstance(epsilon, int | str) and epsilon in (0, "0") else Epsilon.of(epsilon)
     growth = Fraction(1) if factor is None else factor.exponential()[0]
     missing = fraction(cut, "cut", 0, 1)
     known = cache(lambda database: _law(algorithm(database), missing))
@@ -199,6 +201,7 @@ class Shown:
         return str(list(self.rows))
 
 
+@typed
 def releases(method: Method, like: Table, cut: Exact | None = None) -> Callable[[Database], Any]:
     """What a method shows of rows, as an algorithm for `breach`; the schema is that of a table.
 

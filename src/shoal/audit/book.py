@@ -18,6 +18,7 @@ from math import ceil, floor, lcm
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from shoal import __version__
+from shoal.arguments import typed
 from shoal.audit import expressions
 from shoal.audit.expressions import Public, Query
 from shoal.audit.model import STRATEGIES, Costed, Entry, Number, Strategy
@@ -58,6 +59,7 @@ _PUBLIC = "public: "
 _KEY = 32  # bytes of an analyst's key, and of the secret in the first entry
 
 
+@typed
 @dataclass(frozen=True)
 class Secret:
     """A column that is asked about, and what is public of its values.
@@ -220,6 +222,7 @@ class Standing:
     """The auditor's state: what is taken as known of everyone. None before the first query."""
 
 
+@typed
 class Audit:
     """The audit at a path or a URL; `Audit.new` makes one. Threads and processes may share it."""
 
@@ -277,10 +280,6 @@ class Audit:
         rows: the numbers of rows, from 1, are public too, as a column `row`; without it the order of rows is not kept
         """
         given = [secrets] if isinstance(secrets, Secret) else list(secrets)
-        if isinstance(public, str):
-            raise ParameterError(
-                f"public={public!r} is a text; give a list, as in public=[{public!r}]"
-            )
         shown = list(dict.fromkeys(public))
         _require(table, given, shown, named, rows)
         columns = dict(zip(shown, table.columns(shown), strict=True))

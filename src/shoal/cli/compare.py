@@ -96,7 +96,7 @@ def compare(
                 )
             unit = None if chosen is None else getattr(chosen.method(), "unit", None)
             rows_are_people = chosen is not None and chosen.content.rows_are_people
-            sides.append(_side(table, scales, unit, rows_are_people))
+            sides.append(_side(table, scales, _numbered(path, table), unit, rows_are_people))
     for name, side in zip("AB", sides, strict=True):
         if side["repeated"]:
             complain(
@@ -136,8 +136,21 @@ def _same(path: Path, source: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(source)
 
 
+def _numbered(path: Path, table: "Table") -> list[str]:
+    """The column that tells groups apart where they look alike, by the certificate beside a release."""
+    from shoal.release import GROUP, certificate_of
+
+    paper = certificate_of(path)
+    coincident = paper is not None and paper.method == "coincident"
+    return [GROUP] if coincident and GROUP in table.names else []
+
+
 def _side(
-    table: "Table", scales: Mapping[str, _Scale], unit: str | None, rows_are_people: bool
+    table: "Table",
+    scales: Mapping[str, _Scale],
+    numbered: list[str],
+    unit: str | None,
+    rows_are_people: bool,
 ) -> dict[str, Any]:
     """What is compared of one table, by people if it has the unit of the recipe; its loss is that of the rows it has."""
     from shoal.measure.risk import assess
@@ -147,6 +160,7 @@ def _side(
     return {
         **assess(
             table,
+            quasi=[*table.quasi, *numbered],
             person=unit if unit in table.names else None,
             rows_are_people=rows_are_people and unit not in table.names,
         ).to_dict(),

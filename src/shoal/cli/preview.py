@@ -234,7 +234,8 @@ def _notes(method: Any, together: dict[str, Any] | None, chosen: dict[str, int])
     """What the recipe has to say about a release at these levels."""
     if method.name == "safepub":
         yield (
-            "safepub tells groups apart by every released column, in a sample: the groups of its release are others than these. "
+            "safepub counts records that agree in all released columns, in a sample: "
+            "the groups of its release are others than these. "
             "Levels that are chosen by looking at this page tell about the table, and no budget pays for that."
         )
     if not hasattr(method, "ceiling"):

@@ -74,18 +74,16 @@ def check(recipe: options.RecipeFile) -> None:
 
     Nothing is released. Everything that is wrong is listed.
     """
+    from shoal.methods import Schema, crowd_of
     from shoal.recipe import Recipe
     from shoal.release import released
     from shoal.tables import Role
 
-    chosen = Recipe.load(recipe)
-    method = chosen.method()
-    with working(f"reading {chosen.source.name}"):
-        table = chosen.table()
-        promise = chosen.promise(table)
-        for name in table.hierarchies:
-            table.leaf_of(name)
-        concerns = chosen.concerns(table)
+    with working(f"reading {recipe.name}"):
+        chosen, table = Recipe.checked(recipe)
+        method = chosen.method()
+        promise, concerns = chosen.promise(table), chosen.concerns(table)
+        crowd = crowd_of(method, Schema.of(table))
     nodes = chosen.nodes()
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
     fine = (
@@ -106,7 +104,7 @@ def check(recipe: options.RecipeFile) -> None:
                 [
                     (
                         "no hierarchy",
-                        f"{', '.join(fine)}: released as they are, which makes groups smaller",
+                        f"{', '.join(fine)}: released as they are, so fewer records share a row",
                     )
                 ]
                 if fine
@@ -114,8 +112,18 @@ def check(recipe: options.RecipeFile) -> None:
             ),
             ("method", method.name),
             *([] if nodes is None else [("lattice", f"{nodes:,} nodes")]),
+            *(
+                []
+                if crowd is None
+                else [
+                    (
+                        "needs",
+                        f"about {crowd:,} records that share a row, for it to be released",
+                    )
+                ]
+            ),
             ("promise", promise.statement),
         )
     )
     for concern in concerns:
-        complain(f"for you alone: {concern}")
+        complain(f"owner only, warning: {concern}")

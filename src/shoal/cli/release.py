@@ -14,10 +14,17 @@ from shoal.errors import FileError, listed, plural
 
 if TYPE_CHECKING:
     from shoal.ledger import Ledger
+    from shoal.recipe import Recipe
     from shoal.release import Release
     from shoal.tables import Table
 
 __all__ = ["earlier_release", "kept", "release"]
+
+_NO_LEDGER = (
+    "note: no ledger. What releases of the same people reveal adds up, and Shoal remembers none of them; make one with: "
+    "shoal ledger new, and name it under [ledger] in the recipe"
+)
+_LOOKED_AT = 1000  # directories beside the new release in which an earlier one is looked for
 
 
 def release(
@@ -51,6 +58,7 @@ def release(
     Writes release.csv (or the recipe's format) and certificate.json into DIR: both, or none.
     """
     from shoal.cli.ledger import opened
+    from shoal.methods import beforehand
     from shoal.recipe import Recipe
 
     earlier = earlier_release(out, force)  # before the work is done, not after
@@ -65,6 +73,15 @@ def release(
         complain(
             f"note: {book.path} has an earlier release by buckets; against whoever gets both, no limit holds"
         )
+    for concern in beforehand(chosen.method(), table):  # before anything is spent or written
+        complain(f"owner only, warning: {concern}")
+    if not book:
+        complain(_NO_LEDGER)
+        for folder in earlier_beside(out, chosen):
+            complain(
+                f"note: {folder} has an earlier release of the same columns; if it is about the same people, what both reveal "
+                "adds up"
+            )
     if (nodes := chosen.nodes()) is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
     try:
@@ -89,50 +106,52 @@ def release(
     complain(f"wrote {', '.join(map(str, written))} and {paper}")
     if "buckets" in made.facts:
         for line in bucketed(made.facts):
-            complain(f"for you alone: {line}")
+            complain(f"owner only: {line}")
     if "kept" in made.facts:
-        complain(f"for you alone: {kept(made.facts)}")
+        complain(f"owner only: {kept(made.facts)}")
     if "projections" in made.facts:
         given = f"{plural(made.facts['records'], 'record')} gave {plural(made.facts['projections'], 'projection')}"
-        complain(f"for you alone: {given}, and {made.facts['released']:,} are released")
+        complain(f"owner only: {given}, and {made.facts['released']:,} are released")
     if "highest" in made.facts:
         risk, lowest = made.facts["risk"], made.facts.get("lowest_risk")
         complain(
-            f"for you alone: mean risk {risk:.3g}{'' if lowest is None else f' (the lowest would be {lowest:.3g})'}, "
+            f"owner only: mean risk {risk:.3g}{'' if lowest is None else f' (the lowest would be {lowest:.3g})'}, "
             f"highest {made.facts['highest']:.3g}; {percent(made.facts['utility'])} of the utility kept"
         )
-    if "concern" in made.facts:
-        complain(f"for you alone: {made.facts['concern']}")
+    if not len(made.table) and table.rows:
+        complain(_nothing(made.facts.get("crowd")))
+    if "concern" in made.facts and made.facts["concern"] not in beforehand(chosen.method(), table):
+        complain(f"owner only: {made.facts['concern']}")
     elif made.suppressed:
         complain(
-            f"for you alone: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}"
+            f"owner only: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}"
         )
     if (
         loss := _loss(table, made)
     ) is not None:  # all of this tells about the input, which the release does not
         complain(
-            f"for you alone: loss {percent(loss)}, from 0 % for the input to 100 % for nothing left"
+            f"owner only: loss {percent(loss)}, from 0 % for the input to 100 % for nothing left"
         )
     if (
         "projections" not in made.facts and not made.further
     ):  # which cannot be compared with the input row by row
         complain(
-            f"how good it is, for you alone: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}"
+            f"owner only, how good it is: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}"
         )
     if book:
         entered = made.facts["ledger"]
         complain(f"entered in {book.path} as entry {entered['entry']}")
         if "override" in entered:
             complain(
-                "for you alone: γ is not kept with earlier releases, or that is not known; your reason is entered"
+                "owner only: γ is not kept with earlier releases, or that is not known; your reason is entered"
             )
         elif "together" in entered:
             complain(
-                f"for you alone: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}"
+                f"owner only: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}"
             )
         if unmet := entered.get("together", {}).get("unmet"):
             complain(
-                f"for you alone: there are limits for {listed(unmet)}, which nothing shows; are they spelt as in the table?"
+                f"owner only: there are limits for {listed(unmet)}, which nothing shows; are they spelt as in the table?"
             )
         if override is not None and "override" not in entered:
             complain("note: there was nothing to override, and the reason is not entered")
@@ -140,6 +159,39 @@ def release(
             complain(
                 "note: the data is not that of the release before; what both spent is added up"
             )
+
+
+def _nothing(crowd: int | None) -> str:
+    """What to say of an empty release: it is one, everybody may see that, and it must not be tried again for that reason."""
+    why = ""
+    if crowd is not None:
+        why = f" A row needs about {crowd:,} records to be more likely than not to be released."
+    return (
+        f"warning: nothing was released; the table is empty, and the promise holds.{why} Releasing again until there are rows "
+        "spends the budget each time; change the recipe instead"
+    )
+
+
+def earlier_beside(out: Path, recipe: "Recipe") -> list[Path]:
+    """The directories at or beside `out` with a release of the columns that a recipe releases, by their certificates."""
+    from shoal.release import Certificate
+    from shoal.tables import Role
+
+    leaving = {name for name in recipe.content.roles if name not in recipe.having(Role.IDENTIFYING)}
+    try:
+        beside = sorted(one for one in out.absolute().parent.iterdir() if one.is_dir())
+    except OSError:
+        beside = []
+    found = []
+    for folder in dict.fromkeys([out.absolute().parent, *beside][:_LOOKED_AT]):
+        try:
+            paper = Certificate.from_json((folder / "certificate.json").read_text("utf-8"))
+            columns = {column["name"] for column in paper.columns}
+        except (OSError, UnicodeDecodeError, FileError, TypeError, KeyError, AttributeError):
+            continue
+        if paper.recipe == recipe.digest or leaving <= columns:
+            found.append(Path(os.path.relpath(folder)))
+    return found
 
 
 def _again(book: "Ledger") -> bool:

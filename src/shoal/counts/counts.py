@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.hierarchy.tree import Codes, smallest
+from shoal.zones import OWNER_ONLY
 
 __all__ = ["PACK", "Counts", "group", "last_of_runs", "packs_of", "ranks"]
 
@@ -32,6 +33,10 @@ class Counts:
     codes: tuple[Codes, ...]
     cards: tuple[int, ...]
     count: npt.NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        size = f"{self.total:,} records in {self.distinct:,} distinct rows"
+        return f"<{OWNER_ONLY}shoal.Counts of {', '.join(self.names)}: {size}>"
 
     @property
     def total(self) -> int:

@@ -13,10 +13,12 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.counts.counts import Counts
 from shoal.counts.rollup import Cells, Floats, Rollup, Sizes
 from shoal.errors import ColumnError, ParameterError
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
+from shoal.zones import owner_only
 
 __all__ = ["Groups", "Histogram", "Lattice", "Node"]
 
@@ -26,6 +28,7 @@ Node = tuple[int, ...]
 Ints = npt.NDArray[np.int64]
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class Histogram:
     """How often each value of a carried column occurs in each group: entry i says `count[i]` times `value[i]` in `group[i]`.
@@ -59,6 +62,7 @@ class Lattice:
     for histograms. `floor` and `ceiling` bound the levels a column may take.
     """
 
+    @typed
     def __init__(
         self,
         counts: Counts,
@@ -129,6 +133,7 @@ class Lattice:
             if level < self.top[j]
         ]
 
+    @typed
     def groups(self, node: Node) -> "Groups":
         """The groups at a node."""
         return Groups(self, self.rollup.cells(self.rollup.levels_of(self._checked(node))))
@@ -187,6 +192,8 @@ class Groups:
     """The groups of records at one node: their sizes, codes, and histograms of carried columns."""
 
     def __init__(self, lattice: Lattice, cells: Cells) -> None:
+        if not isinstance(lattice, Lattice) or not isinstance(cells, Cells):
+            raise ParameterError("a lattice makes its groups; call Lattice.groups with a node")
         self.lattice = lattice
         self.node: Node = lattice.rollup.columns_of(cells.levels)
         self._raw = cells

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from shoal.arguments import typed, typed_but
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed, plural
 from shoal.hierarchy.ranges import above, below, between, exact, from_to, or_more, plain
 from shoal.hierarchy.tree import Hierarchy, smallest
@@ -28,6 +29,7 @@ Tree = Mapping[str, "Tree | Sequence[object]"]
 MOST_LEAVES = 5_000_000  # about a gigabyte of texts
 
 
+@typed
 def intervals(
     low: Number | None = None,
     high: Number | None = None,
@@ -286,6 +288,7 @@ def _distinct(cuts: list[float]) -> tuple[float, ...]:
     return tuple(cuts)
 
 
+@typed
 def dates(
     first: dt.date | str,
     last: dt.date | str,
@@ -348,6 +351,7 @@ COARSER: dict[str, tuple[str, ...]] = {
 }
 
 
+@typed
 def mask(
     values: Iterable[object] | None = None,
     *,
@@ -426,6 +430,7 @@ def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
     return map("".join, product(*alphabet))
 
 
+@typed
 def order(
     values: Iterable[object],
     sizes: Sequence[int | Sequence[int]],
@@ -477,6 +482,7 @@ def _runs(size: int | Sequence[int], total: int, level: int) -> list[int]:
     return list(runs)
 
 
+@typed_but("tree")
 def groups(
     tree: Tree,
     *,
@@ -526,6 +532,7 @@ def _paths(
         yield from ((text, *above) for text in _texts(tree, kind))
 
 
+@typed
 def suppress(
     values: Iterable[object], *, kind: Kind | str = Kind.TEXT, root: str = "*"
 ) -> Hierarchy:
@@ -549,6 +556,7 @@ class Coded(Protocol):
     def keys(self) -> Sequence[Key | None]: ...
 
 
+@typed
 def derive(column: Coded, make: Callable[..., Hierarchy], **options: Any) -> Hierarchy:
     """A hierarchy over the values that a table's column happens to have, marked as derived from rows.
 
@@ -614,7 +622,7 @@ def _day(given: dt.date | str, name: str) -> dt.date:
 
 def _texts(values: Iterable[object], kind: Kind) -> list[str]:
     """The values of a domain as texts; a text stays as it was written."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not isinstance(values, Iterable) or hasattr(values, "columns"):
         raise ParameterError("`values` come as a list")
     texts: list[str] = []
     for value in values:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from shoal.arguments import typed
 from shoal.disk import encodings, known, replacing
 from shoal.errors import FileError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.check import Problems, faults, problems
@@ -54,6 +55,7 @@ class Lines:
         return found
 
 
+@typed
 def read(
     path: str | os.PathLike[str],
     *,
@@ -158,6 +160,7 @@ def _well_quoted(decoded: str, separator: str) -> bool:
     return '"' not in re.sub(rf'(?:\A|(?<=[{edge}]))"(?:[^"]|"")*"(?=[{edge}]|\Z)', "", decoded)
 
 
+@typed
 def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str = ";") -> None:
     """Write a hierarchy as UTF-8 CSV, whole or not at all; a derived one gets its note beside it."""
     content, note = text(hierarchy, separator), derived_note(path)

@@ -16,6 +16,7 @@ from shoal.errors import BudgetError
 from shoal.ledger.store import Link
 from shoal.privacy.epsilon import Epsilon, total
 from shoal.privacy.exact import Exact, fraction, short
+from shoal.zones import owner_only
 
 __all__ = ["Account", "Budget", "Entry", "Gamma", "amount"]
 
@@ -65,6 +66,7 @@ class Gamma:
         )
 
 
+@owner_only
 @dataclass(frozen=True)
 class Entry:
     """One entry of a ledger.
@@ -96,6 +98,7 @@ class Entry:
         return cls(link.number, link.content["what"], link.content["time"], facts, link.digest)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Account:
     """The entries of a ledger at one moment."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import __version__
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.custody import Seen, Witness, exposed, state_folder
 from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
@@ -40,6 +41,7 @@ _COST = ("epsilon", "delta", "definition", "unit")  # the parts of an entry that
 _KEY = 32  # bytes of the secret that fingerprints are made with
 
 
+@typed
 class Ledger:
     """The ledger in a file; `Ledger.create` makes one."""
 

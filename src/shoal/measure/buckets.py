@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.errors import ColumnError, FileError, listed
 from shoal.kinds import Key, Kind
 from shoal.tables import Table, table
@@ -73,6 +74,7 @@ class Association:
     error: float
 
 
+@typed
 def count(release: Release, where: Mapping[str, object], *, unbiased: bool = False) -> Estimate:
     """How many people have one of the given values in each of the given columns, the sensitive one included.
 
@@ -88,6 +90,7 @@ def count(release: Release, where: Mapping[str, object], *, unbiased: bool = Fal
     return Reading(release).count(where, unbiased=unbiased)
 
 
+@typed
 class Reading:
     """A release of buckets, read once to be asked often."""
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import tables
+from shoal.arguments import typed
 from shoal.counts import Counts, Groups, Histogram, Lattice
 from shoal.counts.counts import group, ranks
 from shoal.engine import Embedded, Engine
@@ -31,6 +32,7 @@ from shoal.people import repeated
 from shoal.privacy.exact import Exact
 from shoal.privacy.exact import fraction as exact
 from shoal.tables import Role, Table
+from shoal.zones import owner_only
 
 __all__ = ["MARKERS", "THRESHOLD", "Assessment", "Diversity", "Households", "Risk", "assess"]
 
@@ -43,6 +45,7 @@ MARKERS = ("*", "")
 """Texts that say nothing: the root of most hierarchies, and a missing value."""
 
 
+@owner_only
 @dataclass(frozen=True)
 class Risk:
     """What an attacker achieves who goes by group sizes.
@@ -60,6 +63,7 @@ class Risk:
     at_risk: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Households:
     """The risk that somebody of a household is recognised: 1 − Π(1 − r) over its people, as sdcMicro has it.
@@ -94,6 +98,7 @@ class Diversity:
     disclosure: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Assessment:
     """The risks of a table.
@@ -138,6 +143,7 @@ class Assessment:
         return asdict(self)
 
 
+@typed
 def assess(
     table: Any,
     *,

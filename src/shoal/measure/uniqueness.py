@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.counts import Counts
+from shoal.zones import owner_only
 
 __all__ = [
     "ColumnRisk",
@@ -30,6 +31,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
+@owner_only
 @dataclass(frozen=True)
 class IdentifyingSet:
     """Columns that together make `uniques` records unique, a `share` of all; no column of them can be left out."""
@@ -39,6 +41,7 @@ class IdentifyingSet:
     share: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class ColumnRisk:
     """What one column adds to the average prosecutor risk.
@@ -54,6 +57,7 @@ class ColumnRisk:
     share: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class PopulationUniqueness:
     """Estimated share of the population that is unique in it; None where a model does not fit the sample.

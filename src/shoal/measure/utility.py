@@ -25,6 +25,7 @@ from shoal.privacy.exact import Exact
 from shoal.privacy.exact import fraction as exact
 from shoal.tables import Column, Role, Table
 from shoal.tables import table as as_table
+from shoal.zones import owner_only
 
 __all__ = ["Accuracy", "Classifier", "QueryError", "classification", "queries", "spread"]
 
@@ -41,6 +42,7 @@ MOST_PAIRS = 2 << 30
 """Distinct records × groups that are worth comparing where a release has values of several levels side by side."""
 
 
+@owner_only
 @dataclass(frozen=True)
 class Accuracy:
     """How well a class column can be predicted, as shares of the input's records that are predicted right.
@@ -58,6 +60,7 @@ class Accuracy:
     relative: float | None
 
 
+@owner_only
 @dataclass(frozen=True)
 class QueryError:
     """The relative errors of count queries: |estimate − truth| / max(truth, `bound` records)."""

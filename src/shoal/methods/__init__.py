@@ -5,14 +5,16 @@ and makes a `Release` from a `Table` and a source of chance.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, ClassVar, Protocol
 
+from shoal.arguments import described, missing_of
 from shoal.chance import Chance
-from shoal.errors import ColumnError, HierarchyError, ParameterError
+from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
 from shoal.people import drawn, require_unit
+from shoal.privacy.calculus import delta_concern
 from shoal.privacy.models import Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
 from shoal.release import Release
@@ -22,10 +24,13 @@ __all__ = [
     "Method",
     "Progress",
     "Schema",
+    "beforehand",
     "conjunction",
+    "crowd_of",
     "people_of",
     "require_bound",
     "require_people",
+    "short_names",
     "silent",
     "syntactic",
 ]
@@ -124,7 +129,14 @@ def conjunction(models: Iterable[Model | str]) -> tuple[Model, ...]:
     """The models that a method is to satisfy all at once, some perhaps by their short names; ParameterError if there are none."""
     if not isinstance(models, Iterable) or isinstance(models, str) or not (given := tuple(models)):
         raise ParameterError("models are a list of at least one, such as [KAnonymity(5)]")
-    return tuple(parse_model(model) if isinstance(model, str) else model for model in given)
+    found = tuple(parse_model(model) if isinstance(model, str) else model for model in given)
+    for model in found:
+        if lacking := missing_of(model, Model):
+            raise ParameterError(
+                f"`models` has {described(model)}, which has no {listed(lacking)}; give models, such as KAnonymity(5), their "
+                "short names, or what docs/models.md asks of a model of your own"
+            )
+    return found
 
 
 def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None) -> Syntactic:
@@ -139,7 +151,42 @@ def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None
                 f"a model protects column {column!r}, which is no sensitive column; give it that role"
             )
     schema.require_unit(unit)
-    return Syntactic(tuple(str(model) for model in models), unit)
+    return Syntactic(short_names(models), unit)
+
+
+def short_names(models: Iterable[Model]) -> tuple[str, ...]:
+    """Models as a promise calls them; one that does not say how it prints goes by its name."""
+    return tuple(
+        model.name
+        if type(model).__str__ is object.__str__ and not is_dataclass(model)
+        else str(model)
+        for model in models
+    )
+
+
+def beforehand(method: Method, table: Table) -> tuple[str, ...]:
+    """What the owner should know before a table is released, or anything is spent on it; it tells about the number of rows."""
+    told = []
+    delta = getattr(method, "delta", None)
+    if delta and table.rows and (concern := delta_concern(delta, table.rows)):
+        told.append(concern)
+    crowd = crowd_of(method, Schema.of(table))
+    if crowd is not None and table.rows < crowd:
+        told.append(
+            f"a row is more likely than not to be released if about {crowd:,} records share it, and the table has "
+            f"{table.rows:,}: expect an empty release; give a larger epsilon or delta, or a smaller k, if that is acceptable"
+        )
+    return tuple(told)
+
+
+def crowd_of(method: Method, schema: Schema) -> int | None:
+    """About how many records must share a row for it to be more likely than not to be released; None where that says nothing.
+
+    It is computed from the parameters and the schema, which are public.
+    """
+    crowd = getattr(method, "crowd", None)
+    found: int | None = None if crowd is None else crowd(schema)
+    return found
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:

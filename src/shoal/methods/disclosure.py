@@ -7,7 +7,7 @@ Uses `counts` and `privacy.models`. Proofs: docs/proofs/disclosure.md.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, combinations, product
@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
 from shoal.counts import Groups, Histogram, Lattice, Node
 from shoal.engine import Embedded
@@ -29,7 +30,7 @@ from shoal.errors import (
     listed,
 )
 from shoal.hierarchy.tree import Hierarchy
-from shoal.methods import Progress, Schema, conjunction, people_of, silent, syntactic
+from shoal.methods import Progress, Schema, conjunction, people_of, short_names, silent, syntactic
 from shoal.privacy.exact import whole
 from shoal.privacy.models import (
     DeltaPresence,
@@ -91,6 +92,10 @@ class Space:
     schemas: tuple[tuple[States, ...], ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.states, Iterable) or not _lists_of_lists(self.schemas):
+            raise ParameterError(
+                "a space has a list of states, and for every schema a list of pieces, which are lists of states"
+            )
         object.__setattr__(self, "states", tuple(self.states))
         object.__setattr__(
             self, "schemas", tuple(tuple(map(frozenset, schema)) for schema in self.schemas)
@@ -213,8 +218,10 @@ class Predicate:
         return found in right and not any(found < other for other in right) if right else not found
 
 
+@typed
 def disclosed(space: Space, function: Function) -> dict[Any, States]:
     """For every state its disclosure set: the states that look alike and for which the same schema is shown."""
+    _require_defined(function, space.states)
     return {
         state: frozenset(
             other
@@ -225,18 +232,39 @@ def disclosed(space: Space, function: Function) -> dict[Any, States]:
     }
 
 
+def _require_defined(function: Function, states: Iterable[Any]) -> None:
+    if not all(isinstance(function.get(state), int) for state in states):
+        raise ParameterError(
+            "a disclosure function gives the number of a schema for every state; this one lacks some"
+        )
+
+
+def _lists_of_lists(schemas: Any) -> bool:
+    """Whether these may be lists of pieces, each of which is a list."""
+    return isinstance(schemas, Iterable) and all(
+        isinstance(schema, Iterable) and all(isinstance(piece, Iterable) for piece in schema)
+        for schema in schemas
+    )
+
+
+@typed
 def is_safe(space: Space, function: Function, predicate: Predicate) -> bool:
     """Whether every disclosure set is safe: p-safe."""
     return all(map(predicate.holds, set(disclosed(space, function).values())))
 
 
+@typed
 def is_better(one: Function, other: Function) -> bool:
     """Whether one function shows an earlier schema than another for some state, and a later one for none: locally better."""
+    _require_defined(one, other)
+    _require_defined(other, one)
     return one != other and all(one[state] <= other[state] for state in other)
 
 
+@typed
 def is_optimal(space: Space, function: Function, predicate: Predicate) -> bool:
     """Whether a function is safe and no locally better one is: p-optimal. All of them are tried."""
+    _require_defined(function, space.states)
     ways = prod(function[state] for state in space.states)
     if ways > LARGEST:
         raise TooLargeError(
@@ -249,6 +277,7 @@ def is_optimal(space: Space, function: Function, predicate: Predicate) -> bool:
     )
 
 
+@typed
 def optima(space: Space, predicate: Predicate) -> list[Function]:
     """All functions that are p-optimal, by trying all there are."""
     if (ways := len(space.schemas) ** len(space.states)) > LARGEST:
@@ -268,6 +297,7 @@ def optima(space: Space, predicate: Predicate) -> list[Function]:
     return found
 
 
+@typed
 def traditional(space: Space, predicate: Predicate) -> dict[Any, int]:
     """Algorithm 4.1: the first schema under which what is seen is safe. What is disclosed need not be: for demonstration."""
     last = len(space.schemas)
@@ -280,6 +310,7 @@ def traditional(space: Space, predicate: Predicate) -> dict[Any, int]:
     }
 
 
+@typed
 def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
     """Algorithm 4.2, corrected: from the last schema to the first, split what is disclosed as long as all parts stay safe.
 
@@ -309,6 +340,7 @@ def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
     return function
 
 
+@typed
 def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
     """Algorithm 4.3, corrected: from the first schema to the last, show what is safe of what is left; then hide the rest.
 
@@ -329,6 +361,7 @@ def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
     return function
 
 
+@typed
 def forward_once(space: Space, predicate: Predicate) -> dict[Any, int]:
     """Algorithm 4.4: `forward` without its end, not needed where the predicate is monotone and safe at `last`. p-optimal."""
     _require(space, predicate, "monotone", "last")
@@ -411,6 +444,7 @@ UNEVEN = (KAnonymity, DistinctDiversity, PSensitive, EntropyDiversity, Recursive
 """Models for which values that are less evenly spread are never better: the most frequent ones together are the worst."""
 
 
+@typed_but("path", "floor")
 @dataclass(frozen=True)
 class Disclosure:
     """One of the generalisations along a path, chosen so that what it shows is all that can be inferred.
@@ -454,8 +488,8 @@ class Disclosure:
                 )
             if self.rule == "permutations" and not isinstance(model, UNEVEN):
                 raise ParameterError(
-                    f"{model} depends on which values they are, not only on how often, so that the worst part of a group is not "
-                    "the one with its most frequent values; take diversity of values, or the method 'coincident'"
+                    f"{short_names([model])[0]} depends on which values they are, not only on how often, so that the worst part "
+                    "of a group is not the one with its most frequent values; take diversity, or the method 'coincident'"
                 )
 
     def promise(self, schema: Schema) -> Promise:
@@ -466,7 +500,7 @@ class Disclosure:
         if self.local:
             for name, tree in trees.items():
                 _require_own_texts(name, tree)
-        return Coincidence(tuple(str(model) for model in self.models), self.unit)
+        return Coincidence(short_names(self.models), self.unit)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None

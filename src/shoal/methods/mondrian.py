@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import memory
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group
@@ -34,6 +35,7 @@ _HALF = "\0half"  # no column of a table is called so
 _ROW, _PLACE = 200, 20  # bytes a row, and a row and column: measured
 
 
+@typed
 @dataclass(frozen=True)
 class Mondrian:
     """Multidimensional generalisation under any conjunction of models.
@@ -116,7 +118,7 @@ class Mondrian:
         return Release(
             lay_out(table, columns, rows=cells.rows),
             certify(table, method, promise, chance, whole=self.splits == "median"),
-            facts={"groups": len(cells.low)},
+            facts={"groups": _visible(columns)},
         )
 
     def _nothing(self, table: Table, promise: Promise, chance: Chance) -> Release:
@@ -128,6 +130,14 @@ class Mondrian:
         return Release(
             lay_out(table, roots), certify(table, self, promise, chance), table.rows, {"groups": 0}
         )
+
+
+def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> int:
+    """How many groups there are to see: cells that show the same ranges are one."""
+    codes = [codes for _, codes in columns.values()]
+    return group(
+        list(columns), codes, [max(len(texts), 1) for texts, _ in columns.values()]
+    ).distinct
 
 
 def _require_public(schema: Schema) -> None:

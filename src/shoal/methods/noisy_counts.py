@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
@@ -23,7 +24,7 @@ from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, whole
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
-from shoal.release import COUNT, Release, certify, lay_out
+from shoal.release import COUNT, Release, certify, grouping, lay_out
 from shoal.tables import Table
 
 __all__ = ["KDGS", "NoisyCounts", "fixed", "noisy"]
@@ -34,6 +35,7 @@ LARGEST = 10_000_000
 K = 10  # unless another is given: the paper's
 
 
+@typed
 @dataclass(frozen=True)
 class NoisyCounts:
     """Distinct rows with noisy counts that keep (ε, δ)-differential privacy and semantic k-anonymity.
@@ -106,6 +108,11 @@ class NoisyCounts:
             self.epsilon, self.delta, self.definition, self.unit or "row", semantic
         )
 
+    def crowd(self, schema: Schema) -> int | None:
+        """How many records must share a row for it to be more likely than not to be released; None without a δ."""
+        parameters = self._parameters()
+        return parameters.half if isinstance(parameters, NoisyCountParameters) else None
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -151,7 +158,8 @@ class NoisyCounts:
         facts: dict[str, Any] = {
             "records": table.rows,
             "kept": released.total,
-            "groups": released.distinct,
+            "groups": released.over(grouping(table)).distinct,
+            "crowd": self.crowd(schema),
         }
         if table.rows and self.k and (concern := delta_concern(self.delta, table.rows)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
@@ -183,6 +191,7 @@ class NoisyCounts:
         return cards
 
 
+@typed
 @dataclass(frozen=True)
 class KDGS:
     """Deterministic generalisation and suppression: rows at fixed levels, without those that fewer than k records share.
@@ -215,6 +224,10 @@ class KDGS:
             _require_no_count(schema)
         return SemanticAnonymity(self.k, self.unit)
 
+    def crowd(self, schema: Schema) -> int:
+        """How many records must share a row for it to be released: k."""
+        return self.k
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -231,7 +244,12 @@ class KDGS:
         )
         result = laid_out(table, self.levels, released, self.counts)
         said(1, 1, "counting rows")
-        facts = {"records": table.rows, "kept": released.total, "groups": released.distinct}
+        facts = {
+            "records": table.rows,
+            "kept": released.total,
+            "groups": released.over(grouping(table)).distinct,
+            "crowd": self.crowd(schema),
+        }
         return Release(result, certificate, table.rows - released.total, facts)
 
 

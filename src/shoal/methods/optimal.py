@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Lattice, Node
 from shoal.counts.optimum import Evaluation, Optimum
@@ -25,6 +26,7 @@ from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise
 from shoal.release import Release, Suppressed, assemble, certify
 from shoal.tables import Table
+from shoal.zones import owner_only
 
 __all__ = ["Found", "Optimal", "search"]
 
@@ -35,6 +37,7 @@ ENUMERATED = 1_000_000
 """Nodes of the largest lattice that is scored node by node, which losses without bounds need."""
 
 
+@typed
 @dataclass(frozen=True)
 class Optimal:
     """Full-domain generalisation that loses least.
@@ -103,6 +106,7 @@ class Optimal:
         )
 
 
+@owner_only
 @dataclass(frozen=True)
 class Found:
     """The best node, its raw loss, how many records it suppresses, and how many nodes had to be evaluated."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts.counts import group
 from shoal.methods import Progress, Schema, people_of
@@ -15,6 +16,7 @@ from shoal.tables import Table
 __all__ = ["RandomSample"]
 
 
+@typed
 @dataclass(frozen=True)
 class RandomSample:
     """Each record with the same probability, independently of all others (Poisson sampling), unchanged.

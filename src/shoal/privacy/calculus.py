@@ -13,6 +13,7 @@ from itertools import count
 from math import ceil, comb, floor, log
 from typing import Literal, get_args
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError
 from shoal.privacy.epsilon import (
     Bounds,
@@ -72,6 +73,7 @@ class SafePubParameters:
         return delta_for(self.k, epsilon, self.definition, beta=self.beta)
 
 
+@typed
 def safepub_parameters(
     epsilon: Epsilon | Exact,
     delta: Exact,
@@ -97,6 +99,7 @@ def _parameters(
     return SafePubParameters(epsilon, delta, definition, next(above, 0) + 1, beta)
 
 
+@typed
 def delta_for(
     k: int,
     epsilon: Epsilon | Exact,
@@ -124,6 +127,7 @@ def delta_for(
     return rounded_up(max(profile.bounds(i, 2 * _SHOWN)[1] for i in candidates), _SHOWN)
 
 
+@typed
 def search_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
     """What a search may spend on a sample drawn with chance β so that it costs ε: ln(1 + (e^ε − 1) / β), rounded down.
 
@@ -136,12 +140,14 @@ def search_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
     )
 
 
+@typed
 def sampled_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
     """What an ε spent on a sample drawn with chance β costs the whole table: ln(1 + β(e^ε − 1)), rounded up."""
     exact, chance = Epsilon.of(epsilon), _chance(beta)
     return rounded_up(Fraction(logarithm(1 + chance * _grown(exact)[1], _digits(exact))[1]), _SHOWN)
 
 
+@typed
 def per_row(epsilon: Epsilon | Exact, delta: Exact, rows: int) -> tuple[Epsilon, Fraction]:
     """The (ε′, δ′) for a row that give (ε, δ) to a person who has up to so many rows; the standard definition only.
 
@@ -195,6 +201,7 @@ def delta_of(delta: Exact, *, zero: bool = False) -> Fraction:
         raise ParameterError(f"{error}, far below 1 / (number of people), such as 1e-6") from None
 
 
+@typed
 def delta_concern(delta: Exact, people: int) -> str | None:
     """What to say of a δ that is too large for a publicly known number of people; None if it is not.
 

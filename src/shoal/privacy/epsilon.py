@@ -54,6 +54,12 @@ class Epsilon:
 
     def __post_init__(self) -> None:
         factor, base = self.factor, self.base
+        if not all(
+            isinstance(part, Fraction | int) for part in (factor, 1 if base is None else base)
+        ):
+            raise ParameterError(
+                "the parts of an Epsilon are fractions; make one with Epsilon.of, which reads 1, 0.9 or ln(2)"
+            )
         if base is not None:
             if base <= 0 or max(base.numerator, base.denominator) > _LARGEST_BASE:
                 raise ParameterError(

@@ -13,6 +13,7 @@ __all__ = ["Exact", "fraction", "printed", "short", "whole"]
 Exact: TypeAlias = Fraction | int | float | Decimal | str
 """What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one fifth."""
 
+_NUMBERS = str | int | float | Decimal | None  # what may be meant for one
 _LONGEST = 400  # digits on either side of the point; a double never needs more
 
 
@@ -114,4 +115,7 @@ def _range(lowest: int | None, highest: int | None, above: bool, below: bool) ->
 
 
 def _shown(value: object) -> str:
-    return printed(value) if isinstance(value, Fraction) else repr(value)
+    """A number as it was given; anything else by its type alone, for it may be somebody's data."""
+    if isinstance(value, Fraction):
+        return printed(value)
+    return repr(value) if isinstance(value, _NUMBERS) else type(value).__name__

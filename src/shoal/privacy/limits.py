@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
+from shoal.arguments import typed
 from shoal.errors import InfeasibleError, InputError, ParameterError, plural
 from shoal.kinds import Key, Kind
 from shoal.privacy.exact import Exact, fraction, printed, whole
@@ -23,6 +24,7 @@ Value = Key | None
 V = TypeVar("V", bound=Value)
 
 
+@typed
 @dataclass(frozen=True)
 class Linear:
     """The limit min{1, a·f + b} of a value with the share f of all records.
@@ -50,6 +52,7 @@ class Linear:
         return min(Fraction(1), Fraction(self.a) * share + Fraction(self.b))
 
 
+@typed
 @dataclass(frozen=True)
 class Limits:
     """A limit above 0 and at most 1 for every sensitive value: as given for the value, or that of all others.
@@ -312,6 +315,7 @@ class Diversity:
         )
 
 
+@typed
 @dataclass(frozen=True)
 class BucketLimits:
     """F′-privacy of a release of two tables, people with bucket numbers and buckets with the values of one `column`.

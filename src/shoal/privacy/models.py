@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed_fields
 from shoal.counts import Counts, Groups, Histogram
 from shoal.errors import ColumnError, InputError, ParameterError, listed
 from shoal.hierarchy import Hierarchy
@@ -98,6 +99,7 @@ def holds_all(models: Iterable[Model], groups: Groups) -> Bools:
 # Models of group sizes
 
 
+@typed_fields
 @dataclass(frozen=True)
 class KAnonymity:
     """Every group has at least k records."""
@@ -125,6 +127,7 @@ class KAnonymity:
         return int(_least(groups.sizes, kept))
 
 
+@typed_fields
 @dataclass(frozen=True)
 class DeltaPresence:
     """Of the people of a population who look like a group, a share between `lowest` and `highest` is in the table.
@@ -224,6 +227,7 @@ class _OnColumn:
         return (self.column,)
 
 
+@typed_fields
 @dataclass(frozen=True)
 class DistinctDiversity(_OnColumn):
     """Every group has at least l different values."""
@@ -250,6 +254,7 @@ class DistinctDiversity(_OnColumn):
         return int(_least(_distinct(groups.histogram(self.column)), kept))
 
 
+@typed_fields
 @dataclass(frozen=True)
 class PSensitive(_OnColumn):
     """Every group has at least p different values and at least k records: p-sensitive k-anonymity."""
@@ -279,6 +284,7 @@ class PSensitive(_OnColumn):
         return int(_least(_distinct(groups.histogram(self.column)), kept))
 
 
+@typed_fields
 @dataclass(frozen=True)
 class EntropyDiversity(_OnColumn):
     """The entropy of the values in every group is at least log l, as if l values were equally frequent."""
@@ -321,6 +327,7 @@ class EntropyDiversity(_OnColumn):
         return float(_least(np.where(_even(found), _distinct(found), np.exp(entropy)), kept))
 
 
+@typed_fields
 @dataclass(frozen=True)
 class RecursiveDiversity(_OnColumn):
     """The most frequent value of every group is rarer than c times all but the l − 1 most frequent ones together."""
@@ -377,6 +384,7 @@ class RecursiveDiversity(_OnColumn):
 Distance = Literal["equal", "ordered", "hierarchical"]
 
 
+@typed_fields
 @dataclass(frozen=True)
 class TCloseness(_OnColumn):
     """The values of every group are distributed as in the whole table, but for an earth mover's distance of at most t.
@@ -473,6 +481,7 @@ class TCloseness(_OnColumn):
         return places
 
 
+@typed_fields
 @dataclass(frozen=True)
 class BetaLikeness(_OnColumn):
     """No value is more frequent in a group than in the whole table by more than β times.
@@ -531,6 +540,7 @@ class BetaLikeness(_OnColumn):
         return gained, expected, (gained <= 0) | ((gained / expected).astype(np.float64) <= limits)
 
 
+@typed_fields
 @dataclass(frozen=True)
 class DeltaDisclosure(_OnColumn):
     """Every value of a group is as frequent there as in the whole table, but for a factor below e^δ: |ln(q / p)| < δ.

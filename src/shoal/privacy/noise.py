@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, ulp
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError
 from shoal.privacy.calculus import Definition, definition_of, delta_of
 from shoal.privacy.epsilon import (
@@ -73,7 +74,7 @@ class NoisyCountParameters:
 
     @property
     def half(self) -> int:
-        """The first i from which on a row is rather released than not."""
+        """The smallest i such that a row with i records or more is more likely than not to be released."""
         return next(i for i, rest in enumerate(self.withheld) if 2 * rest <= ONE)
 
     @cached_property
@@ -82,6 +83,7 @@ class NoisyCountParameters:
         return _withheld(self.epsilon, self.delta, self.definition, self.k)
 
 
+@typed
 def noisy_count_parameters(
     epsilon: Epsilon | Exact, delta: Exact, k: int, definition: Definition = "probabilistic"
 ) -> NoisyCountParameters:
@@ -148,6 +150,7 @@ def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int)
     raise AssertionError("this loop ends only by returning")
 
 
+@typed
 def column_parameters(
     epsilon: Epsilon | Exact, delta: Exact, columns: int, k: int
 ) -> NoisyCountParameters:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError, listed, plural
 from shoal.privacy.calculus import Definition, definition_of, delta_of
 from shoal.privacy.epsilon import Epsilon, rounded_up, total
@@ -63,6 +64,7 @@ def _told_of(unit: str | None) -> dict[str, str]:
     return {} if unit is None else {"unit": unit}
 
 
+@typed
 @dataclass(frozen=True)
 class DifferentialPrivacy:
     """(ε, δ)-differential privacy under a named definition, for a unit that is added or removed.
@@ -127,6 +129,7 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
         }
 
 
+@typed
 @dataclass(frozen=True)
 class SemanticAnonymity:
     """Semantic k-anonymity (Li and Li): every record is of no influence, or could be any of k.
@@ -157,6 +160,7 @@ others such that it would be as likely with a copy of any of them in its place, 
         return {"promise": self.name, "k": self.k, **_told_of(self.unit)}
 
 
+@typed
 def composed(*promises: DifferentialPrivacy) -> DifferentialPrivacy:
     """What several releases of the same data promise together: their ε and their δ add up, rounded up where need be.
 

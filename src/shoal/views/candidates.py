@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate, combinations, pairwise
 
+from shoal.arguments import typed
 from shoal.errors import InputError, ParameterError, plural
 from shoal.kinds import Key
 from shoal.privacy.exact import whole
@@ -59,6 +60,7 @@ class Candidate:
         )
 
 
+@typed
 def public(register: Register) -> dict[str, list[Key | None]]:
     """The public columns of a register, without the one that names people."""
     found: dict[str, list[Key | None]] = {}
@@ -69,6 +71,7 @@ def public(register: Register) -> dict[str, list[Key | None]]:
     return found
 
 
+@typed
 def truth(register: Register, data: Table, column: str, *, complete: bool = True) -> list[Value]:
     """Everybody's value in a table: by the column that names people in the register, or else row by row."""
     secret = data.column(column)
@@ -100,6 +103,7 @@ def truth(register: Register, data: Table, column: str, *, complete: bool = True
     return [values[row[name]] if name in row else OUTSIDE for name in register.names]
 
 
+@typed
 def refinements(
     views: Views,
     columns: Columns,
@@ -134,6 +138,7 @@ def refinements(
     return _useful(views, _parts(given, places))
 
 
+@typed
 def free(
     views: Views,
     columns: Columns,
@@ -160,6 +165,7 @@ def free(
     )
 
 
+@typed
 def subsets(views: Views, size: int) -> list[Candidate]:
     """Any so many people of an earlier view, by their names: for small views."""
     found: dict[frozenset[int], str] = {}

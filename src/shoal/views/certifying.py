@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal import __version__, memory
+from shoal.arguments import typed
 from shoal.disk import together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
 from shoal.privacy.exact import Exact
@@ -144,6 +145,7 @@ class JointCertificate:
         return "\n".join(lines)
 
 
+@typed
 def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> JointCertificate:
     """The certificate of all that a file of views lists (docs: several releases together).
 
@@ -190,6 +192,7 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
     )
 
 
+@typed
 def verify(certificate: str | os.PathLike[str], path: str | os.PathLike[str]) -> list[str]:
     """What does not hold about a certificate, given the releases, the views and the register in a file; empty if nothing.
 

@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError, listed, plural
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.views.cells import Component, Puzzle, components, connected
@@ -245,6 +246,7 @@ class Checked:
         return tuple(view.name for view in self.views.shown if view.name in some), True
 
 
+@typed
 def check(
     views: Views,
     *,
@@ -354,6 +356,7 @@ def check(
     )
 
 
+@typed
 def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
     """So many of the tables that could have shown the views, drawn uniformly: everybody's value, None also for who is in no view.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError
 from shoal.views.cells import countable
 from shoal.views.model import OUTSIDE, Value, Views, contradiction
@@ -47,6 +48,7 @@ class Posterior:
         )
 
 
+@typed
 def worlds(views: Views, most: int = 100_000) -> list[Table]:
     """All tables that could have shown the views, one by one; TooLargeError beyond so many. All people must be in some view.
 
@@ -93,6 +95,7 @@ def _filled(
                 left[k][value] += 1
 
 
+@typed
 def posterior(
     procedure: Callable[[Table], Put | Mapping[Put, Fraction]], tables: Sequence[Table]
 ) -> dict[Put, Posterior]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from shoal.arguments import typed
 from shoal.errors import InfeasibleError, InputError, ParameterError, listed, plural
 from shoal.kinds import Key
 from shoal.privacy.exact import Exact, fraction
@@ -49,6 +50,11 @@ class View:
     """The bags of several groups of these people, where it is not public who is in which, or who was left out."""
 
     def __post_init__(self) -> None:
+        for part in (self.people, self.bag):
+            if not isinstance(part, Iterable) or hasattr(part, "columns"):
+                raise ParameterError(
+                    "a view has a list of people, by their places, and a list or dict of their values"
+                )
         people = list(self.people)
         object.__setattr__(self, "people", frozenset(people))
         if len(self.members) < len(people):
@@ -97,6 +103,7 @@ class View:
         return sum(self.shown.values())
 
 
+@typed
 @dataclass(frozen=True)
 class Views:
     """A register, the views that were shown of its people, and how sure nobody may become of anybody's value.

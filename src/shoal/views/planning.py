@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
+from shoal.arguments import typed
 from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError, plural
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.views.candidates import Candidate, fits, fresh
@@ -131,6 +132,7 @@ class Plan:
         return tuple(one.view(table) for one in self.candidates)
 
 
+@typed
 def plan(
     views: Views,
     candidates: Iterable[Candidate],

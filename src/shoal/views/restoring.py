@@ -14,6 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from shoal import charts
+from shoal.arguments import typed
 from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
 from shoal.judgement import NOTICE
 from shoal.privacy.exact import Exact, fraction, whole
@@ -22,6 +23,7 @@ from shoal.views.checking import Checked, Exposed, check
 from shoal.views.model import Value, View, Views
 from shoal.views.planning import Plan, plan
 from shoal.views.regions import Guesses, Obstacle, Region, Standing, above, obstacle, regions
+from shoal.zones import owner_only
 
 if TYPE_CHECKING:
     import altair
@@ -46,6 +48,7 @@ WORK = 2_000
 _LABEL = 360  # pixels of a label in a chart, of which longer ones are cut
 
 
+@owner_only
 @dataclass(frozen=True)
 class Unrestored:
     """Somebody who stays exposed, and why.
@@ -59,6 +62,7 @@ class Unrestored:
     proven: Proven
 
 
+@owner_only
 @dataclass(frozen=True)
 class Row:
     """Somebody's value that was more probable than its limit before, or is after."""
@@ -70,6 +74,7 @@ class Row:
     after: Fraction
 
 
+@owner_only
 @dataclass(frozen=True, eq=False)
 class Restored:
     """What was found: the views in addition, and how everybody stands before and after. For the owner only."""
@@ -107,6 +112,7 @@ class Restored:
         charts.save(self.chart(), path)
 
 
+@typed
 def restore(
     views: Views,
     table: Sequence[Value],

@@ -20,6 +20,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.audit import expressions
 from shoal.errors import ColumnError, FileError, InputError, ShoalError, listed, plural
 from shoal.hierarchy import read as read_hierarchy
@@ -41,6 +42,7 @@ def is_view(method: str, promise: Mapping[str, Any]) -> bool:
     return method in TRUTHFUL and not promise.get("fakes") and not promise.get("unit")
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Register:
     """What everybody knows: who there is, and their public columns.
@@ -514,6 +516,7 @@ _TEXTS = ("types", "hierarchies", "columns")
 _SAID = {str: "a text", bool: "true or false", list: "a list", dict: "a table { … }"}
 
 
+@typed
 def load(path: str | PathLike[str]) -> Views:
     """The views of a TOML file (docs: several releases together); InputError says what does not belong there."""
     return opened(path)[0]

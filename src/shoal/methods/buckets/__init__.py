@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts.counts import group
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
@@ -41,6 +42,7 @@ _SELDOM = Fraction(1, 2)
 """Odds below which an owner is told that fakes hide a value less than others."""
 
 
+@typed
 @dataclass(frozen=True)
 class Buckets:
     """Two tables, people with bucket numbers and buckets with values, that keep a separate limit for every sensitive value.

@@ -16,13 +16,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Lattice
 from shoal.counts.counts import group, ranks
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Kind
-from shoal.methods import Progress, Schema, conjunction, people_of, silent, syntactic
+from shoal.methods import Progress, Schema, conjunction, people_of, short_names, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, by_curve, by_splits, in_order
 from shoal.methods.coincident.schemes import (
@@ -36,13 +37,10 @@ from shoal.methods.coincident.schemes import (
 from shoal.privacy.exact import whole
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
-from shoal.release import Certificate, Release, certify, released
+from shoal.release import GROUP, Certificate, Release, certify, released
 from shoal.tables import Role, Table
 
 __all__ = ["GROUP", "Coincident", "fewest", "satisfied"]
-
-GROUP = "group"
-"""The column that says who is in one group, as groups may look alike."""
 
 _OWN = "\0group"  # no column of a table is called so
 
@@ -56,6 +54,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
+@typed
 @dataclass(frozen=True)
 class Coincident:
     """Groups that satisfy models of the sensitive values, also against someone who knows the algorithm.
@@ -140,7 +139,7 @@ class Coincident:
         for name in schema.having(Role.QUASI):
             schema.public(name)
         schema.require_declared()  # else the type of a column could tell of a record that is left out
-        return Coincidence(tuple(str(model) for model in self.models), self.unit)
+        return Coincidence(short_names(self.models), self.unit)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None

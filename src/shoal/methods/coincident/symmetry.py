@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError, plural
 
 __all__ = ["Partition", "Verdict", "coincident"]
@@ -52,6 +53,7 @@ class Verdict:
         )
 
 
+@typed
 def coincident(sequence: Sequence[Partition]) -> Verdict:
     """Whether releasing the first safe grouping of a sequence tells no more of anyone than the released group shows.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
 from shoal.errors import ParameterError, listed, plural
 from shoal.kinds import Key, Kind
@@ -32,6 +33,7 @@ Names = tuple[tuple[str, ...], ...]
 """A schema: groups of columns, or of items, by their names."""
 
 
+@typed_but("schema", "public")
 @dataclass(frozen=True)
 class Columns:
     """Groups of columns, each released by noisy counts, that together keep (ε, δ)-differential privacy, standard definition.
@@ -249,6 +251,12 @@ class Columns:
 
     # The release
 
+    def crowd(self, schema: Schema) -> int:
+        """How many records must share what a group shows of them for it to be more likely than not to be released."""
+        names = self._vocabulary(schema)
+        groups = sum(self._clusterings(names)) if self.schema is None else len(self.schema)
+        return self._parameters(groups).half
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -300,6 +308,7 @@ class Columns:
             "records": form.records,
             "projections": given,
             "released": released,
+            "crowd": self.crowd(schema),
         }
         if form.records and (concern := delta_concern(self.delta, form.records)):
             facts["concern"] = concern  # by the number of records, so for the owner alone
@@ -341,6 +350,7 @@ class Columns:
         return clustered(bought, self._clusterings(names))
 
 
+@typed
 def schema_of(
     table: Table,
     groups: int | Sequence[int],
@@ -399,7 +409,7 @@ def _names(given: Iterable[object], option: str) -> tuple[str, ...]:
 
 
 def _groups(schema: Iterable[Iterable[object]]) -> Names:
-    given = tuple(schema)
+    given = tuple(schema) if isinstance(schema, Iterable) else ()
     if any(isinstance(one, str) or not isinstance(one, Iterable) for one in (schema, *given)):
         raise ParameterError(
             "`schema` is a list of groups, each a list of names, such as [['age', 'sex'], ['ward']]"

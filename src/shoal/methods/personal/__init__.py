@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.counts.counts import group
@@ -39,6 +40,7 @@ KNOWN = 20_000
 """Nodes of a lattice up to which a heuristic also says what the lowest risk would have been."""
 
 
+@typed
 @dataclass(frozen=True)
 class Wish:
     """What people who chose this want: the share of utility to keep, how sensitive columns are to them; None: as all others."""
@@ -51,6 +53,7 @@ class Wish:
             object.__setattr__(self, "utility", fraction(self.utility, "utility", 0, 1))
 
 
+@typed_but("weights", "importance", "wishes")
 @dataclass(frozen=True)
 class Personal:
     """Each record's own generalisation: the lowest risk among those that keep a share `utility` of the record's worth.

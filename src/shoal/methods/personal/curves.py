@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal import charts, memory
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Lattice, Node
 from shoal.errors import ParameterError, TooLargeError
@@ -30,6 +31,7 @@ from shoal.methods.personal.exact import LARGEST, lowest
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.models import KAnonymity
 from shoal.tables import Table
+from shoal.zones import owner_only
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,6 +80,7 @@ class _Told:
         charts.save(self.chart(), path)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Point:
     """A table at a floor: the mean and the highest risk of its records, and the mean share of utility they keep."""
@@ -88,6 +91,7 @@ class Point:
     utility: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Curve(_Told):
     """Risk against utility for a table.
@@ -125,6 +129,7 @@ class Curve(_Told):
         return _titled(alt, "Risk against utility", layers)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Step:
     """One way to show a record: the share of utility it keeps, its risk, how many people it fits, and what is shown."""
@@ -136,6 +141,7 @@ class Step:
     shown: dict[str, str] = field(repr=False)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Staircase(_Told):
     """Risk against utility for one person: every way to show the record that no other beats in one without losing in the other.
@@ -192,6 +198,7 @@ class Staircase(_Told):
         return _titled(alt, "Risk against utility for one person", layers)
 
 
+@owner_only
 @dataclass(frozen=True)
 class Against:
     """k-anonymous tables, their mean utility and mean risk, and the mean risks of personal generalisation with that as floor.
@@ -208,6 +215,7 @@ class Against:
     genetic: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Comparison(_Told):
     """Personal generalisation beside k-anonymity at equal utility."""
@@ -257,6 +265,7 @@ class Comparison(_Told):
         )
 
 
+@typed
 def tradeoff(
     table: Table,
     method: Personal,
@@ -307,6 +316,7 @@ def tradeoff(
     )
 
 
+@typed
 def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
     """What utility costs the person of one row of a table (the first is 0), exactly.
 
@@ -388,6 +398,7 @@ def tradeoff_of(table: Table, method: Personal, row: int) -> Staircase:
     return Staircase(tuple(map(step, order[risk[order] < before][::-1].tolist())), step(0), share)
 
 
+@typed
 def compared(
     table: Table,
     method: Personal,

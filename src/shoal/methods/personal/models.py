@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import typed_but
 from shoal.errors import ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.privacy.exact import Exact, fraction
@@ -84,6 +85,7 @@ class Sum:
         )
 
 
+@typed_but("importance")
 @dataclass(frozen=True)
 class Worth:
     """What generalised values are worth: by how many leaves each could stand for, the logarithm of that, or its depth.
@@ -183,6 +185,7 @@ def _primes(number: int) -> list[int]:
     return [*found, number] if number > 1 else found
 
 
+@typed_but("weights")
 @dataclass(frozen=True)
 class Risk:
     """How sensitive what is shown of a record is.

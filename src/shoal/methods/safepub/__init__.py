@@ -8,10 +8,12 @@ that this keeps (ε, δ): docs/proofs/safepub.md.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Node
 from shoal.counts.counts import group
@@ -33,7 +35,7 @@ from shoal.privacy.calculus import (
 from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.exact import Exact, fraction, printed, whole
 from shoal.privacy.promises import DifferentialPrivacy
-from shoal.release import Release, certify, lay_out
+from shoal.release import Release, certify, grouping, lay_out
 from shoal.tables import Role, Table
 
 __all__ = ["SafePub"]
@@ -42,6 +44,7 @@ SMALLEST = Fraction(1, 10**6)
 """The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
 
 
+@typed
 @dataclass(frozen=True)
 class SafePub:
     """Sampling, generalisation and suppression that keep (ε, δ)-differential privacy.
@@ -128,6 +131,11 @@ class SafePub:
         schema.require_declared()
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
 
+    def crowd(self, schema: Schema) -> int:
+        """About how many records must share a row for it to be more likely than not to be released: k/β, rounded up."""
+        parameters, _ = self._parameters(self._space(schema))
+        return ceil(parameters.k / parameters.beta)
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -175,7 +183,8 @@ class SafePub:
         facts: dict[str, Any] = {
             "records": table.rows,
             "kept": rows.total,
-            "groups": len(rows.count),
+            "groups": rows.over(grouping(table)).distinct,
+            "crowd": self.crowd(schema),
         }
         if table.rows and (concern := delta_concern(self.delta, table.rows)):
             facts["concern"] = concern  # by the number of records, so for the owner alone

@@ -1,0 +1,286 @@
+"""What public functions and classes take, checked by their annotations. Uses `errors`; every room may use it.
+
+`typed` refuses an argument of the wrong type before anything is done with it, in one way everywhere. It looks at types
+only: ranges, and which names are known, are checked where they matter. A message names the type of what was given and
+never shows it, for it may be somebody's data; only a text where a list of names belongs is shown.
+"""
+
+import inspect
+import os
+import types
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache, wraps
+from numbers import Real
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from shoal.errors import ColumnError, ParameterError, ShoalError, listed
+
+__all__ = ["described", "missing_of", "typed", "typed_but", "typed_fields"]
+
+Thing = TypeVar("Thing")
+Made = TypeVar("Made")
+
+_LISTS = (Iterable, Sequence, Collection, tuple, list)
+_UNIONS = (Union, types.UnionType)
+_SHOWN = str | float | None  # what may be meant for a number, and is nobody's data
+
+_TABLE = "Table"
+_HINTS = {
+    _TABLE: "make one with shoal.table(…, quasi=[…], …), or shoal.read",
+    "Release": "a method makes one, and shoal.Release.read reads one",
+    "Hierarchy": "the builders of shoal.hierarchy make one, and shoal.hierarchy.read reads one",
+    "Chance": "leave it out, unless this is a test",
+    "Limits": "make it with shoal.Limits.each, .classes or .formula",
+    "Model": "docs/models.md has what a model of your own needs",
+    "Loss": "docs/measures.md has what a loss of your own needs",
+}
+"""How to get what is wanted, where that is not obvious."""
+
+
+def typed(thing: Thing) -> Thing:
+    """A function, or a class with its public methods, that refuses arguments of the wrong type with a ParameterError.
+
+    >>> @typed
+    ... def repeated(text: str, times: int = 2) -> str:
+    ...     return text * times
+    >>> repeated("ab")
+    'abab'
+    >>> repeated("ab", "3")
+    Traceback (most recent call last):
+    shoal.errors.ParameterError: times='3' is no whole number; it takes a whole number
+    """
+    return typed_but()(thing)
+
+
+def typed_but(*own: str) -> Callable[[Thing], Thing]:
+    """As `typed`, but for some arguments, which the function or class looks at itself and says more about."""
+
+    def decorate(thing: Thing) -> Thing:
+        if not isinstance(thing, type):
+            return _checked(thing, own)  # type: ignore[no-any-return]
+        _check_members(thing, own)
+        return thing
+
+    return decorate
+
+
+def _check_members(thing: type, own: tuple[str, ...]) -> None:
+    thing.__init__ = _checked(thing.__init__, own)  # type: ignore[misc]
+    for name, member in list(vars(thing).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, classmethod | staticmethod):
+            setattr(thing, name, type(member)(_checked(member.__func__)))
+        elif inspect.isfunction(member):
+            setattr(thing, name, _checked(member))
+
+
+def typed_fields(thing: type[Made]) -> type[Made]:
+    """A class that refuses fields of the wrong type; its methods take what is given."""
+    thing.__init__ = _checked(thing.__init__)  # type: ignore[method-assign]
+    return thing
+
+
+def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
+    parameters = inspect.signature(function).parameters
+    names = [name for name, one in parameters.items() if one.kind < one.VAR_POSITIONAL]
+    several = next((name for name, one in parameters.items() if one.kind is one.VAR_POSITIONAL), "")
+    annotations = {
+        name: one.annotation
+        for name, one in parameters.items()
+        if name not in own and one.annotation is not one.empty and one.kind is not one.VAR_KEYWORD
+    }
+
+    @cache
+    def hints() -> dict[str, Any]:
+        return {name: _hint(given, function.__globals__) for name, given in annotations.items()}
+
+    def check(given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        more = [several] * (len(given) - len(names))
+        for name, value in (*zip((*names, *more), given, strict=False), *named.items()):
+            hint = hints().get(name, Any)
+            if not _fits(value, hint):
+                raise _wrong(name, value, hint)
+
+    def call(*given: Any, **named: Any) -> Any:
+        check(given, named)
+        return function(*given, **named)
+
+    # With the globals of its module, by which doctest knows what belongs to one.
+    same = types.FunctionType(
+        call.__code__, function.__globals__, function.__name__, None, call.__closure__
+    )
+    return wraps(function)(same)
+
+
+def _hint(annotation: Any, names: dict[str, Any]) -> Any:
+    """An annotation that is a text as the type it means; any type where only a type checker knows that one."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, names)
+    except NameError:
+        return Any
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value may be of a type. What is in it is looked at only where names are wanted."""
+    if hint in (Any, object):
+        return True
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in _UNIONS:
+        # `fraction` reads whatever prints as a number, and says itself what does not.
+        return Fraction in inner or any(_fits(value, one) for one in inner)
+    if origin is Literal:
+        return any(type(value) is type(one) for one in inner)
+    if origin in _LISTS and isinstance(value, str) and inner[:1] == (Hashable,):
+        return True  # where anything may be an element, letters may
+    if origin in _LISTS:
+        return _is_list(value, origin) and _misfit(value, inner) is None
+    if origin in (Mapping, dict):
+        return isinstance(value, Mapping) and _misfit(value.values(), inner[1:]) is None
+    if hint is None or hint is types.NoneType:
+        return value is None
+    if hint is int:
+        return hasattr(type(value), "__index__")
+    if hint is float:
+        return isinstance(value, Real)
+    if hint is bool:
+        return type(value).__name__ in ("bool", "bool_")  # Python's, and numpy's
+    if origin is Callable:
+        return callable(value)
+    wanted = origin or hint
+    if not isinstance(wanted, type):
+        return True
+    if getattr(wanted, "_is_protocol", False):
+        return not missing_of(value, wanted)
+    return isinstance(value, wanted)
+
+
+def _is_list(value: Any, origin: Any) -> bool:
+    """Whether a value holds others, in an order where one is wanted: not a text, which would be taken letter by letter."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        return False
+    if hasattr(value, "columns"):  # a dataframe, whose columns nobody means
+        return False
+    if origin in (Iterable, Collection):
+        return True
+    return hasattr(type(value), "__getitem__") and not isinstance(value, Mapping)
+
+
+def _misfit(value: Iterable[Any], inner: tuple[Any, ...]) -> str | None:
+    """What does not belong among names, numbers or lists, if anything; not where looking would use them up."""
+    hint = inner[0] if inner and (len(inner) == 1 or inner[1:] == (...,)) else Any
+    if isinstance(value, Iterator) or not (hint in (str, int) or get_origin(hint) in _LISTS):
+        return None
+    return next((described(one) for one in value if not _fits(one, hint)), None)
+
+
+def missing_of(value: Any, protocol: Any) -> list[str]:
+    """What a value lacks of a protocol; a class in place of an instance lacks all of it."""
+    members = [name for name in _members(protocol) if not name.startswith("_")]
+    if isinstance(value, type):
+        return members
+    return [name for name in members if not hasattr(value, name)]
+
+
+@cache
+def _members(protocol: Any) -> list[str]:
+    kinds = [kind for kind in protocol.__mro__ if getattr(kind, "_is_protocol", False)]
+    return sorted({name for kind in kinds for name in (*vars(kind), *kind.__annotations__)})
+
+
+def _wrong(name: str, value: Any, hint: Any) -> ShoalError:
+    """What to say of an argument that does not fit: its name, what it is, what it should be."""
+    choices = _choices(hint)
+    if isinstance(value, str) and choices and all(get_origin(one) in _LISTS for one in choices):
+        return ParameterError(f"{name}={value!r} is a text; give a list, as in {name}=[{value!r}]")
+    takes = " or ".join(dict.fromkeys(map(_words, choices)))
+    if int in choices and isinstance(value, _SHOWN):
+        return ParameterError(f"{name}={value!r} is no whole number; it takes {takes}")
+    if _TABLE in map(_name, choices) and hasattr(value, "columns"):
+        return ColumnError(f"`{name}` is {described(value)}; it takes a Table: {_HINTS[_TABLE]}")
+    named = [one for one in map(_name, choices) if one in _HINTS]
+    return ParameterError(
+        f"`{name}` is {_told(value, choices)}; it takes {takes}"
+        + "".join(f" ({_HINTS[one]})" for one in named)
+    )
+
+
+def _choices(hint: Any) -> list[Any]:
+    """The types that an argument may have, but for None, which the default says."""
+    every = get_args(hint) if get_origin(hint) in _UNIONS else (hint,)
+    return [one for one in every if one is not types.NoneType]
+
+
+def _told(value: Any, choices: Sequence[Any]) -> str:
+    """What an argument is, by its type; and what it lacks, or has in it, where it is near to what is wanted."""
+    for hint in choices:
+        origin, inner = get_origin(hint), get_args(hint)
+        if getattr(hint, "_is_protocol", False):
+            return f"{described(value)}, which has no {listed(missing_of(value, hint))}"
+        if origin in _LISTS and _is_list(value, origin):
+            return f"{described(value)} with {_misfit(value, inner)} in it"
+        if origin in (Mapping, dict) and isinstance(value, Mapping):
+            return f"{described(value)} with {_misfit(value.values(), inner[1:])} in it"
+    return described(value)
+
+
+def _name(hint: Any) -> str:
+    return str(getattr(hint, "__name__", hint))
+
+
+def described(value: Any) -> str:
+    """The type of a value with its article; a class is named as one."""
+    if value is None:
+        return "None"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _words(hint: Any) -> str:
+    """A type as people say it."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in _UNIONS:
+        return " or ".join(dict.fromkeys(map(_words, _choices(hint))))
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if origin in _LISTS:
+        return f"a list of {_several(inner[0])}"
+    if origin in (Mapping, dict):
+        return f"a dict from {_several(inner[0])} to {_several(inner[1])}"
+    if origin is Callable:
+        return "a function"
+    if origin is os.PathLike:
+        return "a path"
+    name = _name(hint)
+    return _PLAIN.get(hint) or f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+_PLAIN: dict[Any, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    Fraction: "a number",
+    bool: "True or False",
+    object: "anything",
+    Any: "anything",
+}
+
+
+def _several(hint: Any) -> str:
+    """What is in a list, as people say it."""
+    many = {str: "texts", int: "whole numbers", object: "values", Any: "values"}
+    if hint in many:
+        return many[hint]
+    if get_origin(hint) in _UNIONS:
+        choices = _choices(hint)
+        if Fraction in choices:
+            return "numbers"
+        return " or ".join(dict.fromkeys(map(_several, choices)))
+    if get_origin(hint) in _LISTS:
+        return f"lists of {_several(get_args(hint)[0])}"
+    return f"{getattr(hint, '__name__', 'value')}s"

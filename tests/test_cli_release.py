@@ -1,0 +1,145 @@
+"""What `shoal release` and `shoal recipe check` say beforehand, and of a release that is empty or not the first."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import shoal
+from shoal.cli.app import app
+from shoal.methods import Schema, beforehand, crowd_of
+
+loose: Any = shoal  # which takes more than a type checker allows
+
+
+def recipe(folder: Path, rows: int, method: str, more: str = "") -> Path:
+    lines = [f"{20 + i % 4},{'fm'[i % 2]}" for i in range(rows)]
+    (folder / "people.csv").write_text("\n".join(["age,sex", *lines, ""]))
+    path = folder / "people.toml"
+    path.write_text(
+        f"""
+[source]
+path = "people.csv"
+types = {{ age = "integer", sex = "text" }}
+[roles]
+age = "quasi"
+sex = "quasi"
+[hierarchies]
+age = {{ build = "intervals", low = 20, high = 29, widths = [5] }}
+sex = {{ build = "suppress", values = ["f", "m"] }}
+[method]
+{method}
+{more}
+"""
+    )
+    return path
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+SAFEPUB = 'name = "safepub"\nepsilon = 1\ndelta = 1e-6'
+METHODS = {
+    "safepub": SAFEPUB,
+    "noisy-counts": 'name = "noisy-counts"\nepsilon = 1\ndelta = 1e-6',
+    "kdgs": 'name = "kdgs"\nk = 100',
+    "columns": 'name = "columns"\nepsilon = 1\ndelta = 1e-6\nschema = [["age"], ["sex"]]',
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_too_few_rows_for_a_release_are_told_beforehand_and_an_empty_release_afterwards(
+    name: str, tmp_path: Path
+) -> None:
+    rows = {"columns": 9, "noisy-counts": 30}.get(name, 79)
+    path = recipe(tmp_path, rows, METHODS[name])
+    checked = run("recipe", "check", path)
+    assert checked.exit_code == 0
+    assert "needs" in checked.stdout
+    assert "expect an empty release" in checked.stderr
+    made = run("release", path, "--out", tmp_path / "out")
+    assert made.exit_code == 0  # it is a release, and its promise holds
+    assert made.stderr.index("expect an empty release") < made.stderr.index("wrote ")
+    assert "warning: nothing was released" in made.stderr
+    assert "expect an empty release" not in (tmp_path / "out" / "certificate.json").read_text()
+
+
+def test_enough_rows_are_not_remarked_on(tmp_path: Path) -> None:
+    path = recipe(tmp_path, 4000, SAFEPUB)
+    assert not run("recipe", "check", path).stderr
+    made = run("release", path, "--out", tmp_path / "out")
+    assert "warning" not in made.stderr
+
+
+def test_as_many_records_as_are_asked_for_are_released_more_likely_than_not() -> None:
+    schema = Schema.of(shoal.demo.table(10))
+    for method in (loose.SafePub(1, "1e-6"), loose.SafePub("ln(3)", "1e-4", "standard")):
+        parameters, _ = method._parameters(method._space(schema))
+        crowd = crowd_of(method, schema)
+        assert crowd is not None
+
+        def chance(n: int, beta: float = float(parameters.beta), k: int = parameters.k) -> float:
+            from scipy.stats import binom
+
+            return float(binom.sf(k - 1, n, beta))
+
+        assert chance(crowd) >= 0.5 > chance(crowd - 3)
+    counts = shoal.NoisyCounts(1, "1e-6")
+    assert crowd_of(counts, schema) == 37
+    assert crowd_of(shoal.NoisyCounts(1, 0), schema) is None
+    assert crowd_of(loose.Optimal(["2-anonymity"]), schema) is None
+
+
+def test_a_delta_that_promises_nothing_is_told_before_anything_is_written_or_reserved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = recipe(tmp_path, 2000, 'name = "safepub"\nepsilon = 1\ndelta = 1e-3')
+    assert "not below 1/2,000" in run("recipe", "check", path).stderr
+    ledger = shoal.Ledger.create(tmp_path / "ledger.db", epsilon=9, delta="1e-2")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shoal.Ledger, "release", refuse)
+        stopped = run("release", path, "--out", tmp_path / "out", "--ledger", ledger.path)
+    assert "not below 1/2,000" in stopped.stderr
+    assert not (tmp_path / "out").exists()
+    made = run("release", path, "--out", tmp_path / "out", "--ledger", ledger.path)
+    assert made.stderr.count("not below 1/2,000") == 1
+    assert beforehand(loose.SafePub(1, "1e-3"), shoal.demo.table(2000))
+
+
+def test_a_release_without_a_ledger_says_that_promises_add_up_and_names_earlier_ones(
+    tmp_path: Path,
+) -> None:
+    path = recipe(tmp_path, 4000, SAFEPUB)
+    first = run("release", path, "--out", tmp_path / "first")
+    assert "note: no ledger" in first.stderr
+    assert "earlier release" not in first.stderr
+    second = run("release", path, "--out", tmp_path / "second")
+    assert "first has an earlier release of the same columns" in second.stderr
+    again = run("release", path, "--out", tmp_path / "second", "--force")
+    assert "second has an earlier release of the same columns" in again.stderr
+    shoal.Ledger.create(tmp_path / "ledger.db", epsilon=9, delta="1e-2")
+    kept = run("release", path, "--out", tmp_path / "third", "--ledger", tmp_path / "ledger.db")
+    assert "note: no ledger" not in kept.stderr
+    entered = [entry.facts for entry in shoal.Ledger(tmp_path / "ledger.db").entries()]
+    marks = [facts["fingerprint"] for facts in entered if "fingerprint" in facts]
+    assert marks
+    for file in (tmp_path / "first" / "certificate.json", tmp_path / "third" / "certificate.json"):
+        assert not [mark for mark in marks if mark in file.read_text()]
+
+
+def test_other_releases_and_broken_certificates_beside_it_are_passed_over(tmp_path: Path) -> None:
+    path = recipe(tmp_path, 4000, SAFEPUB)
+    for folder, text in (("a", "{"), ("b", "{}"), ("c", "\udcff")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "certificate.json").write_bytes(
+            text.encode("utf-8", "surrogateescape")
+        )
+    made = run("release", path, "--out", tmp_path / "out")
+    assert made.exit_code == 0
+    assert "earlier release" not in made.stderr
