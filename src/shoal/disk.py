@@ -157,7 +157,9 @@ def refuse_inputs_in(folder: Place, inputs: Iterable[Place] = ()) -> None:
     """FileError if one of some files, or of those that were read, lies in a folder that is to be written."""
     target = _at(folder)
     for one in (*inputs, *(_read.get() or ())):
-        for way in {_at(one), Path(os.path.realpath(one))}:
+        if "\0" in os.fspath(one):  # which is no file, and whoever reads it will say so
+            continue
+        for way in (_at(one), Path(os.path.realpath(one))):
             if any(_same_folder(target, above) for above in way.parents):
                 raise FileError(
                     f"{os.fspath(one)} lies in {os.fspath(folder)} and would be published along; "
@@ -168,9 +170,12 @@ def refuse_inputs_in(folder: Place, inputs: Iterable[Place] = ()) -> None:
 def _at(path: Place) -> Path:
     """A path whose folder has no links; its last part may be one."""
     given = Path(path)
-    if given.name in ("", ".."):
-        return Path(os.path.realpath(given))
-    return Path(os.path.realpath(given.parent), given.name)
+    try:
+        if given.name in ("", ".."):
+            return Path(os.path.realpath(given))
+        return Path(os.path.realpath(given.parent), given.name)
+    except ValueError:
+        raise FileError(f"{os.fspath(path)!r} cannot be the name of a file") from None
 
 
 def _alike(name: str) -> str:

@@ -321,7 +321,10 @@ def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()
     """
     folder = Path(directory)
     refuse_inputs_in(folder, inputs)
-    found = earlier_files(folder)
+    try:
+        found = earlier_files(folder)
+    except OSError as error:  # such as a name that is too long
+        raise FileError(f"cannot write {folder}: {error.strerror}; give another folder") from None
     way = [folder.absolute(), *folder.absolute().parents]
     above = next(path for path in way[1:] if os.path.lexists(path))
     for needed in (above, *way[:1]) if os.path.lexists(folder) else (above,):
