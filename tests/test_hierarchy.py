@@ -356,3 +356,14 @@ def test_the_hierarchies_people_have_can_be_read(shared_data: Path) -> None:
         "20-39",
         "*",
     ]
+
+
+def test_hierarchies_in_mixed_encodings_or_with_nul_characters_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tree.csv"
+    path.write_bytes("Köln;*\n".encode("cp1252") + "Łódź;*\n".encode())
+    with pytest.raises(FileError, match="mixes encodings: line 2 has UTF-8"):
+        read(path)
+    path.write_bytes(b"K\0ln;*\nJena;*\n")
+    for encoding in (None, "utf-8"):
+        with pytest.raises(FileError, match="is not text in"):
+            read(path, encoding=encoding)

@@ -73,11 +73,15 @@ def started(folder: Path, before: str) -> Files:
     return seen(folder)
 
 
-def traced(step: Callable[[], None]) -> None:
-    """Write a release, and do something before every line of Shoal that does so."""
+PLACING = ("write", "placing", "_take_place", "_remove")  # where a release comes to be
+
+
+def traced(step: Callable[[], None], names: tuple[str, ...] = ()) -> None:
+    """Write a release, and do something before every line of Shoal that does so, or of some functions."""
 
     def trace(frame: Any, event: str, argument: object) -> Any:
-        if frame.f_code.co_filename not in TRACED:
+        code = frame.f_code
+        if code.co_filename not in TRACED or (names and code.co_name not in names):
             return None
         if event == "line":
             step()
@@ -153,10 +157,17 @@ def test_a_twin_that_writes_into_the_folder_is_caught(
 
 
 @pytest.mark.usefixtures("plain")
-@SYSTEMS
-@BEFORE
+@pytest.mark.parametrize("names", [PLACING, pytest.param((), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("before", "exchange"),
+    [("absent", True), ("empty", True), ("earlier", True), ("earlier", False)],
+)
 def test_a_writer_that_is_killed_leaves_all_or_nothing(
-    out: Path, monkeypatch: pytest.MonkeyPatch, before: str, exchange: bool
+    out: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    before: str,
+    exchange: bool,
+    names: tuple[str, ...],
 ) -> None:
     if not exchange:
         monkeypatch.setattr(disk, "_exchange", no_exchange)
@@ -167,27 +178,26 @@ def test_a_writer_that_is_killed_leaves_all_or_nothing(
         nonlocal steps
         steps += 1
 
-    traced(count)
+    traced(count, names)
     whole = seen(out)
     assert whole
     fates = []
-    for last in range(0, steps, 3 if exchange else 7):
+    for last in range(0, steps, 3 if names else 1):
         _emptied(out)
         if before == "empty":
             out.mkdir()
         elif before == "earlier":
             OLD.write(out)
-        left = _killed(last)
+        left = _killed(last, names)
         assert os.WIFSIGNALED(left)
         found = seen(out)
         assert found in (earlier, whole) or (found is None and not exchange)
         fates.append(found == whole)
-        if found:
-            assert Release.read(out).table.height == 4
         NEW.write(out)  # and whatever is left is removed by the next one
         assert not hidden(out.parent), hidden(out.parent)
     assert not fates[0]
     assert fates[-1]
+    assert Release.read(out).table.height == 4
 
 
 def _emptied(folder: Path) -> None:
@@ -196,7 +206,7 @@ def _emptied(folder: Path) -> None:
     folder.rmdir()
 
 
-def _killed(last: int) -> int:
+def _killed(last: int, names: tuple[str, ...]) -> int:
     """How a fork ended that writes a release and is killed before a line."""
     child = os.fork()
     if not child:
@@ -209,7 +219,7 @@ def _killed(last: int) -> int:
             left -= 1
 
         try:
-            traced(countdown)
+            traced(countdown, names)
         finally:
             os._exit(0)
     return os.waitpid(child, 0)[1]

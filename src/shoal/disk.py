@@ -32,6 +32,7 @@ __all__ = [
     "known",
     "misread",
     "mixed",
+    "place_of",
     "placing",
     "reading",
     "refuse_inputs_in",
@@ -191,7 +192,7 @@ def _same_folder(one: Path, other: Path) -> bool:
         return False
 
 
-def _file_at(path: Place) -> Path:
+def place_of(path: Place) -> Path:
     """Where a file is written; FileError if that is a link, a folder or a device, or what was read."""
     target, said = _at(path), os.fspath(path)
     if target.is_symlink():
@@ -221,7 +222,7 @@ def together(*paths: Place) -> Iterator[list[IO[bytes]]]:
 
     Where they replace earlier ones, a process that is killed meanwhile leaves some of either set, never of both.
     """
-    targets = [_file_at(path) for path in paths]
+    targets = [place_of(path) for path in paths]
     parts = [_part(target) for target in targets]
     placed: list[Path] = []
     try:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.disk import encodings, known, mixed, reading, replacing
+from shoal.disk import encodings, known, mixed, place_of, reading, replacing
 from shoal.errors import FileError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.check import Problems, problems
 from shoal.hierarchy.tree import Hierarchy, rooted
@@ -176,6 +176,7 @@ def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str 
         raise FileError(
             "the hierarchy has a text that is not valid Unicode; correct it before writing"
         ) from None
+    place_of(path)  # so that no note is written beside what cannot be
     if hierarchy.derived:  # before the file itself: the mark must never be the part that is lost
         with replacing(note) as beside:
             beside.write(NOTE.format(Path(path).name).encode())
