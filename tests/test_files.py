@@ -207,7 +207,7 @@ def test_json_and_xml_are_refused_without_showing_a_cell(
     path = save(content, encoding=encoding)
     for options in ({}, {"columns": ["age"]}, {"quasi": ["age"]}, {"separator": ","}):
         with pytest.raises(FileError, match="is JSON or XML; save the table as CSV") as caught:
-            shoal.read(path, **options)  # type: ignore[arg-type]
+            shoal.read(path, **options)
         assert "Zanzibar" not in str(caught.value)
 
 
@@ -232,7 +232,7 @@ def test_the_only_line_of_a_file_is_not_shown_for_it_may_be_a_record(
     path = save(content)
     for options in ({"columns": ["age"]}, {"quasi": ["age"]}, {"types": {"age": "integer"}}):
         with pytest.raises((FileError, ColumnError)) as caught:
-            shoal.read(path, **options)  # type: ignore[arg-type]
+            shoal.read(path, **options)
         assert "Zanzibar" not in str(caught.value)
 
 

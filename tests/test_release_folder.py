@@ -32,7 +32,7 @@ def made(ill: str = "flu") -> Release:
     table = shoal.table(
         frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": suppress(["f", "m"])}
     )
-    return shoal.Optimal([shoal.KAnonymity(2)]).release(table, Seeded(1))
+    return shoal.Optimal((shoal.KAnonymity(2),)).release(table, Seeded(1))
 
 
 OLD, NEW = made("flu"), replace(made("cold"), further={"more": pl.DataFrame({"a": [1]})})
@@ -251,7 +251,8 @@ def test_a_release_that_is_replaced_while_it_is_read_is_not_mixed(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     OLD.write(out)
-    read, often = files.read, []
+    read = files.read
+    often: list[Any] = []
 
     def slowly(*given: Any, **options: Any) -> Any:
         found = read(*given, **options)

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from math import isfinite
+from mmap import mmap
 from pathlib import Path
 from typing import IO
 
@@ -85,7 +86,7 @@ def encodings(head: bytes) -> list[str]:
     return ["utf-8", "cp1252", "latin-1"] if head.isascii() else ["utf-8"]
 
 
-def mixed(content: bytes | memoryview) -> int | None:
+def mixed(content: bytes | mmap) -> int | None:
     """Where a text that is not UTF-8 has a character in UTF-8 all the same, None if it has none.
 
     Such a text was put together from files in several encodings: read in one of them, a part of it would be wrong.

@@ -176,6 +176,8 @@ def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str 
         raise FileError(
             "the hierarchy has a text that is not valid Unicode; correct it before writing"
         ) from None
+    if "\0" in content:
+        raise FileError("the hierarchy has a text with a NUL character; correct it before writing")
     place_of(path)  # so that no note is written beside what cannot be
     if hierarchy.derived:  # before the file itself: the mark must never be the part that is lost
         with replacing(note) as beside:
