@@ -217,12 +217,25 @@ def test_the_demo_writes_over_nothing_without_being_told(
     assert not Path("elsewhere").exists()
     assert "hospital.toml is there already" in refused.stderr
     Path("shoal-demo/release/release.parquet").touch()
+    assert "'release.parquet', which belongs to no release" in run("--force").stderr
+    Path("shoal-demo/release/release.parquet").unlink()
     assert run("--force").exit_code == 0
     assert sorted(path.name for path in Path("shoal-demo/release").iterdir()) == [
         "certificate.json",
         "release.csv",
     ]
     assert json.loads(Path("shoal-demo/release/certificate.json").read_text())["number"] != number
+
+
+@pytest.mark.parametrize("name", ["hospital.csv", "hierarchies"])
+def test_the_demo_writes_over_no_table_that_is_not_its_own(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("private")
+    for more in ([], ["--force"]):
+        refused = run("--out", str(tmp_path / "out"), "--data", str(tmp_path), *more)
+        assert refused.exit_code == 2
+        assert f"{name} is there already" in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "private"
 
 
 def test_with_a_directory_of_its_own_the_demo_writes_the_release_only(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import shoal
@@ -62,6 +62,8 @@ def test_a_hierarchy_comes_back_from_its_file_as_it_was(
     lines: list[list[str]], separator: str
 ) -> None:
     import tempfile
+
+    assume(not any("\0" in cell for line in lines for cell in line))  # which is refused
 
     tree = Hierarchy.from_lines(lines)
     with tempfile.TemporaryDirectory() as folder:
@@ -356,3 +358,14 @@ def test_the_hierarchies_people_have_can_be_read(shared_data: Path) -> None:
         "20-39",
         "*",
     ]
+
+
+def test_hierarchies_in_mixed_encodings_or_with_nul_characters_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tree.csv"
+    path.write_bytes("Köln;*\n".encode("cp1252") + "Łódź;*\n".encode())
+    with pytest.raises(FileError, match="mixes encodings: line 2 has UTF-8"):
+        read(path)
+    path.write_bytes(b"K\0ln;*\nJena;*\n")
+    for encoding in (None, "utf-8"):
+        with pytest.raises(FileError, match="is not text in"):
+            read(path, encoding=encoding)

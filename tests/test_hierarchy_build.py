@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import shoal
+from shoal import memory
 from shoal.errors import HierarchyError, ParameterError, ShoalError, TooLargeError
 from shoal.hierarchy import (
     Hierarchy,
@@ -442,3 +443,44 @@ def test_no_error_of_a_derived_hierarchy_carries_a_value() -> None:
 def test_a_hundred_thousand_leaves_are_no_matter(tree: Hierarchy) -> None:
     assert tree.leaves == 100_000
     assert Hierarchy.from_lines(tree.lines(), tree.kind).cuts == tree.cuts
+
+
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (mask, {"length": 400_000_000}),
+        (mask, {"length": 400_000_000, "alphabet": "0"}),
+        (mask, {"length": 10**30, "alphabet": "01"}),
+        (mask, {"alphabet": ["0123456789"] * 5000}),
+        (mask, {"values": ["a" * 1_000_000]}),
+        (intervals, {"low": 0, "high": 10**12, "widths": [5]}),
+        (intervals, {"low": 0, "high": "1e999999999", "widths": [5]}),
+        (intervals, {"low": 0, "high": 1, "widths": ["1e-999999999"], "kind": "float"}),
+        (intervals, {"low": 0, "high": 1, "widths": [1], "step": "1e-300", "kind": "float"}),
+        (intervals, {"low": 0, "high": 10, "widths": [5], "origin": "1e999999"}),
+        (intervals, {"low": 0, "high": 10**300, "widths": [10**299]}),
+    ],
+)
+def test_what_would_fill_the_memory_is_refused_at_once(
+    make: Callable[..., Hierarchy], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 1 << 32)
+    with pytest.raises((TooLargeError, ParameterError)) as caught:
+        make(**options)
+    assert len(str(caught.value)) < 300
+
+
+def test_dates_and_orders_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 1 << 28)
+    with pytest.raises(TooLargeError, match="3,652,059 values and 4 levels needs about"):
+        dates("0001-01-01", "9999-12-31", ["month", "year"])
+    with pytest.raises(TooLargeError, match="3 values and 10,000,002 levels"):
+        order(["a", "b", "c"], [1] * 10_000_000)
+
+
+def test_groups_in_groups_have_a_depth_that_can_be_walked() -> None:
+    tree: Any = ["x"]
+    for depth in range(900):
+        tree = {str(depth): tree}
+    with pytest.raises(ParameterError, match="more than 500 deep"):
+        groups(tree)

@@ -277,7 +277,7 @@ def test_the_reservation_stands_before_the_first_coin_and_the_certificate_before
             seen.append([entry.what for entry in ledger.entries()])
             return super().bytes(size)
 
-    def write(self: Release, directory: Any, format: str = "csv") -> Path:
+    def write(self: Release, directory: Any, format: str = "csv", **options: Any) -> Path:
         seen.append([entry.what for entry in ledger.entries()])
         return Path(directory)
 

@@ -20,6 +20,7 @@ from shoal.methods.sampling import RandomSample
 from shoal.privacy.models import DistinctDiversity, KAnonymity, TCloseness
 from shoal.recipe import BUILDERS, METHODS, MODELS, Recipe, draft, options_of
 from shoal.tables import Role, table
+from shoal.views.sources import content_of
 from tests.conftest import ROOT
 
 RECIPE = """
@@ -306,6 +307,21 @@ def test_a_file_that_is_no_recipe_is_refused(
         path.write_bytes(content)
     with pytest.raises((RecipeError, FileError), match=said):
         Recipe.load(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[Zanzibar]\n[Zanzibar]\n", "a = { Zanzibar = 1, Zanzibar = 2 }\n", "Zanzibar,flu\n"],
+)
+def test_what_is_said_of_a_file_that_is_not_toml_quotes_nothing_of_it(
+    tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "people.txt"
+    path.write_text(content)
+    for reader in (Recipe.load, content_of):
+        with pytest.raises((RecipeError, FileError), match=r"is not TOML.*: see line \d") as caught:
+            reader(path)
+        assert "Zanzibar" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["people.csv", "People.CSV", "people.tsv", "people.parquet"])

@@ -11,7 +11,8 @@ import io
 import mmap
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,13 +24,22 @@ import polars as pl
 
 from shoal import memory
 from shoal.arguments import typed
-from shoal.disk import encodings, known, replacing
+from shoal.disk import encodings, known, mixed, reading, replacing
 from shoal.errors import ColumnError, FileError, ParameterError, listed
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Kind
-from shoal.tables import Missing, Table, like_a_record, table, wrap
+from shoal.tables import Missing, Table, like_a_record, require_names, table, wrap
 
-__all__ = ["FORMATS", "Format", "read", "require_room", "serialise", "write"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "formulas",
+    "read",
+    "require_room",
+    "restored",
+    "serialise",
+    "write",
+]
 
 Format = Literal["csv", "parquet", "arrow"]
 
@@ -61,6 +71,15 @@ _FOREIGN = {
     b"\xd0\xcf\x11\xe0": "an old Excel file; save the table as CSV or Parquet",
     b"FEA1": "in Feather's first version; save it as Arrow or Parquet",
 }
+_GUESSES = ("cp1252", "latin-1")  # which almost any bytes are
+_MARKUP = re.compile(
+    r'\s*(?:\[\s*(?:[\[{"]|\])|\{\s*["}]|<(?:\?xml|!doctype|[a-z][^>]*>\s*<))', re.I
+)
+"""How JSON and XML begin, whose first line would be shown as names of columns."""
+
+_RUN = r"(?s)^'*[=+\-@\t\r\n＝＋－＠]."  # what spreadsheets take for the start of a formula, and something behind it
+_SIGNED = r"^'*[+\-][0-9.,]+([eE][+\-]?[0-9]+)?%?$"
+
 _BETWEEN = r"(?:[,;\t|\r\n]|\Z)"
 _APOSTROPHES = re.compile(rf"(?:(?<=[,;\t|\r\n])|(?<!.))'(?:[^']|'')*'(?={_BETWEEN})", re.DOTALL)
 
@@ -81,14 +100,19 @@ def read(
     quote: str | None = None,
     encoding: str | None = None,
     columns: Iterable[str] | None = None,
+    neutralised: bool = False,
 ) -> Table:
     """A `Table` from a CSV, Parquet or Arrow file.
 
     `separator`, `quote` ("" if nothing is quoted) and `encoding` are for CSV files, and found out if not given. Of `columns`
-    only these are read. The other parameters are those of `shoal.table`.
+    only these are read. `neutralised` undoes what `neutralise` of `write` did. The other parameters are those of `shoal.table`.
     """
+    wanted = None if columns is None else list(columns)
+    if neutralised and wanted is not None:
+        raise ParameterError("neutralised=True reads all columns; leave out `columns`")
+    frame = _frame(Path(path), separator, quote, encoding, wanted)
     return table(
-        _frame(Path(path), separator, quote, encoding, None if columns is None else list(columns)),
+        restored(frame) if neutralised else frame,
         quasi=quasi,
         sensitive=sensitive,
         identifying=identifying,
@@ -101,10 +125,17 @@ def read(
 
 
 @typed
-def write(frame: Any, path: str | os.PathLike[str], format: Format | None = None) -> None:
+def write(
+    frame: Any,
+    path: str | os.PathLike[str],
+    format: Format | None = None,
+    *,
+    neutralise: bool = False,
+) -> None:
     """Write a dataframe (or a `Table`) as CSV, Parquet or Arrow, as `format` or the end of the name says.
 
-    The file appears when it is complete, or not at all. A CSV file is UTF-8 with commas; missing values are empty.
+    The file appears when it is complete, or not at all. A CSV file is UTF-8 with commas; missing values are empty. With
+    `neutralise`, an apostrophe goes before every text in it that a spreadsheet would run as a formula.
     """
     chosen = format or FORMATS.get(Path(path).suffix.lower())
     if chosen is None:
@@ -112,16 +143,20 @@ def write(frame: Any, path: str | os.PathLike[str], format: Format | None = None
             f"the name {Path(path).name!r} does not say its format; it takes 'csv', 'parquet' or 'arrow'"
         )
     with replacing(path) as file:
-        serialise(frame, file, chosen)
+        serialise(frame, file, chosen, neutralise=neutralise)
 
 
-def serialise(frame: Any, file: IO[bytes], format: Format) -> None:
+def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool = False) -> None:
     """Write a dataframe (or a `Table`) into a file that is open."""
     if format not in FORMATS.values():
         raise ParameterError(f"format {format!r} is unknown; it takes 'csv', 'parquet' or 'arrow'")
+    if neutralise and format != "csv":
+        raise ParameterError(
+            f"format {format!r} has no cells that a spreadsheet would run; `neutralise` is for 'csv'"
+        )
     data = _as_polars(frame.frame if isinstance(frame, Table) else wrap(frame))
     if format == "csv":
-        _write_csv(data, file)
+        _write_csv(_neutralised(data) if neutralise else data, file)
     elif format == "parquet":
         try:
             data.write_parquet(file)
@@ -131,6 +166,64 @@ def serialise(frame: Any, file: IO[bytes], format: Format) -> None:
             raise FileError("the Parquet file cannot be written; is the disk full?") from None
     else:
         data.write_ipc(file)
+
+
+def formulas(frame: Any) -> list[str]:
+    """The columns with a text that a spreadsheet would run as a formula: it begins with =, +, -, @, a tab or a line end.
+
+    >>> formulas(pl.DataFrame({"paid": ["-5", "+1,5", "12"], "note": ["=1+1", "", "none"]}))
+    ['note']
+    """
+    data = _as_polars(frame.frame if isinstance(frame, Table) else wrap(frame))
+    found = [column.name for column in _texts_of(data) if _run(column).any()]
+    return [name for name in data.columns if name in found or _run(pl.Series([name])).any()]
+
+
+def restored(frame: pl.DataFrame) -> pl.DataFrame:
+    """A dataframe that was read from a neutralised file with the texts it was made from.
+
+    Of those that begin with apostrophes and go on as a formula, each has one apostrophe more in the file, so that every
+    text of a file stands for one text, and every text comes back.
+    """
+    return _renewed(
+        frame, lambda text, run: pl.when(run & text.str.starts_with("'")).then(text.str.slice(1))
+    )
+
+
+def _neutralised(data: pl.DataFrame) -> pl.DataFrame:
+    return _renewed(data, lambda text, run: pl.when(run).then(pl.lit("'") + text))
+
+
+def _renewed(data: pl.DataFrame, change: Callable[[pl.Expr, pl.Expr], Any]) -> pl.DataFrame:
+    """A dataframe whose texts and names that would be run are changed."""
+    text = pl.col("text")
+    chosen = change(text, _formula(text)).otherwise(text)
+
+    def changed(column: pl.Series) -> pl.Series:
+        return pl.DataFrame({"text": column}).select(chosen).to_series()
+
+    names = changed(pl.Series(data.columns, dtype=pl.String)).to_list()
+    texts = {column.name: changed(column) for column in _texts_of(data)}
+    columns = [texts.get(column.name, column) for column in data.get_columns()]
+    return pl.DataFrame([one.alias(name) for one, name in zip(columns, names, strict=True)])
+
+
+def _texts_of(data: pl.DataFrame) -> list[pl.Series]:
+    """The columns of texts, as such."""
+    kinds = (pl.String, pl.Categorical, pl.Enum)
+    return [column.cast(pl.String) for column in data.get_columns() if column.dtype in kinds]
+
+
+def _formula(text: pl.Expr) -> pl.Expr:
+    """Whether a text, but for apostrophes before it, would be run; a number with its sign would not."""
+    return text.str.contains(_RUN) & ~text.str.contains(_SIGNED)
+
+
+def _run(column: pl.Series) -> pl.Series:
+    """Which texts would be run as they are, so without an apostrophe before them."""
+    text = pl.col("text")
+    bare = _formula(text) & ~text.str.starts_with("'")
+    return pl.DataFrame({"text": column}).select(bare).to_series()
 
 
 def _as_polars(frame: Any) -> pl.DataFrame:
@@ -154,10 +247,19 @@ def _write_csv(data: pl.DataFrame, file: IO[bytes]) -> None:
         raise ColumnError(
             f"column {odd[0]!r} is of type {data.schema[odd[0]]}, which CSV cannot hold; convert it to text"
         )
+    if void := [column.name for column in _texts_of(data) if _has_nul(column)]:
+        raise ColumnError(
+            f"column {void[0]!r} has a text with a NUL character, which CSV cannot hold; remove it"
+        )
     if data.width == 1:  # a missing value alone would be an empty line, which many readers skip
         data = data.select(pl.all().cast(pl.String).fill_null(""))
     if not _write_runs(data, file):
         data.write_csv(file)
+
+
+def _has_nul(column: pl.Series) -> bool:
+    plain = column.alias("")  # a name such as "^a$" would be read as a pattern
+    return bool(plain.str.contains("\0", literal=True).any())
 
 
 def _write_runs(data: pl.DataFrame, file: IO[bytes]) -> bool:
@@ -199,6 +301,7 @@ def _frame(
     columns: list[str] | None,
 ) -> pl.DataFrame:
     head, size = _head(path)
+    reading(path)
     found = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
     said = FORMATS.get(path.suffix.lower())
     if (
@@ -388,14 +491,17 @@ def _signed(content: "bytes | mmap.mmap", at: int) -> tuple[int, int]:
     return number >> 1 ^ -(number & 1), at
 
 
-def _chosen(path: Path, names: Sequence[str], columns: list[str] | None) -> list[str]:
-    """The columns to read, in the file's order."""
+def _chosen(
+    path: Path, names: Sequence[str], columns: list[str] | None, *, named: bool = True
+) -> list[str]:
+    """The columns to read, in the file's order; errors list names only where these are `named` for sure."""
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ColumnError(f"{path}: two columns are called {listed(repeated)}; rename one")
+    require_names(names, f"{path}: ")
     if columns is None:
         return list(names)
     if unknown := [name for name in columns if name not in names]:
-        known = "" if like_a_record(names, [()] * len(names)) else f"; it has {listed(names)}"
+        known = f"; it has {listed(names)}" if named else ""
         raise ColumnError(f"{path} has no column {listed(unknown)}{known}")
     if not columns:
         raise ParameterError("columns is empty; name at least one, or leave it out to read all")
@@ -420,6 +526,7 @@ class _Dialect:
     quote: str
     line_end: str
     names: list[str]
+    named: bool  # whether the first line is one of names, and not a record
 
     @property
     def width(self) -> int:
@@ -476,6 +583,8 @@ class _Csv:
             .decode(self.head, final=whole)
             .lstrip("\r\n\ufeff")
         )
+        if _MARKUP.match(text):
+            raise FileError(f"{self.path} is JSON or XML; save the table as CSV or Parquet")
         line_end = "\r" if "\r" in text and "\n" not in text else "\n"
         if not whole:
             text = text[: text.rfind(line_end) + 1]
@@ -487,16 +596,13 @@ class _Csv:
         detected = _separator(text, quote, whole)
         separator = self.separator or detected
         names, *below = _records(text, separator, quote, whole)
-        if len(set(names)) < len(names):
-            columns = [
-                [record[i] for record in below if i < len(record)] for i in range(len(names))
-            ]
-            if like_a_record(
-                names, columns
-            ):  # so the error about columns of one name must not name them
-                raise FileError(
-                    f"{self.path}: its first line has a cell twice and looks like a record; put a line with names above it"
-                )
+        values = [[record[i] for record in below if i < len(record)] for i in range(len(names))]
+        # Errors about columns of one name must not name them where the first line, or the only one, is a record.
+        named = bool(below) and not like_a_record(names, values)
+        if len(set(names)) < len(names) and not named:
+            raise FileError(
+                f"{self.path}: its first line has a cell twice and looks like a record; put a line with names above it"
+            )
         if (
             separator != detected
             and len(names) == 1
@@ -508,7 +614,7 @@ class _Csv:
             )
         if self.separator is None and len(names) == 1:
             self._refuse_title(text, quote, whole)
-        return _Dialect(encoding, separator, quote, line_end, names)
+        return _Dialect(encoding, separator, quote, line_end, names, named)
 
     def _refuse_title(self, text: str, quote: str, whole: bool) -> None:
         """Refuse a file that looks like one column because a line of something else stands above the header."""
@@ -521,12 +627,18 @@ class _Csv:
                 )
 
     def _read(self, dialect: _Dialect, columns: list[str] | None) -> pl.DataFrame:
-        wanted = _chosen(self.path, dialect.names, columns)
+        wanted = _chosen(self.path, dialect.names, columns, named=dialect.named)
         utf8 = codecs.lookup(dialect.encoding).name in ("utf-8", "utf-8-sig")
         lines = max(self.head.count(dialect.line_end.encode()), 1)
         rows = self.size * lines // len(self.head)
         _afford(self.path, (2 if utf8 else 4) * self.size + rows * len(wanted) * _CELL)
+        if dialect.encoding in _GUESSES and self.encoding is None:
+            self._refuse_mixed()
         source = self.path if utf8 else self._as_utf8(dialect)
+        if (line := _nul(source)) is not None:
+            raise FileError(
+                f"{self.path}: line {line} has a NUL character, so that it is damaged or not text; write it again"
+            )
         # Polars checks the number of fields only where it reads all of them, and takes what is missing at a line's end for
         # missing values. So lines are counted here if columns are left out, and if the last column has missing values.
         some = len(wanted) < dialect.width and _plain(source, dialect)
@@ -561,6 +673,18 @@ class _Csv:
         if unsure and not (_plain(source, dialect) and _regular(source, dialect)):
             frame = frame.head(frame.height - self._blank_lines(dialect))
         return frame[wanted]  # select would take the name '*' for all columns
+
+    def _refuse_mixed(self) -> None:
+        """Refuse a file that is not UTF-8 and yet has such characters: it is put together from several encodings."""
+        with _mapped(self.path) as content:
+            place = mixed(content)
+            if place is None:
+                return
+            line = content[:place].count(b"\n") + 1
+        raise FileError(
+            f"{self.path} mixes encodings: line {line} has UTF-8, and line {self._undecodable('utf-8')} something else; "
+            "save all of it as UTF-8, or give the encoding if it has only one"
+        )
 
     def _as_utf8(self, dialect: _Dialect) -> bytes:
         """The file's content as UTF-8, which is what Polars reads."""
@@ -660,11 +784,24 @@ def _plain(source: Path | bytes, dialect: _Dialect) -> bool:
     quote = dialect.quote.encode()
     if not quote or isinstance(source, bytes):
         return not quote or quote not in cast(bytes, source)
+    with _mapped(source) as content:
+        return content.find(quote) < 0
+
+
+def _nul(source: Path | bytes) -> int | None:
+    """The line of the first NUL character, None if there is none."""
+    with nullcontext(source) if isinstance(source, bytes) else _mapped(source) as content:
+        place = content.find(b"\0")
+        return None if place < 0 else content[:place].count(b"\n") + 1
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap]:
     with (
-        open(source, "rb") as file,
+        open(path, "rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
-        return content.find(quote) < 0
+        yield content
 
 
 def _regular(source: Path | bytes, dialect: _Dialect) -> bool:

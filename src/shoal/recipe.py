@@ -41,6 +41,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from shoal import __version__
 from shoal.arguments import typed
 from shoal.counts import Counts
+from shoal.disk import misread, reading
 from shoal.errors import ColumnError, FileError, ParameterError, RecipeError, ShoalError, listed
 from shoal.hierarchy import Hierarchy, build
 from shoal.hierarchy import read as read_hierarchy
@@ -351,6 +352,7 @@ class Output(Section):
     """What is written."""
 
     format: Literal["csv", "parquet", "arrow"] = "csv"
+    neutralise: bool = False
 
 
 class Book(Section):
@@ -417,6 +419,7 @@ class Recipe:
             )
         try:
             written = path.read_bytes()
+            reading(path)
             raw = tomllib.loads(written.decode("utf-8"))
         except OSError as error:
             raise FileError(
@@ -425,7 +428,7 @@ class Recipe:
         except UnicodeDecodeError:
             raise FileError(f"{path} is not UTF-8 text; a recipe is a TOML file") from None
         except tomllib.TOMLDecodeError as error:
-            raise RecipeError(f"{path} is not TOML: {error}") from None
+            raise RecipeError(f"{path} is not TOML: see {misread(error)}") from None
         except (ValueError, RecursionError):  # what Python's own reader of TOML cannot take
             raise RecipeError(
                 f"{path} has a number with thousands of digits, or sections a hundred deep"
@@ -512,6 +515,18 @@ class Recipe:
     def others(self) -> Path | None:
         """The file with what others have shown of the same people, if there is one."""
         return None if self.content.views is None else self.path.parent / self.content.views.others
+
+    @property
+    def inputs(self) -> list[Path]:
+        """Every file that the recipe names, and itself: none of them is written over, or lies in a release."""
+        method: Any = self.content.method
+        named = [getattr(method, option, None) for option in ("public", "register")]
+        named += [
+            getattr(model, "population", None) for model in getattr(method, "models", None) or ()
+        ]
+        named += [getattr(choice, "file", None) for choice in self.content.hierarchies.values()]
+        own = [self.path.parent / one for one in named if isinstance(one, str)]
+        return [self.path, self.source, *(one for one in (self.ledger, self.others) if one), *own]
 
     def having(self, role: Role) -> list[str]:
         """The columns with a role, in the order of the recipe."""
@@ -724,14 +739,18 @@ class Recipe:
         ledger: "Ledger | None" = None,
         progress: "Progress | None" = None,
         override: str | None = None,
+        neutralise: bool = False,
     ) -> "Release":
         """Release the table as the recipe says, and write it into a directory, if one is given.
 
         It is entered in the ledger, or in the one that the recipe names, if there is any. If that has a γ which is not kept,
-        `override` says why it is released all the same.
+        `override` says why it is released all the same. `neutralise` is as if the recipe said it.
         """
         self.promise(table)
         method = self.method()
+        neutralise = neutralise or self.content.output.neutralise
+        if directory is not None:  # before anything is spent
+            self.require_place(directory, neutralise=neutralise)
         if ledger is None and self.ledger is not None:
             from shoal.ledger import Ledger
 
@@ -747,12 +766,25 @@ class Recipe:
                 override=override,
                 others=self.others,
                 recipe_file=self.path,
+                neutralise=neutralise,
             )
         made = method.release(table, progress=progress)
         made = replace(made, certificate=replace(made.certificate, recipe=self.digest))
         if directory is not None:
-            made.write(directory, self.format)
+            made.write(directory, self.format, neutralise=neutralise)
         return made
+
+    def require_place(
+        self, directory: str | os.PathLike[str], *, neutralise: bool = False
+    ) -> list[Path]:
+        """The files of an earlier release in a directory; an error if this recipe's cannot be written there."""
+        from shoal.release import require_place
+
+        if neutralise and self.format != "csv":
+            raise ParameterError(
+                f"the recipe's format is {self.format!r}, which has no cells to neutralise; leave out `neutralise`"
+            )
+        return require_place(directory, self.inputs)
 
 
 # What is wrong with a recipe, in words
@@ -813,6 +845,8 @@ def _contradictions(content: Content) -> Iterator[str]:
         if column is not None and column not in by_role["sensitive"]:
             place = f"method.models[{i}]{'.column' if isinstance(model, Choice) else ''}"
             yield f"{place}: {column!r} is no sensitive column; {_hint(column, by_role['sensitive'])}"
+    if content.output.neutralise and content.output.format != "csv":
+        yield f"output.neutralise: {content.output.format!r} has no cells to neutralise; leave it out"
     released = [name for name in content.roles if name not in by_role["identifying"]]
     kind, generalised = "quasi-identifying column", by_role["quasi"]
     if method.name == "buckets" and method.column not in by_role["sensitive"]:
@@ -1138,6 +1172,7 @@ def draft(
         "",
         "[output]",
         'format = "csv"  # or parquet, arrow',
+        "neutralise = false  # true: no spreadsheet runs a cell of the CSV as a formula",
     ]
     return "\n".join(lines) + "\n"
 

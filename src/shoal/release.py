@@ -9,7 +9,7 @@ import json
 import os
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -24,8 +24,8 @@ from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Counts, Groups
 from shoal.counts.counts import group
-from shoal.disk import together
-from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.disk import placing, reading, refuse_inputs_in
+from shoal.errors import ColumnError, FileError, ParameterError, ShoalError
 from shoal.hierarchy.tree import Hierarchy
 from shoal.kinds import Key, Kind
 from shoal.privacy.epsilon import Epsilon
@@ -35,6 +35,7 @@ from shoal.privacy.promises import Promise
 from shoal.tables import Role, Table
 
 __all__ = [
+    "CERTIFICATE",
     "COUNT",
     "GROUP",
     "Certificate",
@@ -43,11 +44,13 @@ __all__ = [
     "assemble",
     "certificate_of",
     "certify",
+    "earlier_files",
     "grouping",
     "lay_out",
     "left_open",
     "plain",
     "released",
+    "require_place",
 ]
 
 Suppressed = Literal["drop", "star"]
@@ -59,7 +62,12 @@ GROUP = "group"
 COUNT = "count"
 """The column that says how often a row is released, where it is not repeated."""
 
+CERTIFICATE = "certificate.json"
+"""The file beside a released table."""
+
 _LAYOUT = 1  # of certificate.json; a change that older readers cannot read makes it 2
+_NO_RELEASE = "{} has no certificate.json with its table; give the directory of a release"
+_READS = 5  # of a folder that is replaced meanwhile; each time the writer would have to come in between again
 _STAR = "*"
 _LONG = (
     20  # characters of a number from which it is rounded for people, and given exactly beside it
@@ -256,76 +264,164 @@ class Release:
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
         """The release that was written into a directory: what its files show, and nothing about the input."""
-        from shoal.files import read
-
         folder = Path(directory)
-        try:
-            certificate = Certificate.from_json(
-                (folder / "certificate.json").read_bytes().decode("utf-8")
-            )
-            file = certificate.file or {}
-            tables = {
-                "": file,
-                **{name: {**file, **own} for name, own in file.get("further", {}).items()},
-            }
-            frames = {}
-            for called, own in tables.items():
-                target = folder / Path(own["name"]).name
-                with open(target, "rb") as content:
-                    digest = hashlib.file_digest(content, "sha256").hexdigest()
-                if digest != own["sha256"]:
-                    raise FileError(
-                        f"{target} is not the table that its certificate was written for: their digests differ"
-                    )
-                options: dict[str, Any] = (
-                    {"separator": ",", "quote": '"', "encoding": "utf-8"}
-                    if own["format"] == "csv"
-                    else {}
-                )
-                frames[called] = read(target, **options).frame.to_native()
-        except (OSError, UnicodeDecodeError, KeyError):
-            raise FileError(
-                f"{folder} has no certificate.json with its table; give the directory of a release"
-            ) from None
+        for _ in range(_READS):
+            before = _content(folder)
+            try:
+                certificate = Certificate.from_json(before.decode("utf-8"))
+                frames = _frames(folder, certificate)
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, ShoalError) as error:
+                if _content(folder) != before:
+                    continue  # another release took its place meanwhile
+                if isinstance(error, ShoalError):
+                    raise
+                raise FileError(_NO_RELEASE.format(folder)) from None
+            if _content(folder) == before:
+                break
+        else:
+            raise FileError(f"{folder} is being written again and again; read it later")
         return cls(frames.pop(""), certificate, further=frames)
 
-    def write(self, directory: str | os.PathLike[str], format: str = "csv") -> Path:
-        """Write release.<format>, further tables by their names, and certificate.json into a directory, all of them or none.
+    def write(
+        self,
+        directory: str | os.PathLike[str],
+        format: str = "csv",
+        *,
+        neutralise: bool = False,
+    ) -> Path:
+        """Write release.<format>, further tables by their names, and certificate.json into a folder of their own.
 
-        Gives the path of the released file.
+        The folder is new or empty, or has an earlier release, which is replaced. It appears at once, whole, also where the
+        process is killed. With `neutralise`, cells of a CSV file that a spreadsheet would run as formulas are written so
+        that it does not. Gives the path of the released file.
         """
         from shoal.files import Format, serialise
 
         folder = Path(directory)
         tables = {"release": self.table, **self.further}
-        targets, paper = (
-            [folder / f"{name}.{format}" for name in tables],
-            folder / "certificate.json",
-        )
-        new = [path for path in (folder, *folder.parents) if not os.path.exists(path)]
+        told = []
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with together(*targets, paper) as (*files, text):
-                told = []
-                for frame, file, target in zip(tables.values(), files, targets, strict=True):
-                    serialise(frame, file, cast(Format, format))
-                    file.seek(0)
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # it can be read
+            with placing(folder, earlier_files) as part:
+                for called, frame in tables.items():
+                    target = part / f"{called}.{format}"
+                    with open(target, "x+b") as file:
+                        serialise(frame, file, cast(Format, format), neutralise=neutralise)
+                        file.flush()
+                        os.fsync(file.fileno())
+                        file.seek(0)
+                        digest = hashlib.file_digest(file, "sha256").hexdigest()
                     told.append({"name": target.name, "sha256": digest})
                 facts: dict[str, Any] = {**told[0], "format": format}
+                if neutralise:
+                    facts["neutralised"] = True
                 if self.further:
                     facts["further"] = dict(zip(self.further, told[1:], strict=True))
-                text.write(replace(self.certificate, file=facts).to_json().encode())
-        except BaseException as error:
-            for path in new:
-                if os.path.isdir(path) and not any(path.iterdir()):
-                    path.rmdir()
-            if isinstance(error, OSError):
-                raise FileError(
-                    f"cannot write into {folder}: {error.strerror}; give a directory you may write to"
-                ) from None
-            raise
-        return targets[0]
+                with open(part / CERTIFICATE, "xb") as paper:
+                    paper.write(replace(self.certificate, file=facts).to_json().encode())
+                    paper.flush()
+                    os.fsync(paper.fileno())
+        except OSError as error:
+            raise FileError(
+                f"cannot write {folder}: {error.strerror}; give a new folder, in one you may write to"
+            ) from None
+        return folder / str(told[0]["name"])
+
+
+def _content(folder: Path) -> bytes:
+    try:
+        return (folder / CERTIFICATE).read_bytes()
+    except OSError:
+        raise FileError(_NO_RELEASE.format(folder)) from None
+
+
+def _frames(folder: Path, certificate: Certificate) -> dict[str, Any]:
+    """The tables of a release, the first under no name."""
+    from shoal.files import read
+
+    file = certificate.file or {}
+    further = {name: {**file, **own} for name, own in file.get("further", {}).items()}
+    frames = {}
+    for called, own in {"": file, **further}.items():
+        target = folder / Path(own["name"]).name
+        reading(target, folder / CERTIFICATE)
+        with open(target, "rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        if digest != own["sha256"]:
+            raise FileError(
+                f"{target} is not the table that its certificate was written for: their digests differ"
+            )
+        options: dict[str, Any] = {}
+        if own["format"] == "csv":
+            neutralised = file.get("neutralised") is True
+            options = {"separator": ",", "quote": '"', "encoding": "utf-8"}
+            options |= {"neutralised": neutralised}
+        frames[called] = read(target, **options).frame.to_native()
+    return frames
+
+
+def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()) -> list[Path]:
+    """The files of an earlier release in a folder, if there are any; FileError if no release can be written there.
+
+    It must hold nothing else, and none of the `inputs` that the release is made from.
+    """
+    folder = Path(directory)
+    refuse_inputs_in(folder, inputs)
+    try:
+        found = earlier_files(folder)
+    except OSError as error:  # such as a name that is too long
+        raise FileError(f"cannot write {folder}: {error.strerror}; give another folder") from None
+    way = [folder.absolute(), *folder.absolute().parents]
+    above = next(path for path in way[1:] if os.path.lexists(path))
+    for needed in (above, *way[:1]) if os.path.lexists(folder) else (above,):
+        if not needed.is_dir() or not os.access(needed, os.W_OK | os.X_OK):
+            raise FileError(
+                f"cannot write {folder}: you may not write to {needed}; give a folder elsewhere"
+            )
+    return found
+
+
+def earlier_files(folder: Path) -> list[Path]:
+    """The files of an earlier release in a folder, none if it is new or empty; FileError if it holds anything else."""
+    if folder.is_symlink():
+        raise FileError(f"{folder} is a symbolic link; give the folder itself")
+    if not os.path.lexists(folder):
+        return []
+    if not folder.is_dir():
+        raise FileError(f"{folder} is a file; give the name of a folder")
+    if os.path.ismount(folder) or _current(folder):
+        raise FileError(
+            f"{folder} cannot be replaced as a whole: something is mounted there, or it is the current folder; "
+            "give a new folder inside it"
+        )
+    there = sorted(folder.iterdir())
+    if not there:
+        return []
+    if strange := [path for path in there if path.is_symlink() or not path.is_file()]:
+        raise FileError(
+            f"{folder} holds {strange[0].name!r}, which is no plain file; give a new or empty folder"
+        )
+    try:
+        paper = Certificate.from_json((folder / CERTIFICATE).read_bytes().decode("utf-8"))
+        own = paper.file or {}
+        names = {
+            CERTIFICATE,
+            own["name"],
+            *(one["name"] for one in own.get("further", {}).values()),
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, ShoalError):
+        names = set()
+    if others := [path.name for path in there if path.name not in names]:
+        raise FileError(
+            f"{folder} holds {others[0]!r}, which belongs to no release there; give a new or empty folder"
+        )
+    return there
+
+
+def _current(folder: Path) -> bool:
+    try:
+        return os.path.samefile(folder, os.getcwd())
+    except OSError:  # it was deleted
+        return False
 
 
 def certificate_of(path: str | os.PathLike[str]) -> Certificate | None:

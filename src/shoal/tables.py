@@ -7,6 +7,7 @@ alike; so are null and NaN. The policy for missing values is "category" (a value
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from shoal.hierarchy.tree import Codes, Hierarchy, smallest
 from shoal.kinds import Key, Kind
 from shoal.zones import OWNER_ONLY, owner_only
 
-__all__ = ["Column", "Missing", "Role", "Table", "table", "wrap"]
+__all__ = ["Column", "Missing", "Role", "Table", "require_names", "table", "wrap"]
 
 Missing = Literal["category", "refuse"]
 _Place = tuple[
@@ -33,6 +34,9 @@ _Place = tuple[
 ]  # of a coded column: its name, its type and the policy for missing values
 
 _LOOKED_AT = 10_000  # rows in which a name is looked for, to see whether it is one
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)  # letters, marks and symbols that have no ink
 _SIDE_BY_SIDE = 20_000  # rows from which on starting threads costs less than it saves
 
 
@@ -386,6 +390,7 @@ def table(
     """
     wrapped = wrap(frame)
     names = wrapped.columns
+    require_names(names)
     if missing not in ("category", "refuse"):
         raise ParameterError(f"missing={missing!r}; it takes 'category' or 'refuse'")
     if not isinstance(rows_are_people, bool):
@@ -417,8 +422,41 @@ def table(
     return made
 
 
+def require_names(names: Sequence[str], where: str = "") -> None:
+    """ColumnError unless every column has a name, and one that people and other programs can tell from the others.
+
+    It says places, for a line that is taken for names may be a record.
+    """
+    seen: dict[str, int] = {}
+    for place, name in enumerate(names, 1):
+        looks = _looks(name)
+        if not looks:
+            raise ColumnError(f"{where}column {place} has no name; give it one")
+        if "\0" in name:
+            raise ColumnError(f"{where}the name of column {place} has a NUL character; rename it")
+        if looks in seen:
+            raise ColumnError(
+                f"{where}the names of columns {seen[looks]} and {place} differ only in case, blanks, invisible characters "
+                "or Unicode form; rename one"
+            )
+        seen[looks] = place
+
+
+def _looks(name: str) -> str:
+    """A name without what cannot be seen, or is lost where names are copied."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    seen = "".join(
+        one
+        for one in folded
+        if one.isspace() or not (unicodedata.category(one) in ("Cf", "Cc") or _INVISIBLE.match(one))
+    )
+    return " ".join(seen.split())
+
+
 def told(frame: "nw.DataFrame[Any]") -> str:
     """Which columns there are, for an error; not where the first line of a file seems to be a record rather than names."""
+    if not len(frame):  # so the first line of a file, which may be its only record, is all there is
+        return f"the table has {plural(len(frame.columns), 'column')} and no rows"
     if headless(frame):
         return f"the names of its {plural(len(frame.columns), 'column')} look like values: does the file lack a line with names?"
     return f"the table has {listed(frame.columns)}"

@@ -364,11 +364,28 @@ def _frame(content: bytes, certificate: Certificate) -> Any:
         raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
     try:
         require_room(content, form, "the table")
-        return readers[form](content)
+        frame = readers[form](content)
     except TooLargeError:
         raise
     except (FileError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise FileError(f"the table is no readable {form} file") from None
+    return _restored(frame, certificate)
+
+
+def _restored(frame: Any, certificate: Certificate) -> Any:
+    """The table with the texts that it was made from, where cells were written so that no spreadsheet runs them."""
+    from shoal.files import formulas, restored
+
+    file = certificate.file or {}
+    if "neutralised" not in file:
+        return frame
+    if file["neutralised"] is not True or file["format"] != "csv":
+        raise FileError(_NOT_VALID)
+    if formulas(frame):
+        raise FileError(
+            "the table has a cell that a spreadsheet would run as a formula, and the certificate says that it has none"
+        )
+    return restored(frame)
 
 
 def _table(frame: Any, certificate: Certificate) -> Table:

@@ -30,6 +30,7 @@ SCHEMA = (
 )
 
 _MARK = 0x53686F61  # "Shoa": tells an audit from other SQLite files
+_OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)  # none is made through a link
 _PATIENCE = 60  # seconds to wait for whoever else is deciding
 _IDLE = 8  # connections to PostgreSQL that are kept open
 _PRAGMAS = (
@@ -323,9 +324,7 @@ class _Sqlite:
     def _made(self) -> Iterator[sqlite3.Connection]:
         """A new file that only its owner may read. Whoever dies half-way leaves an empty one, and may begin again."""
         try:
-            os.close(
-                os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-            )
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | _OWN, 0o600))
         except OSError as error:
             raise FileError(
                 f"cannot make an audit at {self.path}: {error.strerror}; give a path you may write to"

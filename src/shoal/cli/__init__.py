@@ -12,6 +12,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """The `shoal` command."""
+    from shoal.cli.terminal import prepare
+
+    prepare()
     for name in (
         "SIGTERM",
         "SIGHUP",

@@ -4,6 +4,7 @@
 141: nobody reads the output.
 """
 
+import errno
 import os
 import sys
 import traceback
@@ -31,10 +32,13 @@ from shoal.cli import (
     verify,
     views_certify,
 )
-from shoal.cli.terminal import complain
+from shoal.cli.terminal import abandon, complain
+from shoal.disk import guarding
 from shoal.errors import ShoalError, Stopped
 
 __all__ = ["app"]
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of a disk that stdout goes to
 
 
 class _Shoal(options.Group):
@@ -49,9 +53,8 @@ class _Shoal(options.Group):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            done = super().invoke(ctx)
-            sys.stdout.flush()  # here, where a closed pipe can still be handled
-            return done
+            with guarding():
+                return self._flushed(ctx)
         except (KeyboardInterrupt, Stopped):
             complain("stopped; nothing is half-written")
             raise typer.Exit(130) from None
@@ -59,9 +62,8 @@ class _Shoal(options.Group):
             complain(f"error: {error}")
             raise typer.Exit(2) from None
         except BrokenPipeError:
-            # What is left in the buffer goes nowhere; 1 would say that a threshold was violated.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(141) from None
+            abandon(sys.stdout)
+            raise typer.Exit(141) from None  # 1 would say that a threshold was violated
         except MemoryError:
             complain("error: out of memory; name fewer columns, or use a machine with more of it")
             raise typer.Exit(2) from None
@@ -72,11 +74,28 @@ class _Shoal(options.Group):
                 "SHOAL_DEBUG"
             ):
                 raise
+            if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
+                abandon(sys.stdout)
+                complain(f"error: cannot write the output: {error.strerror}; make room for it")
+                raise typer.Exit(2) from None
             complain(
                 f"error: a bug in Shoal ({_place(error)}); please report it. "
                 "SHOAL_DEBUG=1 shows the traceback, which may contain values of the table"
             )
             raise typer.Exit(70) from None
+
+    def _flushed(self, ctx: Any) -> Any:
+        """Run a command and flush its output here, where a closed pipe can still be handled."""
+        try:
+            done = super().invoke(ctx)
+        except BaseException:  # what the command found counts more than that nobody reads it
+            try:
+                sys.stdout.flush()
+            except OSError:
+                abandon(sys.stdout)
+            raise
+        sys.stdout.flush()
+        return done
 
 
 def _place(error: BaseException) -> str:

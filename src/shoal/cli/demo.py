@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.release import earlier_release, kept
+from shoal.cli.release import kept, refuse_earlier
 from shoal.cli.terminal import figures, percent, printable, rows_of, show, title, working
 from shoal.errors import FileError
 
@@ -54,10 +54,11 @@ def demo(
     """
     from shoal import demo as hospital
     from shoal.recipe import Recipe
+    from shoal.release import require_place
 
     if out is None:
         out, data = OUT, data or DATA
-    earlier = earlier_release(out, force)
+    refuse_earlier(require_place(out), force)
     if data is not None:
         _require_apart(data, out, force)
     with TemporaryDirectory() if data is None else nullcontext(data) as folder:
@@ -67,9 +68,6 @@ def demo(
         with working("releasing") as report:
             made = recipe.release(table, out, progress=report)
         trees = recipe.hierarchies
-    for old in earlier:
-        if old.suffix not in (".csv", ".json"):
-            old.unlink()
     show(*_pages(made, trees))
     _files(out, data, made)
 
@@ -80,10 +78,11 @@ def _require_apart(data: Path, out: Path, force: bool) -> None:
         raise FileError(
             f"--data {data} is in {out} and would be published along; give it another directory"
         )
-    if os.path.lexists(data / "hospital.toml") and not force:
-        raise FileError(
-            f"{data / 'hospital.toml'} is there already; give --data another directory, or --force"
-        )
+    mine = os.path.lexists(data / "hospital.toml")
+    for name in ("hospital.toml", "hospital.csv", "hierarchies"):
+        if os.path.lexists(data / name) and not (force and mine):
+            fix = ", or --force" if mine else ""  # without a recipe beside it, it is not of a demo
+            raise FileError(f"{data / name} is there already; give --data another directory{fix}")
 
 
 def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, percent, print_json, printable, show, working
+from shoal.cli.terminal import complain, give, percent, print_json, printable, show, working
+from shoal.disk import misread, reading
 from shoal.errors import FileError, ParameterError, RecipeError, plural
 from shoal.kinds import KindName
 
@@ -681,6 +682,7 @@ def _values(given: list[str], file: Path | None) -> list[str] | None:
 
 
 def _text(file: Path) -> str:
+    reading(file)
     try:
         return file.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -705,9 +707,11 @@ def _nested(file: Path) -> Any:
 
     try:
         return tomllib.loads(_text(file)) if file.suffix == ".toml" else json.loads(_text(file))
-    except ValueError as error:  # both say line and column
+    except RecursionError:
+        raise RecipeError(f"{file} has groups a thousand deep; make them flatter") from None
+    except ValueError as error:
         raise RecipeError(
-            f'{file} has no groups: {error}; write {{"name": [values]}} as JSON, or as TOML in a .toml file'
+            f'{file} has no groups: see {misread(error)}; write {{"name": [values]}} as JSON, or as TOML in a .toml file'
         ) from None
 
 
@@ -732,7 +736,7 @@ def _write(
     separator = options.character(separator) or ";"
     made = make(**more)
     if out is None:
-        print(text(made, separator), end="")
+        give(text(made, separator))
     else:
         write(made, out, separator=separator)
         levels = ", ".join(f"{made.cardinality(level):,}" for level in range(made.height + 1))

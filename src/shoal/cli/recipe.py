@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, figures, show, working
+from shoal.cli.terminal import complain, figures, give, show, working
 from shoal.disk import replacing
 from shoal.errors import FileError
 
@@ -61,7 +61,7 @@ def new(
             encoding=encoding,
         )
     if out is None:
-        print(text, end="")
+        give(text)
         return
     with replacing(out) as target:
         target.write(text.encode())

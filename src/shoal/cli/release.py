@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.release import Release
     from shoal.tables import Table
 
-__all__ = ["earlier_release", "kept", "release"]
+__all__ = ["kept", "refuse_earlier", "release"]
 
 _NO_LEDGER = (
     "note: no ledger. What releases of the same people reveal adds up, and Shoal remembers none of them; make one with: "
@@ -44,6 +44,9 @@ def release(
             show_default=False,
         ),
     ] = None,
+    neutralise: Annotated[
+        bool, typer.Option("--neutralise", help="Let no spreadsheet run a cell as a formula.")
+    ] = False,
     override: Annotated[
         str | None,
         typer.Option(
@@ -55,14 +58,15 @@ def release(
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
-    Writes release.csv (or the recipe's format) and certificate.json into DIR: both, or none.
+    Writes release.csv (or the recipe's format) and certificate.json into DIR, which is new, or replaced as a whole.
     """
     from shoal.cli.ledger import opened
     from shoal.methods import beforehand
     from shoal.recipe import Recipe
 
-    earlier = earlier_release(out, force)  # before the work is done, not after
     chosen = Recipe.load(recipe)
+    # Before the work is done, not after.
+    refuse_earlier(chosen.require_place(out, neutralise=neutralise), force)
     chosen.method()  # what is wrong with it is told before anything is read
     path = ledger or chosen.ledger
     book = path and opened(path)
@@ -87,7 +91,12 @@ def release(
     try:
         with working("releasing") as report:
             made = chosen.release(
-                table, out, ledger=book or None, progress=report, override=override
+                table,
+                out,
+                ledger=book or None,
+                progress=report,
+                override=override,
+                neutralise=neutralise,
             )
     except BaseException as error:
         for note in getattr(
@@ -97,13 +106,10 @@ def release(
         raise
     written = [out / f"{name}.{chosen.format}" for name in ("release", *made.further)]
     paper = out / "certificate.json"
-    for (
-        old
-    ) in earlier:  # a table of another format would lie beside a certificate that is not its own
-        if old not in (*written, paper):
-            old.unlink()
     show(str(made.certificate), "")
     complain(f"wrote {', '.join(map(str, written))} and {paper}")
+    if chosen.format == "csv" and not (neutralise or chosen.content.output.neutralise):
+        _warn_of_formulas(made, out)
     if "buckets" in made.facts:
         for line in bucketed(made.facts):
             complain(f"owner only: {line}")
@@ -214,27 +220,26 @@ def _loss(table: "Table", made: "Release") -> float | None:
     return None if found is None else found.normalised
 
 
-def earlier_release(out: Path, force: bool) -> list[Path]:
-    """The files of an earlier release in a directory; FileError if there are any and nobody said that they may go."""
-    from shoal.files import FORMATS
-
-    if os.path.exists(out) and not out.is_dir():
-        raise FileError(f"{out} is a file; give --out a directory")
-    names = [
-        "certificate.json",
-        *(
-            f"{name}.{form}"
-            for name in ("release", "buckets")
-            for form in sorted(set(FORMATS.values()))
-        ),
-    ]
-    earlier = [out / name for name in names if os.path.lexists(out / name)]
+def refuse_earlier(earlier: list[Path], force: bool) -> None:
+    """FileError if there are files of an earlier release and nobody said that they may go."""
     if earlier and not force:
         raise FileError(
             f"{' and '.join(map(str, earlier))} {'is' if len(earlier) == 1 else 'are'} there already; "
             "give --out another directory, or --force to write over an earlier release"
         )
-    return earlier
+
+
+def _warn_of_formulas(made: "Release", out: Path) -> None:
+    """Which columns have texts that spreadsheets run, and what to do without releasing, and spending, once more."""
+    from shoal.files import formulas
+
+    for name, frame in {"release": made.table, **made.further}.items():
+        if found := formulas(frame):
+            again = f"shoal.Release.read({str(out)!r}).write({str(out)!r}, neutralise=True)"
+            complain(
+                f"owner only: {name}.csv has cells that a spreadsheet would run as formulas, in {listed(found)}; "
+                f"give --neutralise next time, and write this release again in Python: {again}"
+            )
 
 
 def bucketed(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -1,13 +1,20 @@
-"""What a command says, and where: results on stdout, everything else on stderr. Uses rich, and that late."""
+"""What a command says, and where: results on stdout, everything else on stderr. Uses rich, and that late.
 
+Streams may have any encoding, or nobody who reads them. What they cannot take is spelled otherwise, in JSON by escapes;
+what is meant to become a file is UTF-8.
+"""
+
+import codecs
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from shoal.disk import finite
+from shoal.errors import FileError
 
 if TYPE_CHECKING:
     import os
@@ -19,11 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Report",
+    "abandon",
     "complain",
     "figures",
+    "give",
     "indented",
     "listing",
     "percent",
+    "prepare",
     "print_json",
     "printable",
     "rows_of",
@@ -37,6 +47,48 @@ Report = Callable[[int, int, str], None]
 """Takes how much is done, of how much, and what is being done."""
 
 PATIENCE = 1.0  # seconds before a progress bar appears
+
+_SPELLED = {
+    **{"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "π": "pi"},
+    **{
+        "σ": "sigma",
+        "≤": "<=",
+        "≥": ">=",
+        "≠": "!=",
+        "×": "x",
+        "·": "*",
+        "−": "-",
+        "∞": "infinity",
+    },
+    **{"–": "-", "—": "-", "…": "...", "′": "'", "’": "'", "→": "->", "√": "sqrt", "²": "^2"},
+}
+"""What Shoal writes that encodings such as cp1252 and ASCII do not have."""
+
+
+def prepare() -> None:
+    """Make stdout and stderr take any text, whatever their encoding, also where they are closed."""
+    codecs.register_error("shoal", _spell)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # for good
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="shoal")
+
+
+def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    one = error.object[error.start]
+    if one in _SPELLED:
+        return _SPELLED[one], error.start + 1
+    return one.encode("ascii", "backslashreplace").decode("ascii"), error.start + 1
+
+
+def abandon(stream: IO[str]) -> None:
+    """Send what is left in the buffer of a stream nowhere, for nobody reads it, or it cannot be written."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def printable(text: str) -> str:
@@ -53,7 +105,10 @@ def printable(text: str) -> str:
 
 def complain(message: str) -> None:
     """A message on stderr, unwrapped, so that it can be searched and copied."""
-    print(printable(message), file=sys.stderr, flush=True)
+    try:
+        print(printable(message), file=sys.stderr, flush=True)
+    except OSError:
+        abandon(sys.stderr)
 
 
 def warn_exposed(path: "str | os.PathLike[str]") -> None:
@@ -75,10 +130,28 @@ def show(*things: "RenderableType") -> None:
 
 def print_json(value: object) -> None:
     """One JSON object on stdout; JSON has no infinity, so that is null."""
-    text = json.dumps(finite(value), ensure_ascii=False, indent=2)
+    unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    text = json.dumps(finite(value), ensure_ascii=not unicode, indent=2)
     print(
         "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
     )
+
+
+def give(text: str) -> None:
+    """The content of a file on stdout: in UTF-8 as all files are, unless it is a terminal, which has its own encoding."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if raw is None or sys.stdout.isatty():
+        sys.stdout.write(text)
+        return
+    try:
+        content = text.encode()
+    except UnicodeError:
+        raise FileError(
+            "the output has a text that is not valid Unicode; correct what is given for it"
+        ) from None
+    sys.stdout.flush()
+    raw.write(content)
+    raw.flush()
 
 
 def title(text: str) -> "Text":

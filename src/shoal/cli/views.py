@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
+from shoal.disk import same
 from shoal.errors import FileError, ParameterError, plural
 
 if TYPE_CHECKING:
@@ -222,9 +223,7 @@ def writable(path: Path, option: str, force: bool, *read: Path | None) -> None:
     """FileError if a file that is to be written is there, unless that is wanted; what the command reads is never written over."""
     if not os.path.lexists(path):
         return
-    if any(
-        one is not None and one.exists() and path.exists() and path.samefile(one) for one in read
-    ):
+    if any(one is not None and same(path, one) for one in read):
         raise FileError(f"{path} is what the command reads; give {option} another name")
     if not force:
         raise FileError(

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from shoal import memory
 from shoal.arguments import typed, typed_but
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed, plural
 from shoal.hierarchy.ranges import above, below, between, exact, from_to, or_more, plain
@@ -27,6 +28,9 @@ Tree = Mapping[str, "Tree | Sequence[object]"]
 """Groups by name: each has a list of values, or groups again."""
 
 MOST_LEAVES = 5_000_000  # about a gigabyte of texts
+LONGEST = 1_000  # characters of a text that is made up, and levels of groups in groups
+_TEXT = 60  # bytes of a text in memory, besides its characters
+_WIDEST = 308  # powers of ten that floats have; numbers beyond would take hours to write out
 
 
 @typed
@@ -325,6 +329,7 @@ def dates(
                 f"{fine!r} does not nest in {coarse!r}: {reason}; above {fine!r} goes {allowed}"
             )
     chosen = [PERIODS[level] for level in ("day", *levels) if level != "day"]
+    _afford((stop - start).days + 1, len(chosen) + 2)
     days = map(dt.date.fromordinal, range(start.toordinal(), stop.toordinal() + 1))
     return Hierarchy.from_lines(
         [[day.isoformat(), *(label(day) for label in chosen), root] for day in days], Kind.DATE
@@ -389,6 +394,7 @@ def mask(
     width = max(map(len, texts), default=0)
     if steps is None:
         steps = range(1, width)
+    _afford(len(texts), len(steps) + 2, width)
     if any(not isinstance(step, int) or step < 1 for step in steps) or sorted(set(steps)) != list(
         steps
     ):
@@ -419,6 +425,10 @@ def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
     if isinstance(alphabet, str):
         if not isinstance(length, int) or length < 1:
             raise ParameterError("`length` is a whole number above 0")
+        if length > LONGEST:
+            raise TooLargeError(
+                f"`length` is {_about(length)}, and {LONGEST:,} is the most; mask shorter texts, or give `values`"
+            )
         alphabet = [alphabet] * length
     elif length not in (None, len(alphabet)):
         raise ParameterError(
@@ -426,7 +436,7 @@ def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
         )
     if any(not characters or len(set(characters)) < len(characters) for characters in alphabet):
         raise ParameterError("an `alphabet` is empty or has a character twice")
-    _afford(math.prod(map(len, alphabet)))
+    _afford(math.prod(map(len, alphabet)), 2, len(alphabet))
     return map("".join, product(*alphabet))
 
 
@@ -450,6 +460,7 @@ def order(
     texts = _texts(values, kind)
     if sort:
         texts.sort(key=lambda text: kind.key(text))  # type: ignore[arg-type,return-value]
+    _afford(len(texts), len(sizes) + 2)
     starts, levels = list(range(len(texts))), []
     for number, size in enumerate(sizes, 1):
         runs = _runs(size, len(starts), number)
@@ -523,6 +534,10 @@ def groups(
 def _paths(
     tree: Tree | Sequence[object], above: tuple[str, ...], kind: Kind
 ) -> Iterator[tuple[str, ...]]:
+    if len(above) > LONGEST // 2:  # Python's stack would not reach as far as twice that
+        raise ParameterError(
+            f"groups lie more than {LONGEST // 2} deep in groups; make them flatter"
+        )
     if isinstance(tree, Mapping):
         for name, below in tree.items():
             yield from _paths(below, (str(name), *above), kind)
@@ -608,6 +623,8 @@ def _number(given: Number, name: str, kind: Kind) -> Decimal:
         number = exact(given)
     except ValueError:
         raise ParameterError(f"{name} is not a finite number") from None
+    if number and abs(number.adjusted()) > _WIDEST:
+        raise ParameterError(f"{name} has more than {_WIDEST} digits on one side of the point")
     if kind is Kind.INTEGER and number != number.to_integral_value():
         raise ParameterError(f"{name} is not an integer; round it, or declare kind='float'")
     return number
@@ -642,9 +659,17 @@ def _texts(values: Iterable[object], kind: Kind) -> list[str]:
     return texts
 
 
-def _afford(leaves: int) -> None:
+def _afford(leaves: int, levels: int = 2, width: int = 0) -> None:
+    """Refuse a hierarchy before it is made that would be too large, by the length of its texts too."""
+    remedy = "take a smaller domain, or wider intervals with kind='float'"
     if leaves > MOST_LEAVES:
         raise TooLargeError(
-            f"a hierarchy over {leaves:,} values, and {MOST_LEAVES:,} is the most; "
-            "take a smaller domain, or wider intervals with kind='float'"
+            f"a hierarchy over {_about(leaves)} values, and {MOST_LEAVES:,} is the most; {remedy}"
         )
+    needed = leaves * levels * (_TEXT + width)
+    memory.require(needed, f"a hierarchy of {leaves:,} values and {levels:,} levels", remedy)
+
+
+def _about(number: int) -> str:
+    """A number that may have thousands of digits."""
+    return f"{number:,}" if number < 10**18 else "more than 10^18"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.arguments import typed
-from shoal.disk import encodings, known, replacing
+from shoal.disk import encodings, known, mixed, place_of, reading, replacing
 from shoal.errors import FileError, HierarchyError, ParameterError, listed
 from shoal.hierarchy.check import Problems, faults, problems
 from shoal.hierarchy.tree import Hierarchy, rooted
@@ -85,6 +85,7 @@ def read_lines(
     """The lines of a hierarchy file as they are, right or wrong."""
     try:
         content = Path(path).read_bytes()
+        reading(path, derived_note(path))
     except (OSError, ValueError) as error:  # the latter for a name that no file can have
         raise FileError(
             f"cannot read the hierarchy {os.fspath(path)}: {getattr(error, 'strerror', None) or error}"
@@ -97,8 +98,10 @@ def read_lines(
         raise ParameterError(f"separator {separator!r}; it is one character, such as ';' or ','")
     try:
         parsed = list(_parse(decoded, separator))
-    except csv.Error as error:
-        raise FileError(f"{os.fspath(path)} is not a CSV file: {error}") from None
+    except csv.Error:
+        raise FileError(
+            f"{os.fspath(path)} is not a CSV file: a cell is too long, or its quotes do not pair up"
+        ) from None
     numbers, cells = [number for number, _ in parsed], [line for _, line in parsed]
     return Lines(cells, numbers, separator, used, guessed, derived_note(path).exists())
 
@@ -113,8 +116,14 @@ def _decode(content: bytes, encoding: str | None, path: str) -> tuple[str, str]:
             decoded = content.decode(name)
         except UnicodeError:
             continue
-        if name in GUESSES and encoding is None and "\0" in decoded:
-            break  # almost any bytes are such text: those of a spreadsheet or a Parquet file too
+        if "\0" in decoded:
+            break  # almost any bytes are text in some encoding: those of a spreadsheet or a Parquet file too
+        if name in GUESSES and encoding is None and (place := mixed(content)) is not None:
+            line = content[:place].count(b"\n") + 1
+            raise FileError(
+                f"{path} mixes encodings: line {line} has UTF-8, and another line something else; "
+                "save all of it as UTF-8, or give the encoding if it has only one"
+            )
         return decoded, name
     raise FileError(
         f"{path} is not text in {' or '.join(tried)}; give its encoding, or save it as CSV in UTF-8"
@@ -171,6 +180,9 @@ def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str 
         raise FileError(
             "the hierarchy has a text that is not valid Unicode; correct it before writing"
         ) from None
+    if "\0" in content:
+        raise FileError("the hierarchy has a text with a NUL character; correct it before writing")
+    place_of(path)  # so that no note is written beside what cannot be
     if hierarchy.derived:  # before the file itself: the mark must never be the part that is lost
         with replacing(note) as beside:
             beside.write(NOTE.format(Path(path).name).encode())

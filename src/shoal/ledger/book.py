@@ -14,6 +14,7 @@ from shoal import __version__
 from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.custody import Seen, Witness, exposed, state_folder
+from shoal.disk import reading
 from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
 from shoal.frames import require_threads
 from shoal.ledger import store
@@ -24,7 +25,7 @@ from shoal.privacy.calculus import delta_of
 from shoal.privacy.epsilon import Epsilon, total
 from shoal.privacy.exact import Exact, short
 from shoal.privacy.promises import DifferentialPrivacy, Promise
-from shoal.release import Certificate, Release, plain, released
+from shoal.release import Certificate, Release, plain, released, require_place
 from shoal.tables import Table
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         store.require(self.path)
+        reading(self.path, *(f"{self.path}-{end}" for end in ("journal", "wal", "shm")))
 
     def __repr__(self) -> str:
         return f"<shoal.Ledger {os.fspath(self.path)!r}>"
@@ -231,6 +233,7 @@ class Ledger:
         override: str | None = None,
         others: str | os.PathLike[str] | None = None,
         recipe_file: str | os.PathLike[str] | None = None,
+        neutralise: bool = False,
     ) -> Release:
         """Enter a release, make it, and write it into a directory; without one, writing is left to the caller.
 
@@ -273,7 +276,7 @@ class Ledger:
                 recipe_file=recipe_file,
             )
             if directory is not None:
-                made.write(directory, format)
+                made.write(directory, format, neutralise=neutralise)
         except BaseException as error:
             if isinstance(error, ShoalError) and not isinstance(error, Stopped):
                 raise type(error)(f"{error}; {spent}") from None
@@ -601,22 +604,8 @@ class Ledger:
             raise ParameterError(
                 f"format {format!r} is unknown; it takes 'csv', 'parquet' or 'arrow'"
             )
-        if Path(os.path.realpath(self.path)).is_relative_to(os.path.realpath(folder)):
-            raise FileError(
-                f"the ledger {self.path} lies in {folder} and would be published along; write the release elsewhere"
-            )
         witness = self.witness
-        if witness and Path(os.path.realpath(witness)).is_relative_to(os.path.realpath(folder)):
-            raise FileError(
-                f"the witness {witness} lies in {folder} and would be published along; write the release elsewhere"
-            )
-        there = next(
-            path
-            for path in (folder.absolute(), *folder.absolute().parents)
-            if os.path.lexists(path)
-        )
-        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-            raise FileError(f"cannot write into {folder}; give a directory you may write to")
+        require_place(folder, [self.path, *([Path(witness)] if witness else [])])
 
 
 def _said(what: str) -> dict[str, Any]:

@@ -38,6 +38,7 @@ SCHEMA = (
 )
 
 _MARK = 0x53686F6C  # "Shol": tells a ledger from other SQLite files
+_OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)  # none is made through a link
 _PATIENCE = 60.0  # seconds to wait for other processes; an entry takes milliseconds
 _PRAGMAS = (
     # A commit has happened once the journal is gone, and EXTRA also syncs the directory that it is gone from: FULL would let
@@ -65,7 +66,7 @@ def create(path: Path, content: Mapping[str, Any], seen: Callable[[Link], None])
     is `seen` before it counts, so that no ledger is without the witness that it says it has.
     """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | _OWN, 0o600))
     except OSError as error:
         raise FileError(
             f"cannot make a ledger at {path}: {error.strerror}; give a path you may write to"

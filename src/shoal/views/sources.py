@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.audit import expressions
+from shoal.disk import misread, reading
 from shoal.errors import ColumnError, FileError, InputError, ShoalError, listed, plural
 from shoal.hierarchy import read as read_hierarchy
 from shoal.hierarchy.texts import ANY, Bools, Texts
@@ -564,10 +565,11 @@ def content_of(path: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
     where = Path(path)
     try:
         content = tomllib.loads(where.read_bytes().decode("utf-8"))
+        reading(where)
     except OSError as error:
         raise FileError(f"cannot read {where}: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise FileError(f"{where} is no TOML file: {error}") from None
+        raise FileError(f"{where} is not TOML in UTF-8: see {misread(error)}") from None
     if unknown := [key for key in content if key not in _SECTIONS]:
         raise InputError(
             f"{where.name} has {listed(unknown)}, which is unknown there; known are {listed(_SECTIONS)}"
