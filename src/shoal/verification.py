@@ -250,6 +250,8 @@ def _open_ends(
         yield words, [("parameters", name) for name in free]
     if paper.method == "buckets":
         yield "how near the bucket sizes are to the best ones", [("derived", "gap_reached")]
+        if paper.promise["fakes"]:
+            yield "the odds by which fakes were drawn", [("derived", "fake_odds")]
     inside = [
         ("parameters", "models", at, key)
         for at, model in models
@@ -269,10 +271,10 @@ def _open_ends(
     digests: list[Place] = [
         ("columns", at, "hierarchy_sha256")
         for at, one in enumerate(paper.columns)
-        if "hierarchy_sha256" in one and one["name"] not in hierarchies
+        if one["role"] == "quasi" and one["name"] not in hierarchies
     ]
     if digests:
-        yield "the digests of hierarchies that were not given", digests
+        yield "by which hierarchies released texts are read, where none was given", digests
     yield (
         f"what the columns are, which the owner declared: {_roles(paper)}",
         [("columns", at, key) for at in range(len(paper.columns)) for key in ("role", "type")],
@@ -1830,7 +1832,7 @@ def _buckets_trusted(paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -
     if unknown := [name for name in within if name not in hierarchies]:
         yield f"that the people of a bucket agree in {listed(unknown)}, for want of the hierarchy"
     if fakes:
-        yield f"that {plural(fakes, 'value')} of every bucket are fake, and which, and that they were drawn by the odds stated"
+        yield f"that {plural(fakes, 'value')} of every bucket are fake, and which"
         if isinstance(paper.promise["limits"].get("others"), Mapping):
             yield "limits by formula exactly, as fakes blur how often a value occurs: they are checked by the most it may be"
 
