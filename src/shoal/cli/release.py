@@ -22,7 +22,7 @@ __all__ = ["earlier_release", "kept", "release"]
 
 _NO_LEDGER = (
     "note: no ledger. What releases of the same people reveal adds up, and Shoal remembers none of them; make one with: "
-    "shoal ledger new, and name it under [ledger] in the recipe"
+    "shoal ledger create, and name it under [ledger] in the recipe"
 )
 _LOOKED_AT = 1000  # directories beside the new release in which an earlier one is looked for
 
