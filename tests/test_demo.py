@@ -179,7 +179,7 @@ def test_the_demo_says_what_was_promised_and_what_to_do_next_within_80_columns(
         "beta 0.593",
         "k 73",
         "diagnosis 1 of 2",
-        "Private: for the owner only",
+        "Owner only: this reveals",
         "of 20,000 records kept",
         "shoal verify shoal-demo/release/certificate.json shoal-demo/release/release.csv",
         "shoal explain --epsilon 1 --delta 1e-6",

@@ -1028,7 +1028,7 @@ _OTHER_METHODS = {
         f'delta = "{PLACEHOLDER}"  # the chance that this fails',
         "k = 10  # how many records must share what a group shows of them, at least",
         "most = 2  # to how many groups a record may give values",
-        "groups = [2]  # so many groups of columns, which a share of epsilon finds;",
+        "groups = [2]  # that many groups of columns, found with a share of epsilon;",
         "buying = 0.1  # instead of both: schema = [[NAME, NAME], [NAME]]",
         "# Purchases, ratings, diagnoses in long form, a row for each item of a person:",
         '# person = "NAME", item = "NAME", value = "NAME" too; docs/columns.md',
@@ -1135,10 +1135,10 @@ def draft(
             for name, guess in guesses.items()
         ),
         "",
-        "# How values generalise: a builder, or a file with one line a value, which",
+        "# How values generalise: a builder, or a file with one line per value, which",
         "# shoal hierarchy make writes. They are public: made from what anybody knows of",
         "# a column, never from its rows. Every quasi column needs one. A released column",
-        "# without one leaves as it is, and the finer it is, the fewer records are kept.",
+        "# without one is released unchanged: the finer it is, the fewer records are kept.",
         "# For example (take the # away):",
     ]
     for name in [name for name, guess in guesses.items() if guess != "identifying"] or list(
@@ -1151,7 +1151,7 @@ def draft(
     lines += [
         "",
         "[method]",
-        'name = "safepub"  # differential privacy; other methods stand below',
+        'name = "safepub"  # differential privacy; other methods are below',
         f'epsilon = "{PLACEHOLDER}"  # how much one row may matter, such as 1 or "ln(2)"',
         f'delta = "{PLACEHOLDER}"  # the chance that this fails, such as 1e-6; try shoal explain',
         'definition = "probabilistic"  # or standard: keeps more records',

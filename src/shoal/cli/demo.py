@@ -105,8 +105,8 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
     yield figures(
         ("in words", words),
         ("in short", paper.statement.partition(":")[0]),
-        ("beta", f"{beta:.3g}: the chance of a stay to be drawn; all others are left out"),
-        ("k", f"{k}: a drawn stay leaves only among at least so many that look the same"),
+        ("beta", f"{beta:.3g}: the chance that a stay is drawn; all others are left out"),
+        ("k", f"{k}: a drawn stay is released only with at least that many that look the same"),
     )
     yield title("How coarse each column is, chosen by a search that epsilon pays for")
     levels = []
@@ -126,7 +126,7 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
         yield rows_of(
             ["records", *shown], *([f"{size:,}", *map(str, values)] for values, size in groups)
         )
-    yield title("Private: for the owner only, for it tells about the input")
+    yield title("Owner only: this reveals information about the input")
     yield f"{kept(made.facts)}; about {percent(beta)} are drawn"
 
 

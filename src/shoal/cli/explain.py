@@ -206,7 +206,7 @@ def _explain_counts(
             ("delta", f"{short(Fraction(promise.delta))}, {facts['delta_count']:.3g}{of_each}"),
             ("definition", promise.definition),
             ("k, the fewest records", f"{k:,}: a row that fewer share is never released"),
-            ("rather released than not", f"from {found.half:,} records on"),
+            ("likely released", f"{found.half:,} records or more: more likely than not"),
             (
                 "noise",
                 f"a released count is off by {facts['noise']:.3g} on average, and never below k",
@@ -249,8 +249,8 @@ def _pages(facts: dict[str, Any]) -> "Iterator[RenderableType]":
     )
     likely = (
         f"Whatever somebody knows, anything they conclude from the release is at most {odds:.3g} times as likely with your "
-        f"{'row' if rows == 1 else 'rows'} in the table as without, and at least 1/{odds:.3g} times. Somebody who holds it for "
-        f"50 % likely that you are in the table can hold it for at most {percent(odds / (1 + odds))} afterwards."
+        f"{'row' if rows == 1 else 'rows'} in the table as without, and at least 1/{odds:.3g} times. Somebody who believes "
+        f"with 50 % that you are in the table can believe it with at most {percent(odds / (1 + odds))} afterwards."
     )
     rare = f"once in {1 / facts['delta']:,.0f} times"
     if facts["definition"] == "probabilistic":
