@@ -348,7 +348,7 @@ def mutated(content: Content, chance: random.Random) -> Content:
         last = place[-1]
         what = chance.randrange(6)
         if what == 0 or not isinstance(inside, dict | list) or not inside:
-            made[chance.choice(sorted(made))] = chance.choice(JUNK)
+            made[chance.choice(sorted(made))] = copy.deepcopy(chance.choice(JUNK))
         elif what == 1:
             del inside[last]
         elif what == 2 and isinstance(inside, dict):
@@ -364,7 +364,7 @@ def mutated(content: Content, chance: random.Random) -> Content:
             inside[last] = (
                 f"{inside[last]}x"
                 if isinstance(inside[last], str)
-                else JUNK[chance.randrange(len(JUNK))]
+                else copy.deepcopy(chance.choice(JUNK))
             )
     return made
 

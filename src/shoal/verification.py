@@ -575,6 +575,14 @@ _FORMS: Mapping[str, Callable[[object], bool]] = {
     ),
     **dict.fromkeys(("relaxed", "local", "associations"), _one_of(True, False)),
     "counts": _one_of(True, False),
+    **dict.fromkeys(
+        ("unit", "person", "item", "value"),
+        lambda given: given is None or (type(given) is str and given != ""),
+    ),
+    "levels": lambda given: (
+        given is None
+        or (isinstance(given, Mapping) and all(type(level) is int for level in given.values()))
+    ),
     "classes": _named_list,
     "items": _named_list,
     "path": lambda given: given is None or _named_list(given),
