@@ -81,6 +81,7 @@ class Households:
     at_risk: float
 
 
+@owner_only
 @dataclass(frozen=True)
 class Diversity:
     """What the groups achieve in one sensitive column, each as the parameter of the model of that name.

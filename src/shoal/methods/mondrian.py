@@ -379,7 +379,11 @@ class _Cells:
             (self.low, self.high) if self.method.ranges == "boundary" else (self.first, self.last)
         )
         runs, code = np.unique(low[:, j] * axis.size + high[:, j], return_inverse=True)
-        return [axis.text(*divmod(run, axis.size)) for run in runs.tolist()], code[self.crowd.cell]
+        # Ranges that show the same text have one code, or the order of rows would tell them apart.
+        known: dict[str, int] = {}
+        texts = [axis.text(*divmod(run, axis.size)) for run in runs.tolist()]
+        places = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
+        return list(known), places[code][self.crowd.cell]
 
 
 def _population(model: DeltaPresence, axes: Sequence[Axis]) -> _Crowd:
