@@ -426,7 +426,8 @@ def forged(
         replace(release.certificate, **paper),
         further={"buckets": values(release.further["buckets"])},
     )
-    return verify(folder / "certificate.json", made.write(folder), {"age": AGES})
+    path = made.write(folder / "forged")
+    return verify(path.with_name("certificate.json"), path, {"age": AGES})
 
 
 @pytest.mark.parametrize(

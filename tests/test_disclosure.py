@@ -843,6 +843,7 @@ def checked(
     """What verify says, once the certificate says something else."""
     paper = release.certificate
     given = {**paper.parameters, **changes.pop("parameters", {})}
+    folder = folder / "out"
     replace(release, certificate=replace(paper, parameters=given, **changes, private=True)).write(
         folder
     )

@@ -352,7 +352,7 @@ def test_wishes_that_the_attacker_does_not_know_leave_more_people() -> None:
 def forged(release: Any, folder: Path, **changes: Any) -> list[str]:
     """What verify finds where the parameters or the promise on the certificate were changed."""
     made = replace(release, certificate=replace(release.certificate, **changes, private=True))
-    made.write(folder)
+    folder = made.write(folder / "out").parent
     return shoal.verify(folder / "certificate.json", folder / "release.csv", hierarchies=TREES)
 
 

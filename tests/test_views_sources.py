@@ -147,7 +147,7 @@ values = ["7"]
         (CHAPTER + '[[views]]\npeople = ["Zoe"]\nvalues = ["x"]\n', "1 person not in the register"),
         (CHAPTER + '[[views]]\npeople = ["Bob"]\nvalues = { x = "many" }\n', "whole number"),
         (CHAPTER + '[[views]]\npeople = ["Bob"]\nvalues = ["x", "y"]\n', "cannot be more"),
-        ("[register", "no TOML"),
+        ("[register", "not TOML"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, words: str) -> None:

@@ -498,6 +498,8 @@ def _chosen(
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ColumnError(f"{path}: two columns are called {listed(repeated)}; rename one")
     require_names(names, f"{path}: ")
+    if void := [place for place, name in enumerate(names, 1) if "\0" in name]:
+        raise ColumnError(f"{path}: the name of column {void[0]} has a NUL character; rename it")
     if columns is None:
         return list(names)
     if unknown := [name for name in columns if name not in names]:

@@ -432,8 +432,6 @@ def require_names(names: Sequence[str], where: str = "") -> None:
         looks = _looks(name)
         if not looks:
             raise ColumnError(f"{where}column {place} has no name; give it one")
-        if "\0" in name:
-            raise ColumnError(f"{where}the name of column {place} has a NUL character; rename it")
         if looks in seen:
             raise ColumnError(
                 f"{where}the names of columns {seen[looks]} and {place} differ only in case, blanks, invisible characters "
@@ -448,7 +446,10 @@ def _looks(name: str) -> str:
     seen = "".join(
         one
         for one in folded
-        if one.isspace() or not (unicodedata.category(one) in ("Cf", "Cc") or _INVISIBLE.match(one))
+        if one.isspace()
+        or one
+        == "\0"  # which no file has, and begins the names of columns that Shoal adds for itself
+        or not (unicodedata.category(one) in ("Cf", "Cc") or _INVISIBLE.match(one))
     )
     return " ".join(seen.split())
 
