@@ -322,7 +322,9 @@ def test_who_knows_the_other_person_of_a_bucket_is_as_sure_as_the_filler_makes_i
     assert json.loads(done.output)["releases"][0]["knows_all_others"] == pytest.approx(5 / 6)
     assert "83.3 %" in CliRunner().invoke(app, ["attack", str(tmp_path / "made")]).output
     again = Buckets("ill", Limits.each({}, others="1/2"), fakes=1).release(three())
-    assert shoal.verify(tmp_path / "certificate.json", again.write(tmp_path)) == []
+    assert (
+        shoal.verify(tmp_path / "again" / "certificate.json", again.write(tmp_path / "again")) == []
+    )
 
 
 def beliefs(made: Release, table: Table) -> list[tuple[str, float, bool]]:

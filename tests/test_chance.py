@@ -844,5 +844,7 @@ def test_nothing_else_in_the_house_draws_random_numbers() -> None:
     for path in sorted(house.rglob("*.py")):
         if path.parent.name in ("chance", "measure", "attack", "views") or path.name == "demo.py":
             continue  # these use fixed seeds, so that they find the same again; nothing of them is released
+        if path.name == "disk.py":
+            continue  # it draws names of files that are not there yet
         text = path.read_text(encoding="utf-8")
         assert not [word for word in words if word in text], path.name

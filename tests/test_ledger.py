@@ -387,7 +387,7 @@ def test_files_that_cannot_be_written_stay_spent_and_the_error_says_so(
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shoal.disk, "os", SimpleNamespace(**{**vars(os), "fsync": full}))
+    monkeypatch.setattr("shoal.release.os", SimpleNamespace(**{**vars(os), "fsync": full}))
     with pytest.raises(
         FileError, match=r"No space left on device.*; entry 2 of .* counts as spent"
     ):

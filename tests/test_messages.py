@@ -40,6 +40,8 @@ BY_PROGRAMS = (  # the command line cannot cause these: it never passes such an 
     "call .collect() first",
     "write the release with Release.write",
     "which no group of the schema has",
+    "call Lattice.groups with a node",
+    "make one with Epsilon.of",
 )
 
 

@@ -57,6 +57,7 @@ class Shown:
     loss: str = "granularity"
     floor: dict[str, int] = field(default_factory=dict)
     ceiling: dict[str, int] = field(default_factory=dict)
+    unit: str | None = None
     name: ClassVar[str] = "optimal"
 
 
@@ -226,6 +227,7 @@ def test_a_certificate_reads_back_and_reads_well() -> None:
         "loss": "granularity",
         "floor": {},
         "ceiling": {},
+        "unit": None,
     }
     assert len(paper.number) == 32
 
@@ -313,8 +315,28 @@ def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right
 
 def test_suppressed_records_are_no_group(tmp_path: Path) -> None:
     table = people()
-    path = release(table, Shown((KAnonymity(3),), suppressed="star")).write(tmp_path)
+    allowed = Shown((KAnonymity(3),), suppressed="star", suppression=Fraction(1, 2))
+    made = release(table, allowed)
+    path = made.write(tmp_path)
     assert verify(tmp_path / "certificate.json", path) == []
+    assert "rows of stars" in made.certificate.unprotected[0]
+
+
+@pytest.mark.parametrize(("allowed", "failing"), [("1/2", 0), ("1/100", 1)])
+def test_more_stars_than_the_parameters_allow_are_a_group(
+    allowed: str, failing: int, tmp_path: Path
+) -> None:
+    rows = pl.DataFrame({"age": [1] * 10 + [2], "ill": ["u", "v"] * 5 + ["w"]})
+    table = shoal.table(rows, quasi=["age"], sensitive=["ill"], hierarchies={"age": AGES})
+    starring = shoal.Optimal(
+        [KAnonymity(2)], suppression="1/2", suppressed="star", ceiling={"age": 0}
+    )
+    made = starring.release(table)
+    paper = replace(
+        made.certificate, parameters={**made.certificate.parameters, "suppression": allowed}
+    )
+    path = replace(made, certificate=paper).write(tmp_path)
+    assert len(verify(tmp_path / "certificate.json", path)) == failing
 
 
 def test_missing_files_are_named(tmp_path: Path) -> None:

@@ -275,3 +275,20 @@ def test_a_label_with_two_meanings_is_noticed() -> None:
         dates("2024-02-28", "2024-03-02"),
     ):
         assert set(warned(week.lines(), Kind.DATE)) <= {"merges nothing"}
+
+
+def test_the_order_of_rows_does_not_tell_what_a_text_stands_for() -> None:
+    """A label of two levels is shown for different values; in both tables the same rows have the same order."""
+    lines = [
+        ["a", "*", "*", "*"],
+        ["b", "x", "w", "*"],
+        ["c", "a", "x", "*"],
+        ["d", "x", "w", "*"],
+        ["x", "a", "x", "*"],
+    ]
+    tree = Hierarchy.from_lines(lines)
+    shown = [
+        METHODS["mondrian"]().release(held(tree, ages, list("abab")), Seeded(1)).table.rows()
+        for ages in (["x", "b", "x", "d"], ["a", "d", "a", "d"])
+    ]
+    assert shown[0] == shown[1] or sorted(shown[0]) != sorted(shown[1])

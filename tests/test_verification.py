@@ -680,7 +680,7 @@ def test_the_command_ends_with_0_if_nothing_is_wrong(written: tuple[Path, Path])
     assert "not checked" in done.stdout
     told = json.loads(run(*written, "--json").stdout)
     assert (told["holds"], told["failures"], told["promise"]["epsilon"]) == (True, [], "2")
-    assert len(told["unchecked"]) == 7
+    assert len(told["unchecked"]) == 8
     assert ["parameters", "score"] in told["unchecked_places"]
     assert told["statement"] == json.loads(written[0].read_text())["statement"]
 

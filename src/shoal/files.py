@@ -109,7 +109,7 @@ def read(
     """
     wanted = None if columns is None else list(columns)
     if neutralised and wanted is not None:
-        raise ParameterError("neutralised=True reads all columns; leave out `columns`")
+        raise ParameterError("a neutralised file is read whole; leave out the columns to read")
     frame = _frame(Path(path), separator, quote, encoding, wanted)
     return table(
         restored(frame) if neutralised else frame,

@@ -1138,7 +1138,7 @@ def draft(
         "# How values generalise: a builder, or a file with one line per value, which",
         "# shoal hierarchy make writes. They are public: made from what anybody knows of",
         "# a column, never from its rows. Every quasi column needs one. A released column",
-        "# without one is released unchanged: the finer it is, the fewer records are kept.",
+        "# without one is released unchanged: the finer it is, the fewer rows are kept.",
         "# For example (take the # away):",
     ]
     for name in [name for name, guess in guesses.items() if guess != "identifying"] or list(
@@ -1172,7 +1172,7 @@ def draft(
         "",
         "[output]",
         'format = "csv"  # or parquet, arrow',
-        "neutralise = false  # true: no spreadsheet runs a cell of the CSV as a formula",
+        "neutralise = false  # true: no spreadsheet runs a cell of the CSV",
     ]
     return "\n".join(lines) + "\n"
 

@@ -77,6 +77,7 @@ _TOGETHER = (
     "facts about several people together: that groups had to be merged shows that some people of them have the same "
     "values"
 )
+_STARRED = "rows of stars: they belong to no group, so no model holds of them, and their other columns are released as they are"
 _AS_SHOWN = (
     "what several people of a group have together is what the group shows: they cannot all have a value that is there "
     "less often"
@@ -149,6 +150,8 @@ def left_open(promise: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
     By permutations within groups nothing is merged by who has which value, so that nothing is told by it.
     """
     lines = UNPROTECTED[promise]
+    if parameters.get("suppressed") == "star":
+        return (_STARRED, *lines)
     if parameters.get("rule") != "permutations":
         return lines
     return tuple(_AS_SHOWN if line == _TOGETHER else line for line in lines)

@@ -68,6 +68,7 @@ Place = tuple[str | int, ...]
 """Where something is on a certificate, such as ("parameters", "score")."""
 
 
+@typed
 class Verdict(list[str]):
     """The failures of a certificate and its table, one line each: equal to [] if nothing is wrong.
 
@@ -955,7 +956,10 @@ def _filed(paper: Certificate) -> dict[str, Any]:
         return {"name": f"{name}.{form}", "sha256": given["sha256"] if right else None}
 
     further = {name: told(name, one) for name, one in own.get("further", {}).items()}
-    return {**told("release", own), "format": form, **({"further": further} if further else {})}
+    found = {**told("release", own), "format": form}
+    if own.get("neutralised") is True and form == "csv":
+        found["neutralised"] = True
+    return {**found, **({"further": further} if further else {})}
 
 
 def _promised(paper: Certificate) -> Iterator[str]:
@@ -1748,6 +1752,9 @@ def _fake_odds(bucket: Any, codes: Any, often: Any, paper: Certificate) -> Itera
     ):
         yield "the certificate does not say the odds of fakes, block by block"
         return
+    if sum(number for number, _ in given) != int(bucket.max(initial=0)):
+        yield "the odds of fakes are of other buckets than there are"
+        return
     last = 0
     for number, odds in given:
         first, last = last + 1, last + number
@@ -1760,8 +1767,6 @@ def _fake_odds(bucket: Any, codes: Any, often: Any, paper: Certificate) -> Itera
         may = np.array([one > 0 for one in exact], dtype=np.bool_)[place] & (often[rows] == 1)
         if (np.bincount(bucket[rows] - first, may, number) < added).any():
             yield f"some bucket has fewer than {added} values that may be fake by their odds"
-    if last != int(bucket.max(initial=0)):
-        yield "the odds of fakes are of other buckets than there are"
 
 
 def _blocks(
@@ -2353,6 +2358,10 @@ def _groups(found: Table, certificate: Certificate) -> _Groups:
         _, rows = np.unique(rows * len(column.keys) + column.codes, return_inverse=True)
         suppressed &= np.isin(
             column.codes, [code for code, key in enumerate(column.keys) if key == "*"]
+        )
+    if suppressed.sum() > _number(certificate.parameters.get("suppression", 0)) * found.rows:
+        suppressed[:] = (
+            False  # more than may be suppressed, so that they are a group like any other
         )
     _, compact = np.unique(rows[~suppressed], return_inverse=True)
     rows = np.full(found.rows, -1, dtype=np.int64)

@@ -270,3 +270,5 @@ def _helped(releases: list[Path], json: bool) -> None:
             *((words, *(percent(one[name]) for one in told)) for words, name in surest.items()),
         ),
     )
+    if any(one["fakes"] for one in told):
+        show("\nWith fakes, someone who also knows how often each value occurs may be surer.")

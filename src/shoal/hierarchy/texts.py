@@ -43,6 +43,7 @@ ANY = "*"
 
 _OR_MISSING = " or missing"
 _MISSING = "missing"  # what a missing value is called within a set
+_MOST_PARTS = 100_000  # ways to part one text, above which it is not read as a set
 _DAYS = re.compile(r"\[(\S+), (\S+)\]")
 
 
@@ -168,6 +169,8 @@ class Texts:
 
     def _set(self, parts: list[str]) -> Bools | None:
         """The values of a list that may be parted at its commas in several ways; None if there is no such way."""
+        if len(parts) * self.widest > _MOST_PARTS:
+            return None  # whoever wrote that wants it to take long
         tokens: dict[tuple[int, int], Bools] = {}
         for start in range(len(parts)):
             for stop in range(start + 1, min(start + self.widest, len(parts)) + 1):

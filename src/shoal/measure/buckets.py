@@ -125,6 +125,8 @@ class Reading:
         codes = self.values.column(self.column).codes
         try:
             numbers = [int(number) for number, _ in given]
+            if min(numbers) < 1 or sum(numbers) != len(self.buckets):
+                raise ValueError  # before anything is made that is as large as they say
             block = np.repeat(np.arange(len(numbers)), numbers)
             for one, (_, own) in enumerate(given):
                 rows = np.flatnonzero(block[self._place] == one)
@@ -134,8 +136,6 @@ class Reading:
                 exact = [Fraction(value) for value in own]
                 for row, at in zip(rows.tolist(), place.tolist(), strict=True):
                     odds[row] = exact[at]
-            if len(block) != len(self.buckets):
-                raise ValueError
         except (TypeError, ValueError, IndexError, ZeroDivisionError):
             raise FileError(
                 "the certificate does not say how fakes were drawn, or says it of other buckets; read a release as it was "

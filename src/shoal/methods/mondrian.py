@@ -379,11 +379,19 @@ class _Cells:
             (self.low, self.high) if self.method.ranges == "boundary" else (self.first, self.last)
         )
         runs, code = np.unique(low[:, j] * axis.size + high[:, j], return_inverse=True)
-        # Ranges that show the same text have one code, or the order of rows would tell them apart.
-        known: dict[str, int] = {}
-        texts = [axis.text(*divmod(run, axis.size)) for run in runs.tolist()]
-        places = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
-        return list(known), places[code][self.crowd.cell]
+        texts, read = [], {}
+        for low_end, high_end in (divmod(run, axis.size) for run in runs.tolist()):
+            text = axis.text(low_end, high_end)
+            if axis.means(text, low_end, high_end):
+                read[text] = low_end, high_end
+            else:  # a label that says less
+                read[text] = axis.run(text) or (axis.size, axis.size)
+            texts.append(text)
+        # By what they are read as: the order of ranges would tell apart those that show the same text.
+        ordered = sorted(read, key=lambda text: (read[text], text))
+        known = {text: place for place, text in enumerate(ordered)}
+        places = np.array([known[text] for text in texts], dtype=np.int64)
+        return ordered, places[code][self.crowd.cell]
 
 
 def _population(model: DeltaPresence, axes: Sequence[Axis]) -> _Crowd:
