@@ -1,5 +1,6 @@
 """The ledger: reserved is spent, nobody overspends, no changed byte is missed, and no kill loses an entry."""
 
+import contextlib
 import ctypes
 import itertools
 import json
@@ -1030,7 +1031,7 @@ def test_a_witness_goes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     assert ledger.concerns() == []
     ledger.release(Private(), people())
     path.write_bytes(old)
-    with pytest.raises(FileError, match="is missing"):  # of the older copy
+    with pytest.raises(FileError, match="older copy"):
         ledger.release(Private(), people(), chance=NoCoins())
 
 
@@ -1100,6 +1101,128 @@ def test_an_adoption_that_is_cut_short_counts_what_was_lost_once(
     assert ledger.adopt().facts["lost"] == 1
     assert ledger.spent().epsilon == Fraction("0.5")
     assert ledger.verify() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(False, "w1"), ("w1", "w2"), ("w1", True), (True, "w1"), (False, True), ("w1", False)],
+)
+@pytest.mark.parametrize("stuck", [False, True])
+def test_a_copy_from_before_its_witness_moved_is_an_older_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: Any, after: Any, stuck: bool
+) -> None:
+    def place(name: str | bool) -> Path | bool:
+        return tmp_path / name if isinstance(name, str) else name
+
+    path = tmp_path / "ledger"
+    ledger = Ledger.create(path, epsilon=9, delta="1e-5", witness=place(before))
+    old = path.read_bytes()
+    if stuck:  # killed before the old one was removed, or it could not be
+        monkeypatch.setattr(custody.Witness, "remove", lambda self: None)
+    assert ledger.adopt(place(after)).facts["lost"] == 0
+    for _ in range(2):
+        ledger.release(Private("0.5"), people())
+    assert (ledger.verify(), ledger.concerns()) == ([], [])
+    path.write_bytes(old)
+    assert ledger.verify() != []
+    assert ledger.concerns() != []
+    with pytest.raises(FileError, match="older copy"):
+        ledger.spent()
+    with pytest.raises(FileError, match="shoal ledger adopt"):
+        ledger.release(Private("0.5"), people(), chance=NoCoins())
+    adopted = ledger.adopt()
+    known = 1 if after is False else 5  # without a witness, nothing after the move is known
+    assert adopted.facts["lost"] == known
+    assert adopted.facts["witness"] == (str(place(after)) if isinstance(after, str) else after)
+    assert ledger.spent().epsilon == (0 if after is False else 1)
+    assert (ledger.verify(), ledger.concerns()) == ([], [])
+    ledger.release(Private("0.5"), people())
+    assert ledger.verify() == []
+
+
+def test_a_copy_from_before_several_moves_is_an_older_copy(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    ledger = Ledger.create(path, epsilon=9, delta="1e-5", witness=tmp_path / "w0")
+    copies = [path.read_bytes()]
+    for name in ("w1", "w2", "w0", "w3"):
+        ledger.adopt(tmp_path / name)
+        ledger.release(Private("0.5"), people())
+        copies.append(path.read_bytes())
+    for copy in copies[:-1]:
+        path.write_bytes(copy)
+        with pytest.raises(FileError, match="older copy"):
+            ledger.spent()
+    path.write_bytes(copies[1])
+    ledger.adopt()
+    assert ledger.spent().epsilon == 2
+    assert ledger.verify() == []
+    path.write_bytes(copies[-1])  # is found again, and no longer the one that holds
+    with pytest.raises(FileError, match="older copy"):
+        ledger.spent()
+
+
+@pytest.mark.parametrize("before", [False, True, "w1"])
+@pytest.mark.parametrize("after", [False, True, "w2"])
+def test_a_move_of_the_witness_that_is_cut_short_anywhere_can_be_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: Any, after: Any
+) -> None:
+    if before == after:
+        return
+
+    def place(name: str | bool, folder: Path) -> Path | bool:
+        return folder / name if isinstance(name, str) else name
+
+    write = custody.Witness.write
+    for allowed in range(4):
+        folder = tmp_path / str(allowed)
+        folder.mkdir()
+        ledger = Ledger.create(
+            folder / "ledger", epsilon=9, delta="1e-5", witness=place(before, folder)
+        )
+        ledger.release(Private("0.5"), people())
+        left = [True] * allowed
+
+        def die(self: custody.Witness, entries: Any, left: list[bool] = left) -> None:
+            if not left:
+                raise KeyboardInterrupt
+            left.pop()
+            write(self, entries)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(custody.Witness, "write", die)
+            with contextlib.suppress(KeyboardInterrupt):
+                ledger.adopt(place(after, folder))
+        if ledger.verify():
+            ledger.adopt()
+        assert ledger.verify() == []
+        ledger.release(Private("0.5"), people())
+        with contextlib.suppress(ParameterError):  # it may have moved already
+            ledger.adopt(place(after, folder))
+        assert ledger.verify() == []
+        assert ledger.spent().epsilon == 1
+
+
+def test_without_a_place_to_note_it_a_ledger_that_had_no_witness_gets_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    ledger = Ledger.create(tmp_path / "ledger", witness=False)
+    before = ledger.path.read_bytes()
+    with pytest.raises(FileError, match="cannot write the witness"):
+        ledger.adopt(tmp_path / "w1")
+    assert ledger.path.read_bytes() == before
+    assert ledger.verify() == []
+    moving = Ledger.create(tmp_path / "moving", witness=tmp_path / "w1")
+    old = moving.path.read_bytes()
+    moving.adopt(tmp_path / "w2")  # the witness that it had tells
+    moving.release(Private("0.5"), people())
+    assert moving.verify() == []
+    moving.path.write_bytes(old)
+    with pytest.raises(FileError, match="older copy"):
+        moving.spent()
+    moving.adopt()
+    assert moving.spent().epsilon == Fraction("0.5")
 
 
 def test_lost_entries_leave_gamma_undecided(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 A file cannot tell that an older copy was put in its place. A witness can: it is a second file, elsewhere, with the digest of
 every entry. The file is written first and the witness next, and nobody acts on an entry before both are on the disk. So whoever
 dies in between leaves a witness that lags behind, which is fine, and a witness that is ahead means that the file went back.
+A witness that moves leaves a closing line where it was, with the entry of the move, which a copy from before it lacks.
 """
 
 import hashlib
@@ -122,15 +123,20 @@ def state_folder() -> Path:
 
 @dataclass(frozen=True)
 class Seen:
-    """An entry as a witness knows it: its number, its digest, and what it spent if it spent anything."""
+    """An entry as a witness knows it: its number, its digest, and what it spent if it spent anything.
+
+    `moved` closes a witness: the next entries are known in that place, or, if it is False, nowhere.
+    """
 
     number: int
     digest: str
     spent: Mapping[str, Any] | None = None
+    moved: str | bool | None = None
 
     def line(self) -> bytes:
         """A line of a witness, with a check of its own: it has to be told whether it or the chain was changed."""
-        text = json.dumps([self.number, self.digest, self.spent], sort_keys=True)
+        closing = [] if self.moved is None else [self.moved]
+        text = json.dumps([self.number, self.digest, self.spent, *closing], sort_keys=True)
         return f"{_check(text)} {text}\n".encode()
 
     @classmethod
@@ -155,6 +161,10 @@ class Witness:
 
     def __init__(self, folder: Path, first: str) -> None:
         self.path = folder / f"{first[:_NAME]}.witness"
+
+    def exists(self) -> bool:
+        """Whether there is a file, as far as this user may know."""
+        return os.path.exists(self.path)
 
     def last(self) -> Seen | None:
         """The last entry that it knows; None if there is no witness. FileError if it is damaged or cannot be read."""

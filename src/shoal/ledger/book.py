@@ -131,19 +131,19 @@ class Ledger:
     def witness(self) -> Path | None:
         """The file that keeps the digests of all entries; None if there is none, and `verify` says if it is missing."""
         with store.reading(self.path) as connection:
-            found = self._witness(store.links(connection, self.path))
+            found = _named(store.links(connection, self.path))
         return None if found is None else found.path
 
     def concerns(self) -> list[str]:
         """What the owner should know whenever a ledger is opened: who else may read it, and whether a witness is missing."""
         with store.reading(self.path) as connection:
             chain = store.links(connection, self.path)
-            witness, doubt = self._witness(chain), self._doubt(chain, missing=True)
-        files = [self.path] if witness is None else [self.path, witness.path]
+            witnesses, doubt = _witnesses(chain), self._doubt(chain, missing=True)
+        files = [self.path, *(witness.path for witness in witnesses)]
         found = [said for file in files if (said := exposed(file))]
         if doubt:
             found.append(f"{self.path}: {doubt}")
-        elif witness is None and _chosen(chain) is None:
+        elif not witnesses and _chosen(chain) is None:
             found.append(
                 f"{self.path} has no witness, so going back to an older copy would not be noticed; "
                 f"shoal ledger adopt {self.path} adds one"
@@ -156,31 +156,72 @@ class Ledger:
         """Say that this copy is the one that holds, though its witness is missing or knows more, or give it another witness.
 
         What the witness knows to have been spent and this copy does not is entered as spent. `witness` is as for `create`; if
-        it is None, the old place is kept. ParameterError if there is nothing to adopt.
+        it is None, the latest place is kept. ParameterError if there is nothing to adopt.
         """
         with store.writing(self.path, unread=True) as connection:
             chain = store.links(connection, self.path, whole=True)
-            old, known = self._witness(chain), _chosen(chain)
-            place = _place(True if known is None else known, self.path)
-            if witness is not None:
-                place = _place(witness, self.path)
+            old, known = _named(chain), _chosen(chain)
+            place = _place(_latest(chain) if witness is None else witness, self.path)
             if place == known and not self._doubt(chain, missing=True):
                 raise ParameterError(
                     f"{self.path} agrees with its witness; there is nothing to adopt"
                 )
             folder = _folder(place)
             new = None if folder is None else Witness(folder, chain[0].digest)
-            knowing = {other.path: other for other in (old, new) if other}
-            lost = [seen for other in knowing.values() for seen in _lost(chain, other.seen())]
+            knowing = _knowing(chain, new)
+            lost = _lost_to(chain, knowing)
             content = {**_said("adopted"), "witness": place, "lost": len(lost), **_sum(lost)}
             # The witness comes first here, so that what was lost is not counted twice if this is cut short: then the witness
             # has one entry more, this one, with all that was lost.
             link = store.append(connection, chain, content)
+            seen = [_seen(one) for one in (*chain, link)]
             if new:
-                new.write([_seen(one) for one in (*chain, link)])
-        if old and (new is None or old.path != new.path):
+                new.write(seen)
+            closed = [*seen[:-1], replace(seen[-1], moved=place)]
+            others = [one for one in knowing if one.exists() and not _same(one, new)]
+            usual = _usual(chain)
+            pointed = self._point(usual, new, others, closed, moving=place != known)
+            for other in others:
+                if not _same(other, usual):
+                    _close(other, closed, removable=pointed)
+        if old and pointed and not _same(old, new) and not _same(old, usual):
             old.remove()
         return Entry.of(link)
+
+    def _point(
+        self,
+        usual: Witness | None,
+        new: Witness | None,
+        others: list[Witness],
+        closed: list[Seen],
+        *,
+        moving: bool,
+    ) -> bool:
+        """Leave word in the usual place of where the witness goes, and say whether an older copy is noticed there.
+
+        An older copy names another witness, or none. So word is needed unless `others`, which get a closing line, will do.
+        """
+        if usual and _same(usual, new):
+            return True
+        there = any(_same(usual, other) for other in others)
+        wanted = there or (moving and bool(new or others))
+        if not wanted:
+            return False
+        enough = bool(others) and not there
+        if usual is None:
+            if enough:
+                return False
+            raise FileError(
+                f"{self.path}: nothing would notice a copy from before it had this witness, as the user who runs this has no "
+                "home folder to note it in; set XDG_STATE_HOME to a folder that is kept"
+            )
+        try:
+            usual.write(closed)
+        except FileError:
+            if enough:
+                return False
+            raise
+        return True
 
     def set_budget(
         self, *, epsilon: Epsilon | Exact | None = None, delta: Exact | None = None
@@ -529,7 +570,7 @@ class Ledger:
             if doubt := self._doubt(chain, missing=True):
                 raise FileError(f"{self.path}: {doubt}")
             yield _account(chain), append
-        if appended and (witness := self._witness(chain)):
+        if appended and (witness := _named(chain)):
             self._testify(witness, appended[-1])
 
     def _testify(self, witness: Witness, entry: store.Link) -> None:
@@ -539,6 +580,8 @@ class Ledger:
                 last = witness.last()
                 if last is None:
                     raise FileError(f"the witness {witness.path} has just been removed")
+                if last.moved is not None:
+                    raise FileError(f"the witness {witness.path} has just been moved")
                 new = store.following(connection, self.path, last.number, last.digest)
                 witness.add([_seen(link) for link in new])
         except FileError as error:
@@ -554,25 +597,15 @@ class Ledger:
                 raise FileError(f"{self.path}: {doubt}")
             return chain
 
-    def _witness(self, chain: list[store.Link]) -> Witness | None:
-        """The witness that the ledger names; else the one in the usual place if there is one, as an older copy names none."""
-        first, chosen = chain[0].digest, _chosen(chain)
-        if folder := _folder(chosen):
-            return Witness(folder, first)
-        try:
-            usual = Witness(state_folder(), first)
-        except FileError:
-            return None
-        return usual if usual.path.exists() else None
-
     def _doubt(self, chain: list[store.Link], *, missing: bool = False) -> str | None:
-        """Why this may not be the newest copy of the ledger; None if the witness knows nothing else.
+        """Why this may not be the newest copy of the ledger; None if its witnesses know nothing else.
 
         That the witness is `missing` matters where something is entered: nobody could say later what had been forgotten.
         """
-        witness = self._witness(chain)
-        if witness is None:
-            return None
+        doubts = (self._doubted(chain, witness, missing) for witness in _witnesses(chain))
+        return next((doubt for doubt in doubts if doubt), None)
+
+    def _doubted(self, chain: list[store.Link], witness: Witness, missing: bool) -> str | None:
         adopt = f"shoal ledger adopt {self.path}"
         try:
             last = witness.last()
@@ -660,6 +693,75 @@ def _folder(place: str | bool | None) -> Path | None:
     if not place:
         return None
     return state_folder() if place is True else Path(place)
+
+
+def _named(chain: list[store.Link]) -> Witness | None:
+    """The witness that the ledger names."""
+    folder = _folder(_chosen(chain))
+    return None if folder is None else Witness(folder, chain[0].digest)
+
+
+def _usual(chain: list[store.Link]) -> Witness | None:
+    """The witness in the usual place, or what says there where it went; None if the user has no such place."""
+    try:
+        return Witness(state_folder(), chain[0].digest)
+    except FileError:
+        return None
+
+
+def _witnesses(chain: list[store.Link]) -> list[Witness]:
+    """Who has to agree: the witness that the ledger names, and what is in the usual place, as an older copy names another."""
+    named, usual = _named(chain), _usual(chain)
+    found = [] if named is None else [named]
+    if usual and usual.exists() and not _same(usual, named):
+        found.append(usual)
+    return found
+
+
+def _latest(chain: list[store.Link]) -> str | bool:
+    """Where the witness was last: as the usual place says if it knows more than the ledger, else as the ledger does."""
+    known, usual = _chosen(chain), _usual(chain)
+    last = next(iter(usual.seen()[-1:]), None) if usual and usual.exists() else None
+    if last is None or (last.number, last.digest) in {(link.number, link.digest) for link in chain}:
+        return True if known is None else known
+    return True if last.moved is None else last.moved
+
+
+def _same(one: Witness | None, other: Witness | None) -> bool:
+    return one is not None and other is not None and one.path == other.path
+
+
+def _knowing(chain: list[store.Link], new: Witness | None) -> list[Witness]:
+    """All witnesses that may know more than a chain: its own, a new one, and those that they say they moved to."""
+    open_ = [*_witnesses(chain), *([new] if new else [])]
+    found: dict[Path, Witness] = {}
+    while open_:
+        witness = open_.pop(0)
+        if witness.path in found:
+            continue
+        found[witness.path] = witness
+        moved = [one.moved for one in witness.seen()[-1:] if one]
+        open_ += [Witness(folder, chain[0].digest) for place in moved if (folder := _folder(place))]
+    return [*found.values()]
+
+
+def _lost_to(chain: list[store.Link], knowing: list[Witness]) -> list[Seen]:
+    """The entries that a chain lacks and any witness knows, each once."""
+    lost = (seen for witness in knowing for seen in _lost(chain, witness.seen()))
+    return [*{(seen.number, seen.digest): seen for seen in lost}.values()]
+
+
+def _close(witness: Witness, closed: list[Seen], *, removable: bool) -> None:
+    """Let a witness end with the entry that moved it; if it cannot be written and is `removable`, it goes."""
+    try:
+        witness.write(closed)
+    except FileError as error:
+        if removable:
+            witness.remove()
+        if not removable or witness.exists():
+            raise FileError(
+                f"{error}; or, if it is of no use any longer, remove that file"
+            ) from None
 
 
 def _seen(link: store.Link) -> Seen:
