@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.audit import Secret
 from shoal.cli.app import app
+from shoal.errors import ColumnError
 
 PEOPLE = """name,dept,age,salary
 Ann,X,31,52000
@@ -73,6 +75,32 @@ def test_the_quick_start_works(folder: Path) -> None:
     assert [
         line["denied"] for line in json.loads(said("audit", "transcript", "--json"))["lines"]
     ] == [False, True]
+
+
+def test_people_in_several_rows_are_refused(folder: Path) -> None:
+    lines = PEOPLE.splitlines()
+    visits = "\n".join([lines[0], *lines[1:] * 2]) + "\n"
+    (folder / "people.csv").write_text(visits)
+    for options in ((), ("--public", "dept"), ("--rows",)):
+        refused = new(*options)
+        assert refused.exit_code == 2
+        words = " ".join(refused.stderr.split())
+        assert "'name' seems to tell people apart and repeats: 6 values in 12 rows" in words
+        assert "rows are not people" in words
+        assert "--rows-are-people" in words
+        assert not (folder / "people.audit").exists()
+    assert new("--rows-are-people").exit_code == 0
+    table = shoal.read(folder / "people.csv")
+    secret = Secret("salary", low=0, high=200_000, width=1)
+    with pytest.raises(ColumnError, match="rows are not people"):
+        shoal.Audit.new("python.audit", table, secret, public=["dept"])
+    own = replace(table, rows_are_people=True)
+    assert shoal.Audit.new("python.audit", own, secret, public=["dept"]).people == 12
+
+
+def test_public_columns_are_not_advised_to_those_who_gave_them(folder: Path) -> None:
+    assert "--public" in new("--store", "all.audit").stderr
+    assert "--public" not in new("--public", "dept").stderr
 
 
 def test_nothing_is_shown_wider_than_eighty_columns(folder: Path) -> None:

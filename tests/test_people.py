@@ -297,8 +297,9 @@ def test_ordinary_columns_are_not_noticed() -> None:
     people = 4000
     rows = pl.DataFrame(
         {
-            "id": random.permutation(people),
-            "name": random.choice([f"Smith {i}" for i in range(900)], people),
+            "person_id": random.permutation(people),
+            "name": random.choice([f"Smith {i}" for i in range(9000)], people),
+            "first_name": random.choice([f"Ann {i}" for i in range(90)], people),
             "age": random.integers(0, 100, people),
             "sex": random.choice(["f", "m"], people),
             "wage": (random.integers(0, 500, people) * 10.5),
@@ -310,8 +311,84 @@ def test_ordinary_columns_are_not_noticed() -> None:
     rows = rows.with_columns(postcode=code)
     assert noticed(rows, ["age", "sex"]) == []
     assert noticed(rows, ["region"]) == []
-    assert noticed(rows, ["age", "sex"], identifying=["id", "name", "phone", "postcode"]) == []
+    assert (
+        noticed(rows, ["age", "sex"], identifying=["person_id", "name", "phone", "postcode"]) == []
+    )
     assert noticed(shoal.demo.table().frame.to_native(), ["age", "sex", "ward"]) == []
+
+
+NUMBERS = (
+    "mrn,MRN,record_id,case_id,study_id,nhs_number,subjid,subject,user,employee,customer,account_number,hadm_id,bene_id,"
+    "voter_id,national id,persnr,pnr,idno,id_patient,Patienten-ID,key,patientid,patientIDNumber,ID of patient,person2"
+)
+NAMED = (
+    "username,email,email_address,eMail,phone_number,name of patient,patientName,Full Name,surname"
+)
+
+
+@pytest.mark.parametrize("called", [*NUMBERS.split(","), *NAMED.split(",")])
+def test_people_are_noticed_by_the_words_of_a_name(called: str) -> None:
+    rows = frame(40).select(pl.col("name").alias(called), age=pl.int_range(pl.len()) % 97)
+    assert noticed(rows, ["age"]) == [called]
+
+
+OTHERS = "customer_country_code,brand_name,company name,study,study name,code,number,patient_address,idle,user_age,KINDPERS"
+
+
+@pytest.mark.parametrize("called", OTHERS.split(","))
+def test_a_word_that_does_not_belong_makes_another_name(called: str) -> None:
+    rows = frame(40).select(pl.col("name").alias(called), age=pl.int_range(pl.len()) % 97)
+    assert noticed(rows, ["age"]) == []
+
+
+@pytest.mark.parametrize("key", ["line", "id", "record_id", "row_no"])
+def test_a_number_of_rows_does_not_excuse_names_that_repeat(key: str) -> None:
+    rows = frame().select("name", age=pl.int_range(pl.len()) % 97)
+    rows = rows.with_columns(pl.int_range(pl.len()).alias(key))
+    for roles in ({"identifying": ["name", key]}, {"identifying": ["name"]}, {}):
+        assert noticed(rows, ["age"], **roles) == ["name"]
+    found = assess(rows.to_pandas(), quasi=["age"])
+    assert found.repeated == ("name",)
+    given = shoal.table(rows, identifying=["name", key], quasi=["age"], hierarchies={"age": AGES})
+    with pytest.raises(ColumnError, match="'name' is identifying and repeats"):
+        Optimal((KAnonymity(2),)).release(given)
+
+
+def test_namesakes_are_excused_by_a_number_of_people() -> None:
+    names = ["Ann"] * 3 + [f"Private Person {i}" for i in range(37)]
+    rows = pl.DataFrame({"patient": range(40), "name": names, "age": [*range(20)] * 2})
+    for roles in ({"identifying": ["patient", "name"]}, {}):
+        assert noticed(rows, ["age"], **roles) == []
+        twice = rows.with_columns(name=pl.int_range(40) // 2)
+        assert noticed(twice, ["age"], **roles) == ["name"]
+        parts = twice.rename({"name": "first_name"})
+        renamed = {role: ["patient", "first_name"] for role in roles}
+        assert noticed(parts, ["age"], **renamed) == []
+
+
+@pytest.mark.parametrize(
+    ("called", "values"),
+    [
+        ("person", ["adult", "child"]),
+        ("patient", ["yes", "no"]),
+        ("mobile", ["yes", "no"]),
+        ("phone", ["iPhone", "Android"]),
+    ],
+)
+def test_a_column_with_few_values_names_nobody(called: str, values: list[str]) -> None:
+    rows = pl.DataFrame({called: values * 200, "age": [*range(100)] * 4})
+    assert noticed(rows, ["age"]) == []
+    assert noticed(rows, ["age"], identifying=[called]) == [called]
+
+
+def test_a_register_with_repeated_people_is_refused() -> None:
+    given = table(frame(60, 1))
+    everybody = frame(60).select("name", "age", "town")
+    for roles in ({"identifying": ["name"]}, {}):
+        crowd = shoal.table(everybody, **roles)  # type: ignore[arg-type]
+        with pytest.raises(ColumnError, match=r"the register: column 'name'.*rows are not people"):
+            Personal("1/2", register=crowd).release(given)
+    Personal("1/2", register=replace(crowd, rows_are_people=True)).release(given)
 
 
 @pytest.mark.parametrize("place", ["adult/adult.csv", "acs/acs.csv", "survey/labour.csv"])

@@ -21,19 +21,39 @@ from shoal.errors import ColumnError, plural
 from shoal.kinds import Kind
 from shoal.tables import Role, Table
 
-__all__ = ["Repeated", "drawn", "first_rows", "repeated", "require_unit"]
+__all__ = ["Repeated", "drawn", "first_rows", "repeated", "require_once", "require_unit"]
 
-_NUMBERED = r"(?:id|ids|identifier|nr|no|num|number|key|code)"
-_IDS = re.compile(
-    r"id|[pu]id|uuid|guid|ssn|patient|person|participant|respondent|pseudonym"
-    r"|(?:patient|person|people|participant|respondent|customer|client|user|member|subject|student|employee|individual|"
-    rf"citizen|resident|insured|passport|social security) ?{_NUMBERED}"
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_WHO = _set(
+    "patient patienten person participant respondent subject subj subjekt user employee customer client student pupil "
+    "pid ssn mrn pnr personnummer pseudonym"
 )
-"""What columns are called that number people: a value that is there twice is a person who is there twice."""
-_NAMES = re.compile(r"(?:(?:first|last|full|sur|given|family|fore) ?)?name|e ?mail|phone|mobile")
-"""What columns are called that name people: two people may share a value, and where another column tells all rows apart, do."""
+"""What people are called: a column that is called so numbers them, with "id" or without."""
+_WHOSE = _set(
+    "people persons patients pers pat individual member citizen resident insured passport voter bene beneficiary subscriber "
+    "donor account national nhs social security kunde kunden mitarbeiter teilnehmer versicherten"
+)
+"""What numbers of people are called, where another word says that they are numbers."""
+_ROWS = _set("record case study hadm admission row line")
+"""What numbers of rows are called, which may be numbers of people too."""
+_ID = _set("id ids identifier key uuid guid uid")
+_NUMBER = _ID | _set("nr no num number nummer code")
+_NAME = _set("name email mail phone telephone mobile vorname nachname")
+"""What columns are called that name people: two people may share a value."""
+_PART = _set("first last given family fore sur vorname nachname")
+"""What says that only a part of a name is meant, which very many people may share."""
+_FILLING = _PART | _set("of the des der full unique hashed e")
 
-_MOST_ROWS = 100  # of a person on average, beyond which a column that nobody named is not taken for one of people
+_ANY = "|".join(sorted(_WHO | _WHOSE | _ROWS | _NUMBER | _NAME | _FILLING | {"address"}, key=len))
+_JOINED = re.compile(rf"({_ANY})({_ANY})?({_ANY})?")
+_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W\d_]+")
+
+_MOST_ROWS = 100  # of a person on average, beyond which a column that nobody declared is not taken for one of people
+_NAMESAKES = 2  # rows of a name on average, from which on they are not those of people who happen to share it
 _BY_ACCIDENT = log(1e6)  # less than once in a million
 
 
@@ -60,15 +80,15 @@ def repeated(
 ) -> tuple[Repeated, ...]:
     """The columns by which people are evidently in several rows; a missing value is nobody's.
 
-    These are identifying columns that repeat. Where another one, or one that is called as people are, tells all rows apart,
-    they may be identifying only so as not to be released: then only those count that number people by their name, or whose
-    rows agree in the `quasi` columns. Columns that were `left_out` count if they are called as people are, or if their rows
-    agree so.
+    These are identifying columns that repeat, and columns that were `left_out` and are called as people are, unless they have
+    too few values for that. A name may repeat where a number of people tells all rows apart, as far as people happen to share
+    it. What is not called as people are may repeat where anything identifying tells all rows apart: it may be identifying only
+    so as not to be released. In any case those count whose rows agree in the `quasi` columns.
     """
     # What a column is that nobody looks at otherwise must not refuse a table, so missing values are a value here.
     whole = replace(table, missing="category")
     declared = table.having(Role.IDENTIFYING)
-    called = [name for name in table.names if _called(_IDS, name) or _called(_NAMES, name)]
+    called = {name: words for name in table.names if (words := _Words.of(name))}
     others = [
         name
         for name in left_out
@@ -77,16 +97,24 @@ def repeated(
     counted = {name: rows for name in (*declared, *others) if (rows := _Rows.of(whole, name))}
     if all(rows.values == rows.rows for rows in counted.values()):
         return ()
-    naming = {*declared, *called}
-    has_key = any(
-        (rows := counted.get(name) or _Rows.of(whole, name)) and rows.values == table.rows
-        for name in naming
-    )
+    keys = [
+        name
+        for name in dict.fromkeys((*declared, *called))
+        if (rows := counted.get(name) or _Rows.of(whole, name)) and rows.values == table.rows
+    ]
+    has_person_key = any(name in called and called[name].tell_people for name in keys)
     found = []
     for name, rows in counted.items():
         if rows.values == rows.rows:
             continue
-        certain = name in naming and (not has_key or _called(_IDS, name))
+        words = called.get(name)
+        if words is None:
+            certain = name in declared and not keys
+        elif name not in declared and rows.rows > _MOST_ROWS * rows.values:
+            certain = False
+        else:
+            namesakes = words.name and (words.part or rows.rows < _NAMESAKES * rows.values)
+            certain = not (has_person_key and namesakes)
         if certain or (quasi and _agree(whole, name, rows, quasi)):
             found.append(Repeated(name, rows.values, rows.rows, name in declared))
     return tuple(found)
@@ -107,6 +135,20 @@ def require_unit(table: Table, unit: str | None, aside: Iterable[str] = ()) -> N
         raise ColumnError(
             f"{found[0]}, so rows are not people and the promise would be about rows; name the column that tells people apart "
             f"as `unit`, such as {found[0].column!r}, or set `rows_are_people` if every row is a different person"
+        )
+
+
+def require_once(
+    table: Table, quasi: Sequence[str], left_out: Iterable[str], what: str = ""
+) -> None:
+    """ColumnError if people are in several rows of a table of which nothing can be drawn, unless its owner says otherwise.
+
+    `what` says which table it is, for the message.
+    """
+    if not table.rows_are_people and (found := repeated(table, quasi, left_out)):
+        raise ColumnError(
+            f"{what}{found[0]}, so rows are not people and the promise would be about rows; leave one row of each person in it, "
+            "or set `rows_are_people` if every row is a different person"
         )
 
 
@@ -168,10 +210,38 @@ def _worth_a_look(table: Table, name: str) -> bool:
     return 0 < values < table.rows <= _MOST_ROWS * values
 
 
-def _called(names: re.Pattern[str], name: str) -> bool:
-    """Whether a column is called so: `patient_id`, `PatientID` and "Patient ID" alike."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", " ", name).lower()
-    return names.fullmatch(" ".join(words.split())) is not None
+@dataclass(frozen=True)
+class _Words:
+    """What the name of a column says about people.
+
+    It may be a `name`, or only a `part` of one, or a number. `tell_people`: where it differs in all rows, these are people,
+    other than by a bare number of rows, such as `id`.
+    """
+
+    name: bool
+    part: bool
+    tell_people: bool
+
+    @classmethod
+    def of(cls, column: str) -> "_Words | None":
+        """None if a column is not called as people are; `patient_id`, `PatientID`, `patientid` and "ID of patient" all are.
+
+        One word that does not belong is enough: a `customer_country_code` is not a number of customers.
+        """
+        words: set[str] = set()
+        for part in _BOUNDARY.sub(" ", column).lower().split():
+            joined = _JOINED.fullmatch(part)
+            if joined is None:
+                return None
+            words.update(word for word in joined.groups() if word)
+        if "address" in words and not words & {"email", "mail"}:
+            return None
+        if words & _NAME:
+            return None if words & _ROWS else cls(True, bool(words & _PART), True)
+        if words & _WHO or (words & _WHOSE and words & _NUMBER):
+            return cls(False, False, True)
+        bare = words & _ID or (words & _ROWS and words & _NUMBER)
+        return cls(False, False, False) if bare else None
 
 
 def _agree(table: Table, name: str, rows: _Rows, quasi: Sequence[str]) -> bool:

@@ -274,7 +274,8 @@ class Audit:
     ) -> "Audit":
         """Put a table under audit: a copy of its public and secret columns goes into a new store, and nothing else of it.
 
-        Every row is one person. Whoever may ask can count people by the `public` columns as they like.
+        Every row is one person: where people are evidently in several rows, the table is refused, unless it says
+        `rows_are_people`. Whoever may ask can count people by the `public` columns as they like.
 
         named: the public column that names people, for queries about a list of them; all its values differ
         rows: the numbers of rows, from 1, are public too, as a column `row`; without it the order of rows is not kept
@@ -652,8 +653,15 @@ def _require(
         raise ColumnError(
             f"a column is called {ROW!r}, which is what numbers of rows would be called; rename it"
         )
-    if named is None:
-        return
+    if named is not None:
+        _require_names(table, public, named)
+    from shoal.people import require_once
+
+    require_once(table, public, [name for name in table.names if name not in names])
+
+
+def _require_names(table: "Table", public: Sequence[str], named: str) -> None:
+    """Raise if a column does not name people in public."""
     if named not in public:
         raise ColumnError(f"column {named!r} is to name people in public; make it public too")
     table.require_people(named)

@@ -1,5 +1,6 @@
 """`shoal audit` and `shoal serve`: answer queries about a table, or deny them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -95,6 +96,12 @@ def new(
     rows: Annotated[
         bool, typer.Option("--rows", help="The order of rows is public: people have numbers.")
     ] = False,
+    rows_are_people: Annotated[
+        bool,
+        typer.Option(
+            "--rows-are-people", help="Every row is a different person, though a name repeats."
+        ),
+    ] = False,
     family: Annotated[
         Literal["max", "min", "sum"] | None,
         typer.Option(
@@ -153,7 +160,7 @@ def new(
     place = store or str(file.with_suffix(SUFFIX))
     made = Audit.new(
         place,
-        table,
+        replace(table, rows_are_people=rows_are_people),
         [
             Secret(name, family, low, high, width, None, distinct, strategy, dither)
             for name in secret
@@ -166,9 +173,10 @@ def new(
         f"made {made.place} for {made.people:,} people; it holds the data, so keep it as you keep that"
     )
     show(_about(made, made.state()))
+    fewer = "" if public else ", and make it anew with --public"
     complain(
         "Whoever may ask can count people by the public columns as they like. If that is too much, delete the audit before "
-        "anyone has asked, and make it anew with --public."
+        f"anyone has asked{fewer}."
     )
     if strategy == "simple":
         complain(

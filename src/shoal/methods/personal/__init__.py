@@ -27,6 +27,7 @@ from shoal.methods import Progress, Schema, people_of, silent
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
 from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth, by_column
+from shoal.people import require_once
 from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.promises import LowestRisk, Promise
 from shoal.release import Release, certify, lay_out, released
@@ -287,13 +288,15 @@ def _plain(table: Table, rows: Counts, hierarchies: Mapping[str, Hierarchy]) -> 
 
 
 def _register(register: Table, table: Table) -> Counts:
-    """A register's people by the hierarchies of a table."""
+    """A register's people by the hierarchies of a table; ColumnError if they are in several rows of it."""
     absent = [name for name in table.quasi if name not in register.names]
     if absent:
         raise ColumnError(
             f"the register has no column {listed(absent)}, which the table's risk is about"
         )
     own = {name: table.hierarchies[name] for name in table.quasi}
+    left_out = [name for name in register.names if name not in table.quasi]
+    require_once(register, table.quasi, left_out, "the register: ")
     return Embedded().count(replace(register, hierarchies=own), table.quasi)
 
 
