@@ -329,7 +329,7 @@ def test_more_stars_than_the_parameters_allow_are_a_group(
     rows = pl.DataFrame({"age": [1] * 10 + [2], "ill": ["u", "v"] * 5 + ["w"]})
     table = shoal.table(rows, quasi=["age"], sensitive=["ill"], hierarchies={"age": AGES})
     starring = shoal.Optimal(
-        [KAnonymity(2)], suppression="1/2", suppressed="star", ceiling={"age": 0}
+        (KAnonymity(2),), suppression="1/2", suppressed="star", ceiling={"age": 0}
     )
     made = starring.release(table)
     paper = replace(
