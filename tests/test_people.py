@@ -332,7 +332,7 @@ def test_people_are_noticed_by_the_words_of_a_name(called: str) -> None:
     assert noticed(rows, ["age"]) == [called]
 
 
-OTHERS = "customer_country_code,brand_name,company name,study,study name,code,number,patient_address,idle,user_age,KINDPERS"
+OTHERS = "customer_country_code,brand_name,company name,study,study name,code,number,patient_address,idle,user_age,Key1"
 
 
 @pytest.mark.parametrize("called", OTHERS.split(","))

@@ -48,7 +48,8 @@ _PART = _set("first last given family fore sur vorname nachname")
 """What says that only a part of a name is meant, which very many people may share."""
 _FILLING = _PART | _set("of the des der full unique hashed e")
 
-_ANY = "|".join(sorted(_WHO | _WHOSE | _ROWS | _NUMBER | _NAME | _FILLING | {"address"}, key=len))
+_KNOWN = _WHO | _WHOSE | _ROWS | _NUMBER | _NAME | _FILLING | {"address"}
+_ANY = "|".join(sorted(_KNOWN, key=lambda word: (-len(word), word)))
 _JOINED = re.compile(rf"({_ANY})({_ANY})?({_ANY})?")
 _BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W\d_]+")
 
@@ -240,6 +241,8 @@ class _Words:
             return None if words & _ROWS else cls(True, bool(words & _PART), True)
         if words & _WHO or (words & _WHOSE and words & _NUMBER):
             return cls(False, False, True)
+        if words == {"key"} and column.lower() != "key":
+            return None  # the keys of statisticians, Key1 and so on, are quasi-identifiers
         bare = words & _ID or (words & _ROWS and words & _NUMBER)
         return cls(False, False, False) if bare else None
 
