@@ -82,9 +82,9 @@ def repeated(
     """The columns by which people are evidently in several rows; a missing value is nobody's.
 
     These are identifying columns that repeat, and columns that were `left_out` and are called as people are, unless they have
-    too few values for that. A name may repeat where a number of people tells all rows apart, as far as people happen to share
-    it. What is not called as people are may repeat where anything identifying tells all rows apart: it may be identifying only
-    so as not to be released. In any case those count whose rows agree in the `quasi` columns.
+    too few values for that. A name, or an account, may repeat where a number of people tells all rows apart, as far as people
+    happen to share it. What is not called as people are may repeat where anything identifying tells all rows apart: it may
+    be identifying only so as not to be released. In any case those count whose rows agree in the `quasi` columns.
     """
     # What a column is that nobody looks at otherwise must not refuse a table, so missing values are a value here.
     whole = replace(table, missing="category")
@@ -114,8 +114,8 @@ def repeated(
         elif name not in declared and rows.rows > _MOST_ROWS * rows.values:
             certain = False
         else:
-            namesakes = words.name and (words.part or rows.rows < _NAMESAKES * rows.values)
-            certain = not (has_person_key and namesakes)
+            shared = (words.name and words.part) or rows.rows < _NAMESAKES * rows.values
+            certain = not (has_person_key and shared)
         if certain or (quasi and _agree(whole, name, rows, quasi)):
             found.append(Repeated(name, rows.values, rows.rows, name in declared))
     return tuple(found)
