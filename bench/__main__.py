@@ -22,7 +22,7 @@ import shoal
 from bench import work
 from bench.measure import best, peak
 from bench.sources import ROOT, Source, adult, large, wide
-from shoal.counts import Lattice
+from shoal.lattice import Lattice
 from shoal.measure.loss import LOSSES, normalised
 from shoal.measure.risk import Assessment
 from shoal.measure.risk import assess as assess_table

@@ -27,14 +27,14 @@ from bench.measure import best, peak
 from bench.ratings import draw, make
 from bench.sources import Source, adult
 from shoal.chance import Chance
-from shoal.engine import Embedded
+from shoal.data.sources import Embedded
+from shoal.exact.epsilon import Epsilon
 from shoal.measure.ratings import FACTORS, Predictor, Ratings, item_means, train
 from shoal.methods.columns import Columns, schema_of
 from shoal.methods.columns.long import Long
 from shoal.methods.columns.schemas import SAME, Groups, bought_association, k_medoids
 from shoal.methods.noisy_counts import noisy
 from shoal.privacy.calculus import Definition
-from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.noise import noisy_count_parameters
 
 NAMES: dict[str, Any] = {"person": "person", "item": "item", "value": "rating"}
@@ -322,7 +322,7 @@ def association(source: Source, runs: int = 20) -> Printed:
     return Printed(f"What a bought schema costs on {source.name}, {runs} runs", head, rows)
 
 
-def _associated(one: shoal.tables.Column, other: shoal.tables.Column) -> float:
+def _associated(one: shoal.data.tables.Column, other: shoal.data.tables.Column) -> float:
     """½Σ|n_xy − n_x n_y / n| / n, and 1 for a column with itself, which no distance needs."""
     if one is other:
         return 1.0

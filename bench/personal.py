@@ -23,8 +23,8 @@ from shoal.chance import Chance
 from shoal.methods import silent
 from shoal.methods.personal import People, Personal, Solver
 from shoal.methods.personal.crowds import Best
-from shoal.methods.personal.curves import compared
 from shoal.methods.personal.models import SENSITIVITIES, UTILITIES
+from shoal.studies.tradeoffs import compared
 
 FLOORS = ("1/2", "7/10", "9/10")
 WIDE_COLUMNS, WIDE_ROWS, WIDE_FLOORS = 30, 100_000, ("7/10", "1/5")

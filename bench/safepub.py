@@ -21,9 +21,10 @@ from bench.__main__ import Cells, Printed, say
 from bench.measure import best
 from bench.sources import ROOT, Source, adult, large, wide
 from shoal.chance import Chance
-from shoal.counts import Counts, Node
-from shoal.counts.rollup import Cells as Groups
-from shoal.counts.rollup import Floats, Rollup
+from shoal.counts import Counts
+from shoal.lattice import Node
+from shoal.lattice.rollup import Cells as Groups
+from shoal.lattice.rollup import Floats, Rollup
 from shoal.measure.loss import LOSSES, normalised
 from shoal.measure.utility import classification
 from shoal.methods import Schema

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.hierarchy import Hierarchy
+from shoal.data.hierarchy import Hierarchy
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / "bench" / "data"

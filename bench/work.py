@@ -8,15 +8,16 @@ import polars as pl
 
 import shoal
 from bench.sources import Source
-from shoal.counts import Counts, Lattice, Node
-from shoal.engine import Embedded
+from shoal.counts import Counts
+from shoal.data.sources import Embedded
+from shoal.lattice import Lattice, Node
 from shoal.measure.loss import Granularity
 from shoal.measure.risk import Assessment
 from shoal.measure.risk import assess as assess_table
 from shoal.methods.columns import Columns
 from shoal.methods.optimal import Found, search
 from shoal.privacy.models import KAnonymity
-from shoal.release import Release
+from shoal.releases.release import Release
 
 K = 5
 GRANULARITY = Granularity()

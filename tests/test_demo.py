@@ -16,9 +16,9 @@ from typer.testing import CliRunner, Result
 import shoal
 from shoal import demo
 from shoal.cli.app import app
-from shoal.engine import Embedded
+from shoal.data.hierarchy import read as read_hierarchy
+from shoal.data.sources import Embedded
 from shoal.errors import FileError, ParameterError
-from shoal.hierarchy import read as read_hierarchy
 
 
 def test_the_hospital_is_the_same_in_every_process() -> None:

@@ -10,10 +10,10 @@ import pytest
 import shoal
 from shoal import research
 from shoal.chance import Chance, Seeded
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
-from shoal.hierarchy import Hierarchy
 from shoal.research import frequent_exponential
-from shoal.tables import Table
 from tests.enumeration import Interval, exp, law, standard
 
 TREE = Hierarchy.from_lines([["v", "*"], ["w", "*"]])

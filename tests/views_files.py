@@ -9,9 +9,9 @@ from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.cli.app import app
-from shoal.hierarchy import Hierarchy, suppress
+from shoal.data.hierarchy import Hierarchy, suppress
+from shoal.data.tables import Table
 from shoal.privacy.models import KAnonymity
-from shoal.tables import Table
 
 DONALD = """
 [register]

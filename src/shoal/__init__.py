@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "read": "files",
-    "write": "files",
-    "table": "tables",
-    "Table": "tables",
-    "Role": "tables",
-    "Kind": "kinds",
-    "Hierarchy": "hierarchy",
+    "read": "data.files",
+    "write": "data.files",
+    "table": "data.tables",
+    "Table": "data.tables",
+    "Role": "data.tables",
+    "Kind": "data.kinds",
+    "Hierarchy": "data.hierarchy",
     "Counts": "counts",
-    "Lattice": "counts",
-    "Groups": "counts",
+    "Lattice": "lattice",
+    "Groups": "lattice",
     "assess": "measure",
     "KAnonymity": "privacy",
     "DistinctDiversity": "privacy",
@@ -41,41 +41,45 @@ _ROOMS = {
     "Optimal": "methods.optimal",
     "Mondrian": "methods.mondrian",
     "RandomSample": "methods.sampling",
-    "Release": "release",
-    "Certificate": "release",
-    "verify": "verification",
-    "judge": "judgement",
+    "Release": "releases.release",
+    "Certificate": "releases.certificate",
+    "verify": "releases.verification",
+    "judge": "measure.judging",
     "Ledger": "ledger",
     "Audit": "audit",
     "Recipe": "recipe",
     "ShoalError": "errors",
 }
-_WHOLE = (
-    "hierarchy",
-    "demo",
-    "research",
-    "views",
-)  # rooms used by their own name, as in shoal.demo.table
+_WHOLE = {
+    "hierarchy": "data.hierarchy",
+    "demo": "demo",
+    "research": "research",
+    "views": "views",
+}
+"""Rooms used by a name of their own, as in shoal.demo.table."""
 
 __all__ = ["__version__", *_ROOMS, *_WHOLE]
 
 if TYPE_CHECKING:
     from shoal import demo as demo
-    from shoal import hierarchy as hierarchy
     from shoal import research as research
     from shoal import views as views
     from shoal.audit import Audit as Audit
     from shoal.counts import Counts as Counts
-    from shoal.counts import Groups as Groups
-    from shoal.counts import Lattice as Lattice
+    from shoal.data import hierarchy as hierarchy
+    from shoal.data.files import read as read
+    from shoal.data.files import write as write
+    from shoal.data.hierarchy import Hierarchy as Hierarchy
+    from shoal.data.kinds import Kind as Kind
+    from shoal.data.tables import Role as Role
+    from shoal.data.tables import Table as Table
+    from shoal.data.tables import table as table
     from shoal.errors import ShoalError as ShoalError
-    from shoal.files import read as read
-    from shoal.files import write as write
-    from shoal.hierarchy import Hierarchy as Hierarchy
-    from shoal.judgement import judge as judge
-    from shoal.kinds import Kind as Kind
+    from shoal.lattice import Groups as Groups
+    from shoal.lattice import Lattice as Lattice
     from shoal.ledger import Ledger as Ledger
     from shoal.measure import assess as assess
+    from shoal.measure.judging import judge as judge
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident
     from shoal.methods.columns import Columns as Columns
@@ -98,19 +102,16 @@ if TYPE_CHECKING:
     from shoal.privacy import TCloseness as TCloseness
     from shoal.privacy.limits import Limits as Limits
     from shoal.recipe import Recipe as Recipe
-    from shoal.release import Certificate as Certificate
-    from shoal.release import Release as Release
-    from shoal.tables import Role as Role
-    from shoal.tables import Table as Table
-    from shoal.tables import table as table
-    from shoal.verification import verify as verify
+    from shoal.releases.certificate import Certificate as Certificate
+    from shoal.releases.release import Release as Release
+    from shoal.releases.verification import verify as verify
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return getattr(import_module(f"shoal.{_ROOMS[name]}"), name)
     if name in _WHOLE:
-        return import_module(f"shoal.{name}")
+        return import_module(f"shoal.{_WHOLE[name]}")
     raise AttributeError(f"module 'shoal' has no attribute {name!r}")
 
 

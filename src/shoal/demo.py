@@ -11,13 +11,13 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from shoal import hierarchy
 from shoal.arguments import typed
-from shoal.disk import replacing
+from shoal.data import hierarchy
+from shoal.data.disk import replacing
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.tables import Table
+from shoal.data.tables import table as as_table
 from shoal.errors import FileError, ParameterError
-from shoal.hierarchy import Hierarchy
-from shoal.tables import Table
-from shoal.tables import table as as_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -240,7 +240,7 @@ def table(rows: int = 4000) -> Table:
 @typed
 def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
     """Write hospital.csv, hierarchies/*.csv and the recipe hospital.toml into a directory; gives the recipe's path."""
-    from shoal import files
+    from shoal.data import files
 
     folder = Path(directory)
     try:

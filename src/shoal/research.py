@@ -20,12 +20,12 @@ from shoal.audit.model import Entry, Number
 from shoal.audit.polytope import extremes, free
 from shoal.audit.sums import Sums, SumState
 from shoal.chance import Chance
-from shoal.engine import Embedded
+from shoal.data.sources import Embedded
+from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
+from shoal.exact.numbers import Exact, fraction, whole
 from shoal.methods.personal.crowds import Crowds
 from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth
-from shoal.privacy.exact import Exact, fraction, whole
-from shoal.tables import Table
 
 __all__ = ["PrintedMaxima", "PrintedSums", "frequent_exponential"]
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 
 from shoal.arguments import typed
+from shoal.data.kinds import Key
 from shoal.errors import ParameterError
-from shoal.kinds import Key
 from shoal.measure.buckets import Reading, Release
 
 __all__ = ["Exposure", "association", "corruption", "posterior"]

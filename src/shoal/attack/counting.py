@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from shoal.counts import Counts
+from shoal.counts import Counts, smallest
+from shoal.data.tables import Table
 from shoal.errors import InputError, ParameterError, TooLargeError
-from shoal.hierarchy.tree import smallest
 from shoal.methods.axes import Axis
 from shoal.methods.coincident import fewest, satisfied
 from shoal.methods.mondrian import Mondrian, _Cells
@@ -31,7 +31,6 @@ from shoal.privacy.models import (
     PSensitive,
     RecursiveDiversity,
 )
-from shoal.tables import Table
 
 __all__ = ["Candidate", "Cut", "Judge", "Puzzle", "Replay", "Ways", "drawn", "ways"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.errors import ParameterError
-from shoal.privacy.exact import Exact, fraction, whole
+from shoal.exact.numbers import Exact, fraction, whole
 
 __all__ = ["NoisyRatio", "noisy_ratio"]
 

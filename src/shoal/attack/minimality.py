@@ -24,11 +24,13 @@ from shoal.arguments import typed
 from shoal.attack.coins import Enumerated, law
 from shoal.attack.counting import Candidate, Judge, Puzzle, Replay, Ways, drawn, ways
 from shoal.chance import Chance, Seeded
-from shoal.counts import Counts, Groups, Lattice, Node
-from shoal.engine import Embedded
+from shoal.counts import Counts
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Key, Kind
+from shoal.data.sources import Embedded
+from shoal.data.tables import Role, Table, table, wrap
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, TooLargeError
-from shoal.hierarchy.tree import Hierarchy
-from shoal.kinds import Key, Kind
+from shoal.lattice import Groups, Lattice, Node
 from shoal.measure.loss import LOSSES
 from shoal.methods import Method, Progress, silent
 from shoal.methods.axes import Axis, axis_of
@@ -37,7 +39,6 @@ from shoal.methods.disclosure import Disclosure, orders
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import Model, bound
-from shoal.tables import Role, Table, table, wrap
 
 __all__ = ["Belief", "Exposed", "beliefs", "expose", "first_safe", "inputs"]
 

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts.counts import ranks
+from shoal.counts import ranks
+from shoal.data.tables import Table
 from shoal.methods import silent
 from shoal.methods.personal import People, Personal
 from shoal.methods.personal.crowds import Wanted
-from shoal.tables import Table
 
 __all__ = ["Recognition", "recognised"]
 

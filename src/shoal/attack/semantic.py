@@ -19,11 +19,11 @@ import narwhals as nw
 from shoal.arguments import typed
 from shoal.attack.coins import ONE, ZERO, Interval, law, point
 from shoal.chance import Chance
+from shoal.data.tables import Table, table
 from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError
+from shoal.exact.epsilon import Epsilon
+from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.methods import Method
-from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, fraction, printed, whole
-from shoal.tables import Table, table
 
 __all__ = ["Breach", "Shown", "breach", "releases"]
 

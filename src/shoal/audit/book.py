@@ -24,6 +24,7 @@ from shoal.audit.expressions import Public, Query
 from shoal.audit.model import STRATEGIES, Costed, Entry, Number, Strategy
 from shoal.audit.store import Key, Link, Store
 from shoal.chance import Chance
+from shoal.data.kinds import Kind
 from shoal.errors import (
     ColumnError,
     FileError,
@@ -34,11 +35,10 @@ from shoal.errors import (
     listed,
     plural,
 )
-from shoal.kinds import Kind
-from shoal.privacy.exact import Exact, fraction, printed
+from shoal.exact.numbers import Exact, fraction, printed
 
 if TYPE_CHECKING:
-    from shoal.tables import Table
+    from shoal.data.tables import Table
 
 __all__ = ["Audit", "Family", "Line", "Reply", "Secret", "Standing"]
 
@@ -655,7 +655,7 @@ def _require(
         )
     if named is not None:
         _require_names(table, public, named)
-    from shoal.people import require_once
+    from shoal.data.people import require_once
 
     require_once(table, public, [name for name in table.names if name not in names])
 

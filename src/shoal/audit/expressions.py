@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, get_args
 
+from shoal.data.kinds import Key, Kind
 from shoal.errors import QueryError, listed
-from shoal.kinds import Key, Kind
 
 __all__ = [
     "Aggregate",

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from shoal.custody import require_locks, sound, sync
 from shoal.errors import FileError, ParameterError
+from shoal.log.custody import require_locks, sound, sync
 
 __all__ = ["Key", "Link", "Store", "Turn"]
 

@@ -33,7 +33,7 @@ from shoal.cli import (
     views_certify,
 )
 from shoal.cli.terminal import abandon, complain
-from shoal.disk import guarding
+from shoal.data.disk import guarding
 from shoal.errors import ShoalError, Stopped
 
 __all__ = ["app"]

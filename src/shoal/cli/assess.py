@@ -119,9 +119,9 @@ def assess(
 
     Looks at the columns named, as they are, and says which it left out. With limits it is a gate for pipelines.
     """
+    from shoal.exact.numbers import fraction as exact
+    from shoal.exact.numbers import whole
     from shoal.measure.risk import assess as assess_table
-    from shoal.privacy.exact import fraction as exact
-    from shoal.privacy.exact import whole
 
     limits = _Limits(
         k=None if min_k is None else whole(min_k, "--min-k"),
@@ -210,7 +210,7 @@ class _Amount:
     @classmethod
     def read(cls, text: str, option: str) -> "_Amount":
         """10 is a number of records; 0.01, 1/100 and 1% are the same share."""
-        from shoal.privacy.exact import fraction as exact
+        from shoal.exact.numbers import fraction as exact
 
         if text.isdecimal():
             return cls(text, exact(text, option), False)

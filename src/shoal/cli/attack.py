@@ -21,8 +21,8 @@ from shoal.errors import ParameterError, listed, plural
 
 if TYPE_CHECKING:
     from shoal.attack import Belief, Exposed
+    from shoal.data.tables import Table
     from shoal.recipe import Recipe
-    from shoal.tables import Table
 
 __all__ = ["attack"]
 
@@ -90,9 +90,9 @@ def _knowing(
     path: Path, recipe: Path, column: str | None, most: int, tries: int, json: bool
 ) -> None:
     from shoal.attack import expose
-    from shoal.judgement import NOTICE
+    from shoal.measure.judging import NOTICE
     from shoal.recipe import Recipe
-    from shoal.release import Release
+    from shoal.releases.release import Release
 
     chosen = Recipe.load(recipe)
     method = chosen.method()
@@ -153,7 +153,7 @@ def _knowing(
 
 
 def _column(recipe: "Recipe", given: str | None) -> str:
-    from shoal.tables import Role
+    from shoal.data.tables import Role
 
     there = recipe.having(Role.SENSITIVE)
     if given is None and len(there) == 1:
@@ -230,7 +230,7 @@ def _person(people: "Table", row: int, belief: "Belief") -> dict[str, Any]:
 def _helped(releases: list[Path], json: bool) -> None:
     from shoal.attack import association, corruption
     from shoal.measure.buckets import Reading
-    from shoal.release import Release
+    from shoal.releases.release import Release
 
     told: list[dict[str, Any]] = []
     for path in releases:

@@ -263,7 +263,7 @@ def attack(store: Place = None, json: options.Json = False) -> None:
     Nobody's value, unless the strategy is simple. Exit code 1: somebody's is.
     """
     from shoal.attack import told
-    from shoal.judgement import NOTICE
+    from shoal.measure.judging import NOTICE
 
     audit = _opened(store)
     with working("ruling out what would have sounded otherwise"):
@@ -449,7 +449,7 @@ def _bounds(
     given: tuple[str, str] | None, secret: list[str]
 ) -> "tuple[Fraction, Fraction] | tuple[None, None]":
     """The ends of --bounds. Bounds that are wider than what is public would make the promise void, so they are one column's."""
-    from shoal.privacy.exact import fraction
+    from shoal.exact.numbers import fraction
 
     if given is None:
         return None, None

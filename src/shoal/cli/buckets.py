@@ -42,7 +42,7 @@ def count(
     Gives an estimate and its standard error; where the sensitive column is not asked for, the number is exact.
     """
     from shoal.measure.buckets import Reading
-    from shoal.release import Release
+    from shoal.releases.release import Release
 
     asked: dict[str, list[str | range]] = {}
     for given in where:

@@ -15,7 +15,7 @@ from shoal.errors import ParameterError, listed, plural
 if TYPE_CHECKING:
     from rich.table import Table as Listing
 
-    from shoal.tables import Column, Table
+    from shoal.data.tables import Column, Table
 
 __all__ = ["compare"]
 
@@ -55,9 +55,9 @@ def compare(
     Name the columns with a recipe or with --quasi. Where every one has a hierarchy, the loss is known; --type is for these.
     If A is the input, the loss is also that of all its records, with those that B does not have.
     """
-    from shoal.hierarchy.cover import covers
+    from shoal.data.hierarchy.cover import covers
+    from shoal.data.tables import Role
     from shoal.recipe import Recipe
-    from shoal.tables import Role
 
     known, secret = options.names(quasi), options.names(sensitive)
     trees = options.hierarchies(hierarchy, types, root, add_root)
@@ -138,7 +138,8 @@ def _same(path: Path, source: Path) -> bool:
 
 def _numbered(path: Path, table: "Table") -> list[str]:
     """The column that tells groups apart where they look alike, by the certificate beside a release."""
-    from shoal.release import GROUP, certificate_of
+    from shoal.releases.layout import GROUP
+    from shoal.releases.release import certificate_of
 
     paper = certificate_of(path)
     coincident = paper is not None and paper.method == "coincident"

@@ -19,8 +19,8 @@ from shoal.errors import FileError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.hierarchy import Hierarchy
-    from shoal.release import Release
+    from shoal.data.hierarchy import Hierarchy
+    from shoal.releases.release import Release
 
 __all__ = ["demo"]
 
@@ -54,7 +54,7 @@ def demo(
     """
     from shoal import demo as hospital
     from shoal.recipe import Recipe
-    from shoal.release import require_place
+    from shoal.releases.release import require_place
 
     if out is None:
         out, data = OUT, data or DATA

@@ -89,6 +89,7 @@ def explain(
     Gives k and beta of a SafePub release with these parameters, and says in words what they do. With --counts it gives the
     chances and the noise of noisy counts. Reads no data.
     """
+    from shoal.exact.numbers import short
     from shoal.privacy import (
         DifferentialPrivacy,
         Epsilon,
@@ -96,7 +97,6 @@ def explain(
         per_row,
         safepub_parameters,
     )
-    from shoal.privacy.exact import short
 
     share = options.share(split, "--split")
     if not share:
@@ -164,7 +164,7 @@ def _explain_counts(
     json: bool,
 ) -> None:
     """What a row that so many records share may expect, and how far its count is off."""
-    from shoal.privacy.exact import short
+    from shoal.exact.numbers import short
     from shoal.privacy.noise import column_parameters, noisy_count_parameters
 
     found = (

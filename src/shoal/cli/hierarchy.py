@@ -8,14 +8,14 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, give, percent, print_json, printable, show, working
-from shoal.disk import misread, reading
+from shoal.data.disk import misread, reading
+from shoal.data.kinds import KindName
 from shoal.errors import FileError, ParameterError, RecipeError, plural
-from shoal.kinds import KindName
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.hierarchy import Hierarchy
+    from shoal.data.hierarchy import Hierarchy
 
 __all__ = ["app"]
 
@@ -151,7 +151,7 @@ def show_hierarchy(
 
     For every level: how many values it has, how many leaves one of them covers, and the largest share of the domain.
     """
-    from shoal.hierarchy import read
+    from shoal.data.hierarchy import read
 
     found = read(
         file,
@@ -292,9 +292,9 @@ def check_hierarchy(
 
     All problems are named at once. Exit code 0: none. 1: problems. 2: a file cannot be read.
     """
-    from shoal.hierarchy import Hierarchy, read_lines
-    from shoal.hierarchy.tree import rooted
-    from shoal.kinds import Kind
+    from shoal.data.hierarchy import Hierarchy, read_lines
+    from shoal.data.hierarchy.tree import rooted
+    from shoal.data.kinds import Kind
 
     if (table is None) != (column is None):
         raise ParameterError("--table and --column go together; give both")
@@ -353,7 +353,7 @@ def _absent(tree: "Hierarchy", path: Path, name: str, kind: str | None) -> tuple
     import numpy as np
 
     import shoal
-    from shoal.hierarchy import uncovered
+    from shoal.data.hierarchy import uncovered
 
     with working(f"reading {path.name}"):
         read = shoal.read(path, hierarchies={name: tree}, types={name: kind} if kind else None)
@@ -412,7 +412,7 @@ def make_intervals(
 
     shoal hierarchy make intervals --low 0 --high 120 --widths 5,10,20 --top 90
     """
-    from shoal.hierarchy import intervals
+    from shoal.data.hierarchy import intervals
 
     _write(
         _domain(intervals, table, column, kind=kind, low=low, high=high),
@@ -462,7 +462,7 @@ def make_dates(
 
     shoal hierarchy make dates --first 2000-01-01 --last 2029-12-31 --levels month,year
     """
-    from shoal.hierarchy import dates
+    from shoal.data.hierarchy import dates
 
     domain = _domain(dates, table, column, kind="date", first=first, last=last)
     _write(domain, {"levels": options.names(levels), "root": root}, out, separator, force)
@@ -509,7 +509,7 @@ def make_mask(
 
     shoal hierarchy make mask --length 5 --steps 1,2,3
     """
-    from shoal.hierarchy import mask
+    from shoal.data.hierarchy import mask
 
     given = _values(values, values_from)
     domain = _domain(mask, table, column, kind=kind, values=given, length=length)
@@ -554,7 +554,7 @@ def make_order(
 
     shoal hierarchy make order --values none,primary,secondary,bachelor,master --sizes 2+1+2
     """
-    from shoal.hierarchy import order
+    from shoal.data.hierarchy import order
 
     runs = [[_whole(size, "--sizes") for size in text.split("+")] for text in options.names(sizes)]
     sizes_given = [run if len(run) > 1 else run[0] for run in runs]
@@ -607,7 +607,7 @@ def make_group(
 
     shoal hierarchy make group --group West=FR,DE --group East=PL,CZ
     """
-    from shoal.hierarchy import groups
+    from shoal.data.hierarchy import groups
 
     if bool(group) == (groups_from is not None):
         raise ParameterError("give --group, or --groups-from with a file, and not both")
@@ -633,7 +633,7 @@ def make_suppress(
 
     shoal hierarchy make suppress --values male,female
     """
-    from shoal.hierarchy import suppress
+    from shoal.data.hierarchy import suppress
 
     domain = _domain(suppress, table, column, kind=kind, values=_values(values, values_from))
     _write(domain, {"kind": kind, "root": root}, out, separator, force)
@@ -666,7 +666,7 @@ def _domain(
     if table is None or column is None or given:
         raise ParameterError("--table and --column go together, and instead of a declared domain")
     import shoal
-    from shoal.hierarchy import derive
+    from shoal.data.hierarchy import derive
 
     with working(f"reading {table.name}"):
         found = shoal.read(table, types={column: kind}).column(column)
@@ -729,7 +729,7 @@ def _write(
     force: bool,
 ) -> None:
     """Make a hierarchy and write it, or print it; on stderr what it has."""
-    from shoal.hierarchy.lines import text, write
+    from shoal.data.hierarchy.lines import text, write
 
     if out is not None and out.exists() and not force:
         raise FileError(f"{out} is there already; --force writes over it")

@@ -110,10 +110,10 @@ def adopt(path: Book, witness: Witness = None, no_witness: NoWitness = False) ->
     For a ledger whose witness is missing, or that is an older copy while the newest one is lost: what the witness knows to have
     been spent since is entered as spent. The adoption is an entry of the ledger.
     """
+    from shoal.exact.epsilon import Epsilon
+    from shoal.exact.numbers import fraction
     from shoal.ledger import Ledger
     from shoal.ledger.account import amount
-    from shoal.privacy.epsilon import Epsilon
-    from shoal.privacy.exact import fraction
 
     book = Ledger(path)
     warn_exposed(path)
@@ -166,7 +166,7 @@ def remember(
     Ledgers keep that by themselves; those that an older Shoal wrote do not have it.
     """
     from shoal.recipe import Recipe
-    from shoal.release import Release
+    from shoal.releases.release import Release
 
     entry = opened(path).remember(Release.read(release), Recipe.load(recipe).table())
     complain(f"entry {entry.number}: what entry {entry.facts['reserved']} showed")
@@ -379,7 +379,7 @@ def _spent(account: "Account") -> str:
 
 def _as_json(account: "Account") -> dict[str, Any]:
     """Numbers are texts that are exact, ε rounded to the safe side where it is a logarithm."""
-    from shoal.privacy.exact import short
+    from shoal.exact.numbers import short
 
     def numbers(some: "Budget | None") -> dict[str, str] | None:
         return some and {"epsilon": short(some.epsilon), "delta": short(some.delta)}

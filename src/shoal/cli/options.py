@@ -16,8 +16,8 @@ from typer.core import TyperCommand, TyperGroup
 from shoal.errors import ColumnError, ParameterError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.hierarchy import Hierarchy
-    from shoal.tables import Missing, Table
+    from shoal.data.hierarchy import Hierarchy
+    from shoal.data.tables import Missing, Table
 
 __all__ = [
     "AddRoot",
@@ -357,7 +357,7 @@ def share(text: str, option: str) -> Fraction:
     >>> share("20%", "--threshold")
     Fraction(1, 5)
     """
-    from shoal.privacy.exact import fraction
+    from shoal.exact.numbers import fraction
 
     if text.endswith("%"):
         return fraction(text[:-1], option, 0, 100) / 100
@@ -368,7 +368,7 @@ def hierarchies(
     given: Iterable[str], types: Iterable[str], root: str | None, add_root: str | None
 ) -> "dict[str, Hierarchy]":
     """The hierarchies of --hierarchy, read as a recipe reads them: by the type of their column, with another root if asked."""
-    from shoal.hierarchy import read as read_hierarchy
+    from shoal.data.hierarchy import read as read_hierarchy
 
     kinds, files = pairs(types, "--type"), pairs(given, "--hierarchy")
     if not files and (root is not None or add_root is not None):

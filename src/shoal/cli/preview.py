@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from shoal.counts import Groups
+    from shoal.data.tables import Table
+    from shoal.lattice import Groups
     from shoal.measure.loss import Loss
-    from shoal.tables import Table
 
 __all__ = ["preview"]
 
@@ -57,10 +57,10 @@ def preview(
 
     Takes a recipe, with the models of its method, or a table with --quasi and a --hierarchy for each of those columns.
     """
-    from shoal.counts import Lattice
-    from shoal.engine import Embedded
+    from shoal.data.people import repeated
+    from shoal.data.sources import Embedded
+    from shoal.lattice import Lattice
     from shoal.measure.loss import LOSSES
-    from shoal.people import repeated
     from shoal.privacy.models import bound, holds_all
 
     if source.suffix == ".toml":

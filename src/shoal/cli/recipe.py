@@ -7,7 +7,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, give, show, working
-from shoal.disk import replacing
+from shoal.data.disk import replacing
 from shoal.errors import FileError
 
 __all__ = ["app"]
@@ -74,10 +74,10 @@ def check(recipe: options.RecipeFile) -> None:
 
     Nothing is released. Everything that is wrong is listed.
     """
+    from shoal.data.tables import Role
     from shoal.methods import Schema, crowd_of
     from shoal.recipe import Recipe
-    from shoal.release import released
-    from shoal.tables import Role
+    from shoal.releases.layout import released
 
     with working(f"reading {recipe.name}"):
         chosen, table = Recipe.checked(recipe)

@@ -13,10 +13,10 @@ from shoal.cli.terminal import complain, percent, show, working
 from shoal.errors import FileError, listed, plural
 
 if TYPE_CHECKING:
+    from shoal.data.tables import Table
     from shoal.ledger import Ledger
     from shoal.recipe import Recipe
-    from shoal.release import Release
-    from shoal.tables import Table
+    from shoal.releases.release import Release
 
 __all__ = ["kept", "refuse_earlier", "release"]
 
@@ -180,8 +180,8 @@ def _nothing(crowd: int | None) -> str:
 
 def earlier_beside(out: Path, recipe: "Recipe") -> list[Path]:
     """The directories at or beside `out` with a release of the columns that a recipe releases, by their certificates."""
-    from shoal.release import Certificate
-    from shoal.tables import Role
+    from shoal.data.tables import Role
+    from shoal.releases.certificate import Certificate
 
     leaving = {name for name in recipe.content.roles if name not in recipe.having(Role.IDENTIFYING)}
     try:
@@ -210,7 +210,7 @@ def _again(book: "Ledger") -> bool:
 
 def _loss(table: "Table", made: "Release") -> float | None:
     """What all records have lost together: as the method found it, or else by granularity, where that can be told."""
-    from shoal.judgement import judge
+    from shoal.measure.judging import judge
 
     if "loss" in made.facts or "projections" in made.facts or not made.certificate.levels:
         return made.facts.get("loss")
@@ -231,7 +231,7 @@ def refuse_earlier(earlier: list[Path], force: bool) -> None:
 
 def _warn_of_formulas(made: "Release", out: Path) -> None:
     """Which columns have texts that spreadsheets run, and what to do without releasing, and spending, once more."""
-    from shoal.files import formulas
+    from shoal.data.files import formulas
 
     for name, frame in {"release": made.table, **made.further}.items():
         if found := formulas(frame):

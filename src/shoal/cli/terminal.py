@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import IO, TYPE_CHECKING
 
-from shoal.disk import finite
+from shoal.data.disk import finite
 from shoal.errors import FileError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def complain(message: str) -> None:
 
 def warn_exposed(path: "str | os.PathLike[str]") -> None:
     """A warning if others than its owner may read or change a file that is for the owner alone."""
-    from shoal.custody import exposed
+    from shoal.log.custody import exposed
 
     if said := exposed(path):
         complain(f"warning: {said}")

@@ -25,7 +25,7 @@ from shoal.errors import FileError, ParameterError, plural
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.methods.personal.curves import Comparison, Curve, Staircase
+    from shoal.studies.tradeoffs import Comparison, Curve, Staircase
 
 __all__ = ["tradeoff"]
 
@@ -73,9 +73,10 @@ def tradeoff(
     The report tells about the input and is not for release: FILE cannot be beside one.
     """
     import shoal
-    from shoal import charts
-    from shoal.judgement import NOTICE
-    from shoal.methods.personal import Personal, curves
+    from shoal.measure.judging import NOTICE
+    from shoal.methods.personal import Personal
+    from shoal.studies import charts
+    from shoal.studies import tradeoffs as curves
 
     if against_k and (person is not None or floors):
         raise ParameterError(

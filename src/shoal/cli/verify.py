@@ -44,8 +44,8 @@ def verify(
     With hierarchies, released values are looked up in them too. A seal is no signature: get both files from someone you trust.
     """
     from shoal.recipe import Recipe
-    from shoal.release import Certificate
-    from shoal.verification import verify as verdict_on
+    from shoal.releases.certificate import Certificate
+    from shoal.releases.verification import verify as verdict_on
 
     for path in (certificate, table):
         _require(path)

@@ -10,11 +10,11 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.disk import same
+from shoal.data.disk import same
 from shoal.errors import FileError, ParameterError, plural
 
 if TYPE_CHECKING:
-    from shoal.privacy.exact import Exact
+    from shoal.exact.numbers import Exact
     from shoal.views import Checked, Exposed, Register, Views
 
 __all__ = ["app", "gathered", "share_text", "surest", "tables_text", "writable"]
@@ -131,7 +131,7 @@ def check(
     names people and is for the owner alone. With --with: would one more release keep γ with all that the ledger knows?
     """
     from shoal import views as room
-    from shoal.judgement import NOTICE
+    from shoal.measure.judging import NOTICE
 
     if ledger is None and sensitive is not None:
         raise ParameterError(
@@ -170,9 +170,9 @@ def gathered(
 ) -> "tuple[Views, Register, str | None]":
     """The views of a file, or of a release of the table of a recipe, with what a ledger knows; the register, and the column."""
     from shoal.cli.ledger import opened as opened_ledger
+    from shoal.data.tables import Table
     from shoal.recipe import Recipe
-    from shoal.release import Release
-    from shoal.tables import Table
+    from shoal.releases.release import Release
     from shoal.views.sources import Register, opened
 
     book = None if ledger is None else opened_ledger(ledger)

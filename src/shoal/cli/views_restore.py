@@ -107,8 +107,8 @@ def restore(
     """
     import shoal
     from shoal import views as room
-    from shoal.disk import replacing
-    from shoal.judgement import NOTICE
+    from shoal.data.disk import replacing
+    from shoal.measure.judging import NOTICE
 
     if data is None and (adversary == "unaware" or to or chart):
         raise ParameterError(
@@ -123,7 +123,7 @@ def restore(
     if to is not None:  # before the work is done, not after
         writable(to, "--to", force, views, data, ledger, recipe)
     if chart is not None:
-        from shoal import charts
+        from shoal.studies import charts
 
         charts.require(chart)
         writable(chart, "--chart", force, views, data, ledger, recipe)

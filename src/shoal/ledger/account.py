@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from shoal.errors import BudgetError
+from shoal.exact.epsilon import Epsilon, total
+from shoal.exact.numbers import Exact, fraction, short
 from shoal.ledger.store import Link
-from shoal.privacy.epsilon import Epsilon, total
-from shoal.privacy.exact import Exact, fraction, short
 from shoal.zones import owner_only
 
 __all__ = ["Account", "Budget", "Entry", "Gamma", "amount"]

@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING, Any
 from shoal import __version__
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.custody import Seen, Witness, exposed, state_folder
-from shoal.disk import reading
+from shoal.data.disk import reading
+from shoal.data.frames import require_threads
+from shoal.data.tables import Table
 from shoal.errors import BudgetError, FileError, ParameterError, ShoalError, Stopped
-from shoal.frames import require_threads
+from shoal.exact.epsilon import Epsilon, total
+from shoal.exact.numbers import Exact, short
 from shoal.ledger import store
 from shoal.ledger.account import Account, Budget, Entry, Gamma
 from shoal.ledger.fingerprint import fingerprint
+from shoal.log.custody import Seen, Witness, exposed, state_folder
 from shoal.methods import Method, Progress, Schema, require_people
 from shoal.privacy.calculus import delta_of
-from shoal.privacy.epsilon import Epsilon, total
-from shoal.privacy.exact import Exact, short
 from shoal.privacy.promises import DifferentialPrivacy, Promise
-from shoal.release import Certificate, Release, plain, released, require_place
-from shoal.tables import Table
+from shoal.releases.certificate import Certificate, plain
+from shoal.releases.layout import released
+from shoal.releases.release import Release, require_place
 
 if TYPE_CHECKING:
     from shoal.ledger.shown import Verdict
@@ -631,7 +633,7 @@ class Ledger:
 
     def _check(self, folder: Path, format: str) -> None:
         """Find out before anything is spent that the files could not be written."""
-        from shoal.files import FORMATS
+        from shoal.data.files import FORMATS
 
         if format not in FORMATS.values():
             raise ParameterError(

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.engine import Embedded
-from shoal.tables import Role, Table
+from shoal.data.sources import Embedded
+from shoal.data.tables import Role, Table
 
 __all__ = ["fingerprint"]
 

@@ -20,13 +20,15 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from shoal.counts import smallest
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.tables import Table
 from shoal.errors import ColumnError, InputError, ShoalError, listed
-from shoal.hierarchy.tree import Hierarchy, smallest
-from shoal.kinds import Kind
+from shoal.exact.numbers import Exact, fraction
 from shoal.ledger.account import Account, Gamma
-from shoal.privacy.exact import Exact, fraction
-from shoal.release import Certificate, Release
-from shoal.tables import Table
+from shoal.releases.certificate import Certificate
+from shoal.releases.release import Release
 from shoal.views.certifying import shown_in
 from shoal.views.checking import Checked, check
 from shoal.views.model import Value, View, Views

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.custody import require_locks, sound, sync
 from shoal.errors import FileError
 from shoal.ledger.pages import Row, commits, oddities
+from shoal.log.custody import require_locks, sound, sync
 
 __all__ = [
     "Link",

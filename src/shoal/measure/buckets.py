@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arguments import typed
+from shoal.data.kinds import Key, Kind
+from shoal.data.tables import Table, table
 from shoal.errors import ColumnError, FileError, listed
-from shoal.kinds import Key, Kind
-from shoal.tables import Table, table
 
 __all__ = ["Association", "Estimate", "Reading", "count", "excluded"]
 

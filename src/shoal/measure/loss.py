@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from shoal.counts import Groups, Lattice
 from shoal.errors import ParameterError
+from shoal.lattice import Groups, Lattice
 
 __all__ = [
     "LOSSES",

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.data.kinds import Kind
+from shoal.data.tables import Column, Table
+from shoal.data.tables import table as as_table
 from shoal.errors import InputError, ParameterError
-from shoal.kinds import Kind
-from shoal.privacy.exact import Exact
-from shoal.privacy.exact import fraction as exact
-from shoal.tables import Column, Table
-from shoal.tables import table as as_table
+from shoal.exact.numbers import Exact
+from shoal.exact.numbers import fraction as exact
 
 __all__ = ["Predictor", "RatingError", "Ratings", "item_means", "rmse", "train"]
 

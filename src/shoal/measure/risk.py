@@ -14,24 +14,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal import tables
 from shoal.arguments import typed
-from shoal.counts import Counts, Groups, Histogram, Lattice
-from shoal.counts.counts import group, ranks
-from shoal.engine import Embedded, Engine
+from shoal.counts import Counts, group, ranks, smallest
+from shoal.data import tables
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.people import repeated
+from shoal.data.sources import Embedded, Engine
+from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError
-from shoal.hierarchy.tree import Hierarchy, smallest
-from shoal.kinds import Kind
+from shoal.exact.numbers import Exact
+from shoal.exact.numbers import fraction as exact
+from shoal.lattice import Groups, Histogram, Lattice
 from shoal.measure.uniqueness import (
     ColumnRisk,
     IdentifyingSet,
     PopulationUniqueness,
     crowds_of_people,
 )
-from shoal.people import repeated
-from shoal.privacy.exact import Exact
-from shoal.privacy.exact import fraction as exact
-from shoal.tables import Role, Table
 from shoal.zones import owner_only
 
 __all__ = ["MARKERS", "THRESHOLD", "Assessment", "Diversity", "Households", "Risk", "assess"]

@@ -14,17 +14,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from shoal.counts import Counts
-from shoal.counts.counts import group
+from shoal.counts import Counts, group, smallest
+from shoal.data.hierarchy.texts import ANY, Texts
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.tables import Column, Role, Table
+from shoal.data.tables import table as as_table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, TooLargeError
-from shoal.hierarchy.texts import ANY, Texts
-from shoal.hierarchy.tree import Hierarchy, smallest
-from shoal.kinds import Kind
+from shoal.exact.numbers import Exact
+from shoal.exact.numbers import fraction as exact
 from shoal.measure.risk import MARKERS
-from shoal.privacy.exact import Exact
-from shoal.privacy.exact import fraction as exact
-from shoal.tables import Column, Role, Table
-from shoal.tables import table as as_table
 from shoal.zones import owner_only
 
 __all__ = ["Accuracy", "Classifier", "QueryError", "classification", "queries", "spread"]

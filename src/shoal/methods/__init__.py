@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Protocol
 
 from shoal.arguments import described, missing_of
 from shoal.chance import Chance
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.people import drawn, require_unit
+from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, listed
-from shoal.hierarchy.tree import Hierarchy
-from shoal.kinds import Kind
-from shoal.people import drawn, require_unit
 from shoal.privacy.calculus import delta_concern
 from shoal.privacy.models import Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
-from shoal.release import Release
-from shoal.tables import Role, Table
+from shoal.releases.release import Release
 
 __all__ = [
     "Method",

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.counts import Counts
+from shoal.counts import Counts, smallest
+from shoal.data.hierarchy.texts import Axis
+from shoal.data.kinds import Kind
+from shoal.data.tables import Table
 from shoal.errors import HierarchyError
-from shoal.hierarchy.texts import Axis
-from shoal.hierarchy.tree import smallest
-from shoal.kinds import Kind
-from shoal.tables import Table
 
 __all__ = ["Axis", "axis_of"]
 

@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
-from shoal.counts import Groups, Histogram, Lattice, Node
-from shoal.engine import Embedded
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.sources import Embedded
+from shoal.data.tables import Role, Table
 from shoal.errors import (
     HierarchyError,
     InfeasibleError,
@@ -29,9 +30,9 @@ from shoal.errors import (
     TooLargeError,
     listed,
 )
-from shoal.hierarchy.tree import Hierarchy
+from shoal.exact.numbers import whole
+from shoal.lattice import Groups, Histogram, Lattice, Node
 from shoal.methods import Progress, Schema, conjunction, people_of, short_names, silent, syntactic
-from shoal.privacy.exact import whole
 from shoal.privacy.models import (
     DeltaPresence,
     DistinctDiversity,
@@ -44,8 +45,9 @@ from shoal.privacy.models import (
     holds_all,
 )
 from shoal.privacy.promises import Coincidence, Promise
-from shoal.release import Release, certify, lay_out
-from shoal.tables import Role, Table
+from shoal.releases.certificate import certify
+from shoal.releases.layout import lay_out
+from shoal.releases.release import Release
 
 __all__ = [
     "Disclosure",

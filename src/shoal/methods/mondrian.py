@@ -13,19 +13,21 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal import memory
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts import Counts, Lattice
-from shoal.counts.counts import group
+from shoal.counts import Counts, group, smallest
+from shoal.data import memory
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
-from shoal.hierarchy.tree import Hierarchy, smallest
+from shoal.lattice import Lattice
 from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
-from shoal.release import Release, certify, lay_out
-from shoal.tables import Role, Table
+from shoal.releases.certificate import certify
+from shoal.releases.layout import lay_out
+from shoal.releases.release import Release
 
 __all__ = ["Mondrian"]
 

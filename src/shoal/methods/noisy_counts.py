@@ -14,18 +14,19 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts import Counts
-from shoal.counts.counts import group
+from shoal.counts import Counts, group
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
-from shoal.hierarchy.tree import Hierarchy
+from shoal.exact.epsilon import Epsilon
+from shoal.exact.numbers import Exact, whole
 from shoal.methods import Progress, Schema, people_of, require_bound, silent
 from shoal.privacy.calculus import Definition, definition_of, delta_concern, delta_of, per_row
-from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, whole
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
-from shoal.release import COUNT, Release, certify, grouping, lay_out
-from shoal.tables import Table
+from shoal.releases.certificate import certify
+from shoal.releases.layout import COUNT, grouping, lay_out
+from shoal.releases.release import Release
 
 __all__ = ["KDGS", "NoisyCounts", "fixed", "noisy"]
 

@@ -15,17 +15,19 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts import Lattice, Node
-from shoal.counts.optimum import Evaluation, Optimum
-from shoal.engine import Embedded
+from shoal.data.sources import Embedded
+from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
+from shoal.exact.numbers import Exact, fraction
+from shoal.lattice import Lattice, Node
+from shoal.lattice.optimum import Evaluation, Optimum
 from shoal.measure.loss import LOSSES, Columnwise, Loss, normalised
 from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
-from shoal.privacy.exact import Exact, fraction
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise
-from shoal.release import Release, Suppressed, assemble, certify
-from shoal.tables import Table
+from shoal.releases.certificate import certify
+from shoal.releases.layout import Suppressed, assemble
+from shoal.releases.release import Release
 from shoal.zones import owner_only
 
 __all__ = ["Found", "Optimal", "search"]

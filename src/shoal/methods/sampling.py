@@ -6,12 +6,14 @@ from typing import ClassVar
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts.counts import group
+from shoal.counts import group
+from shoal.data.tables import Table
+from shoal.exact.numbers import Exact, fraction
 from shoal.methods import Progress, Schema, people_of
-from shoal.privacy.exact import Exact, fraction
 from shoal.privacy.promises import Promise, Sampled
-from shoal.release import Release, certify, lay_out, released
-from shoal.tables import Table
+from shoal.releases.certificate import certify
+from shoal.releases.layout import lay_out, released
+from shoal.releases.release import Release
 
 __all__ = ["RandomSample"]
 

@@ -1,5 +1,6 @@
 """What is promised about a table, and checks of its groups against models. Uses `counts`, `hierarchy` and `tables`."""
 
+from shoal.exact.epsilon import Epsilon
 from shoal.privacy.calculus import (
     SafePubParameters,
     delta_concern,
@@ -9,7 +10,6 @@ from shoal.privacy.calculus import (
     sampled_epsilon,
     search_epsilon,
 )
-from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.limits import BucketLimits, Limits, Linear
 from shoal.privacy.models import (
     MODELS,

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError
-from shoal.privacy.epsilon import (
+from shoal.exact.epsilon import (
     Bounds,
     Epsilon,
     decimal,
@@ -25,7 +25,7 @@ from shoal.privacy.epsilon import (
     rounded_up,
     rounding,
 )
-from shoal.privacy.exact import Exact, fraction, printed, short, whole
+from shoal.exact.numbers import Exact, fraction, printed, short, whole
 
 __all__ = [
     "Definition",

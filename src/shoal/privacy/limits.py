@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
 from shoal.arguments import typed
+from shoal.data.kinds import Key, Kind
 from shoal.errors import InfeasibleError, InputError, ParameterError, plural
-from shoal.kinds import Key, Kind
-from shoal.privacy.exact import Exact, fraction, printed, whole
+from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.privacy.promises import of_people, unit_of
 
 __all__ = ["BucketLimits", "Diversity", "Eligibility", "Limits", "Linear"]

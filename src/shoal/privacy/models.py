@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arguments import typed_fields
-from shoal.counts import Counts, Groups, Histogram
+from shoal.counts import Counts
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.tables import Table
 from shoal.errors import ColumnError, InputError, ParameterError, listed
-from shoal.hierarchy import Hierarchy
-from shoal.kinds import Kind
-from shoal.privacy.exact import Exact, fraction, printed, whole
-from shoal.tables import Table
+from shoal.exact.numbers import Exact, fraction, printed, whole
+from shoal.lattice import Groups, Histogram
 
 __all__ = [
     "MODELS",

@@ -13,8 +13,7 @@ from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, ulp
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError
-from shoal.privacy.calculus import Definition, definition_of, delta_of
-from shoal.privacy.epsilon import (
+from shoal.exact.epsilon import (
     Epsilon,
     decimal,
     exponential,
@@ -23,7 +22,8 @@ from shoal.privacy.epsilon import (
     rounded_up,
     rounding,
 )
-from shoal.privacy.exact import Exact, whole
+from shoal.exact.numbers import Exact, whole
+from shoal.privacy.calculus import Definition, definition_of, delta_of
 
 __all__ = [
     "ONE",

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Protocol
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError, listed, plural
+from shoal.exact.epsilon import Epsilon, rounded_up, total
+from shoal.exact.numbers import Exact, fraction, printed, short, whole
 from shoal.privacy.calculus import Definition, definition_of, delta_of
-from shoal.privacy.epsilon import Epsilon, rounded_up, total
-from shoal.privacy.exact import Exact, fraction, printed, short, whole
 
 __all__ = [
     "Coincidence",

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations, pairwise
 
 from shoal.arguments import typed
+from shoal.data.kinds import Key
+from shoal.data.tables import Table
 from shoal.errors import InputError, ParameterError, plural
-from shoal.kinds import Key
-from shoal.privacy.exact import whole
-from shoal.tables import Table
+from shoal.exact.numbers import whole
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
 from shoal.views.sources import Register
 

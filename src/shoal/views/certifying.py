@@ -15,12 +15,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal import __version__, memory
+from shoal import __version__
 from shoal.arguments import typed
-from shoal.disk import together
+from shoal.data import memory
+from shoal.data.disk import together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
-from shoal.privacy.exact import Exact
-from shoal.release import Certificate
+from shoal.exact.numbers import Exact
+from shoal.releases.certificate import Certificate
 from shoal.views.checking import Checked, check
 from shoal.views.sources import content_of, opened, sections_of, sensitive_of
 

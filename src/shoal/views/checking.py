@@ -19,7 +19,7 @@ import numpy as np
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError, listed, plural
-from shoal.privacy.exact import Exact, fraction, whole
+from shoal.exact.numbers import Exact, fraction, whole
 from shoal.views.cells import Component, Puzzle, components, connected
 from shoal.views.counting import Counted, guessed
 from shoal.views.dense import Dense

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from shoal.arguments import typed
+from shoal.data.kinds import Key
 from shoal.errors import InfeasibleError, InputError, ParameterError, listed, plural
-from shoal.kinds import Key
-from shoal.privacy.exact import Exact, fraction
+from shoal.exact.numbers import Exact, fraction
 
 __all__ = ["OUTSIDE", "Outside", "Value", "View", "Views"]
 

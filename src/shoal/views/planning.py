@@ -15,7 +15,7 @@ from math import prod
 
 from shoal.arguments import typed
 from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError, plural
-from shoal.privacy.exact import Exact, fraction, whole
+from shoal.exact.numbers import Exact, fraction, whole
 from shoal.views.candidates import Candidate, fits, fresh
 from shoal.views.checking import Checked, check, possible
 from shoal.views.intervals import clopper_pearson

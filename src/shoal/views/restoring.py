@@ -13,11 +13,11 @@ from math import comb
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from shoal import charts
 from shoal.arguments import typed
 from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
-from shoal.judgement import NOTICE
-from shoal.privacy.exact import Exact, fraction, whole
+from shoal.exact.numbers import Exact, fraction, whole
+from shoal.measure.judging import NOTICE
+from shoal.studies import charts
 from shoal.views.candidates import Candidate, fits, fresh
 from shoal.views.checking import Checked, Exposed, check
 from shoal.views.model import Value, View, Views

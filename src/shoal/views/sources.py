@@ -22,13 +22,14 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.audit import expressions
-from shoal.disk import misread, reading
+from shoal.data.disk import misread, reading
+from shoal.data.hierarchy import read as read_hierarchy
+from shoal.data.hierarchy.texts import ANY, Bools, Texts
+from shoal.data.kinds import Kind
+from shoal.data.tables import Table, table
 from shoal.errors import ColumnError, FileError, InputError, ShoalError, listed, plural
-from shoal.hierarchy import read as read_hierarchy
-from shoal.hierarchy.texts import ANY, Bools, Texts
-from shoal.kinds import Kind
-from shoal.release import Certificate, Release
-from shoal.tables import Table, table
+from shoal.releases.certificate import Certificate
+from shoal.releases.release import Release
 from shoal.views.cells import together
 from shoal.views.model import Value, View, Views
 

@@ -15,19 +15,21 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts.counts import group
+from shoal.counts import group, smallest
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.tables import Column, Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
-from shoal.hierarchy.tree import Hierarchy, smallest
-from shoal.kinds import Kind
+from shoal.exact.numbers import Exact, fraction, whole
 from shoal.measure.buckets import excluded
 from shoal.methods import Progress, Schema, people_of, silent
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
-from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.limits import BucketLimits, Limits
-from shoal.release import COUNT, Certificate, Release, certify, released
-from shoal.tables import Column, Role, Table
+from shoal.releases.certificate import Certificate, certify
+from shoal.releases.layout import COUNT, released
+from shoal.releases.release import Release
 
 __all__ = ["BUCKET", "Buckets"]
 

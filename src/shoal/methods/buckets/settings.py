@@ -25,7 +25,7 @@ from shoal.errors import (
     listed,
     plural,
 )
-from shoal.privacy.exact import Exact, fraction, whole
+from shoal.exact.numbers import Exact, fraction, whole
 
 __all__ = [
     "HIGHEST",

@@ -18,11 +18,13 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts import Counts, Lattice
-from shoal.counts.counts import group, ranks
+from shoal.counts import Codes, Counts, group, ranks, smallest
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.tables import Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
-from shoal.hierarchy.tree import Codes, Hierarchy, smallest
-from shoal.kinds import Kind
+from shoal.exact.numbers import whole
+from shoal.lattice import Lattice
 from shoal.methods import Progress, Schema, conjunction, people_of, short_names, silent, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, by_curve, by_splits, in_order
@@ -34,11 +36,11 @@ from shoal.methods.coincident.schemes import (
     merged,
     shaped,
 )
-from shoal.privacy.exact import whole
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
-from shoal.release import GROUP, Certificate, Release, certify, released
-from shoal.tables import Role, Table
+from shoal.releases.certificate import Certificate, certify
+from shoal.releases.layout import GROUP, released
+from shoal.releases.release import Release
 
 __all__ = ["GROUP", "Coincident", "fewest", "satisfied"]
 

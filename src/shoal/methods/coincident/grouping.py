@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.counts import Counts
-from shoal.hierarchy.tree import Codes, Hierarchy, smallest
+from shoal.counts import Codes, Counts, smallest
+from shoal.data.hierarchy.tree import Hierarchy
 
 __all__ = ["ORDERS", "Order", "Runs", "by_curve", "by_splits", "in_order"]
 

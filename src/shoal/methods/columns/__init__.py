@@ -12,20 +12,22 @@ from typing import Any, ClassVar
 
 from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
+from shoal.data.kinds import Key, Kind
+from shoal.data.tables import Role, Table
 from shoal.errors import ParameterError, listed, plural
-from shoal.kinds import Key, Kind
+from shoal.exact.epsilon import Epsilon
+from shoal.exact.numbers import Exact, fraction, whole
 from shoal.methods import Progress, Schema, people_of, require_bound, silent
 from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
 from shoal.methods.noisy_counts import fixed
 from shoal.privacy.calculus import delta_concern, delta_of, per_row
-from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.noise import NoisyCountParameters, column_parameters
 from shoal.privacy.promises import DifferentialPrivacy
-from shoal.release import COUNT, Release, certify
-from shoal.tables import Role, Table
+from shoal.releases.certificate import certify
+from shoal.releases.layout import COUNT
+from shoal.releases.release import Release
 
 __all__ = ["COLUMN_GROUP", "RECORD", "Columns", "schema_of"]
 

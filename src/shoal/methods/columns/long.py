@@ -12,17 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts.counts import last_of_runs
+from shoal.counts import last_of_runs, smallest
+from shoal.data.kinds import Key
+from shoal.data.tables import Table
 from shoal.errors import TooLargeError
-from shoal.hierarchy.tree import smallest
-from shoal.kinds import Key
+from shoal.exact.epsilon import Epsilon
 from shoal.methods.columns.schemas import Groups, bought_pairs, pairs_of, similarity
 from shoal.methods.columns.wide import COLUMN_GROUP, Coded, Laid, coded
 from shoal.methods.noisy_counts import noisy
-from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.noise import NoisyCountParameters
-from shoal.release import COUNT
-from shoal.tables import Table
+from shoal.releases.layout import COUNT
 
 __all__ = ["RECORD", "Long", "Projections", "Rows", "bounded", "shared"]
 

@@ -13,12 +13,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from shoal import memory
 from shoal.chance import Chance
-from shoal.counts import Counts
-from shoal.counts.counts import group
+from shoal.counts import Counts, group
+from shoal.data import memory
 from shoal.errors import InternalError, TooLargeError
-from shoal.privacy.epsilon import Epsilon
+from shoal.exact.epsilon import Epsilon
 from shoal.privacy.noise import noise_scale
 
 __all__ = [

@@ -12,16 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Counts
-from shoal.counts.counts import group
-from shoal.hierarchy.tree import Codes, smallest
-from shoal.kinds import Key
+from shoal.counts import Codes, Counts, group, smallest
+from shoal.data.kinds import Key
+from shoal.data.tables import Table
+from shoal.exact.epsilon import Epsilon
 from shoal.methods.columns.schemas import Groups, Ints, bought_association, contingency
 from shoal.methods.noisy_counts import noisy
-from shoal.privacy.epsilon import Epsilon
 from shoal.privacy.noise import NoisyCountParameters
-from shoal.release import COUNT
-from shoal.tables import Table
+from shoal.releases.layout import COUNT
 
 __all__ = ["COLUMN_GROUP", "Coded", "Laid", "Wide", "coded"]
 

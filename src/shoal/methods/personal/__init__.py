@@ -18,20 +18,21 @@ import numpy.typing as npt
 
 from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
-from shoal.counts import Counts
-from shoal.counts.counts import group
-from shoal.engine import Embedded
+from shoal.counts import Counts, group
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.people import require_once
+from shoal.data.sources import Embedded
+from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed
-from shoal.hierarchy.tree import Hierarchy
+from shoal.exact.numbers import Exact, fraction, whole
 from shoal.methods import Progress, Schema, people_of, silent
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
 from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth, by_column
-from shoal.people import require_once
-from shoal.privacy.exact import Exact, fraction, whole
 from shoal.privacy.promises import LowestRisk, Promise
-from shoal.release import Release, certify, lay_out, released
-from shoal.tables import Role, Table
+from shoal.releases.certificate import certify
+from shoal.releases.layout import lay_out, released
+from shoal.releases.release import Release
 
 __all__ = ["People", "Personal", "Solver", "Wish"]
 

@@ -13,10 +13,10 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from shoal import memory
-from shoal.counts import Counts, Node
-from shoal.counts.counts import group, last_of_runs, packs_of, ranks
-from shoal.hierarchy.tree import Codes, Hierarchy
+from shoal.counts import Codes, Counts, group, last_of_runs, packs_of, ranks
+from shoal.data import memory
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.lattice import Node
 from shoal.methods.personal.models import Ints, Sum
 
 __all__ = ["EXACT", "Best", "Chosen", "Crowds", "Wanted", "comparable"]

@@ -12,9 +12,9 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from shoal import memory
-from shoal.counts import Node
+from shoal.data import memory
 from shoal.errors import TooLargeError
+from shoal.lattice import Node
 from shoal.methods.personal.crowds import Best, Chosen, Crowds, Wanted
 from shoal.methods.personal.models import Sum
 

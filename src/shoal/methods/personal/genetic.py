@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Node
+from shoal.lattice import Node
 from shoal.methods.personal import People
 from shoal.methods.personal.alone import Alone
 from shoal.methods.personal.crowds import Best, Chosen

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Node
 from shoal.errors import ParameterError
+from shoal.lattice import Node
 from shoal.methods.personal import People
 from shoal.methods.personal.crowds import Best, Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import refined

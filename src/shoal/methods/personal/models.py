@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arguments import typed_but
+from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import ParameterError, listed
-from shoal.hierarchy.tree import Hierarchy
-from shoal.privacy.exact import Exact, fraction
+from shoal.exact.numbers import Exact, fraction
 
 __all__ = [
     "SENSITIVITIES",
@@ -92,7 +92,7 @@ class Worth:
 
     `importance` multiplies what a column adds; it is 1 unless given.
 
-    >>> from shoal.hierarchy import Hierarchy
+    >>> from shoal.data.hierarchy import Hierarchy
     >>> town = Hierarchy.from_lines([["Bern", "south", "*"], ["Basel", "north", "*"], ["Biel", "north", "*"]])
     >>> [str(Worth("leaves").sum({"town": town}).of([code], [level])) for code, level in [(1, 0), (1, 1), (0, 1), (0, 2)]]
     ['1', '1/2', '1', '1/3']
@@ -194,7 +194,7 @@ class Risk:
     "uniform" (model II): every column counts for the same at every level, 1 in all, so that the risk is 1 by the crowd.
     "harmonic": a value counts for its weight, one of a higher level for the sum 1 / Σ 1/w over those below it, the root for 0.
 
-    >>> from shoal.hierarchy import Hierarchy
+    >>> from shoal.data.hierarchy import Hierarchy
     >>> town = Hierarchy.from_lines([["Bern", "south", "*"], ["Basel", "north", "*"], ["Biel", "north", "*"]])
     >>> risk = Risk("harmonic", {"town": {"Biel": 3}}).sum({"town": town})
     >>> [str(risk.of([code], [level])) for code, level in [(2, 0), (1, 1), (0, 1), (0, 2)]]

@@ -15,10 +15,13 @@ import numpy as np
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts import Counts, Node
-from shoal.counts.counts import group
+from shoal.counts import Counts, group
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.tables import Role, Table
 from shoal.errors import HierarchyError, ParameterError, listed
-from shoal.hierarchy.tree import Hierarchy
+from shoal.exact.epsilon import Epsilon
+from shoal.exact.numbers import Exact, fraction, printed, whole
+from shoal.lattice import Node
 from shoal.methods import Progress, Schema, people_of, require_bound, silent
 from shoal.methods.safepub.scores import SCORES, Space, space_of
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
@@ -32,11 +35,10 @@ from shoal.privacy.calculus import (
     safepub_parameters,
     search_epsilon,
 )
-from shoal.privacy.epsilon import Epsilon
-from shoal.privacy.exact import Exact, fraction, printed, whole
 from shoal.privacy.promises import DifferentialPrivacy
-from shoal.release import Release, certify, grouping, lay_out
-from shoal.tables import Role, Table
+from shoal.releases.certificate import certify
+from shoal.releases.layout import grouping, lay_out
+from shoal.releases.release import Release
 
 __all__ = ["SafePub"]
 

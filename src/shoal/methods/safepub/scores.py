@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.chance import Chance
-from shoal.counts import Counts, Node
-from shoal.counts.optimum import Optimum
-from shoal.counts.rollup import Cells, Floats, Levels, Rollup, Sizes
+from shoal.counts import Counts
+from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import ParameterError, TooLargeError
-from shoal.hierarchy.tree import Hierarchy
+from shoal.lattice import Node
+from shoal.lattice.optimum import Optimum
+from shoal.lattice.rollup import Cells, Floats, Levels, Rollup, Sizes
 
 __all__ = ["SCORES", "Score", "Scores", "Space", "ramp", "space_of"]
 

@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.chance import Chance
-from shoal.counts import Counts, Node
+from shoal.counts import Counts
+from shoal.lattice import Node
 from shoal.methods.safepub.scores import Score, Space
 
 __all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "ramped", "sampled_k", "select", "walk"]

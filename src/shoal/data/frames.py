@@ -1,0 +1,529 @@
+"""What differs between Polars, pandas and Arrow dataframes: coding a column, and making one. Uses `kinds`; `tables` uses it.
+
+One Protocol, one class a library, each loaded where it is used. All of them give the same answers for the same data.
+"""
+
+import datetime as dt
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import cache
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from shoal.data.kinds import Key, Kind
+from shoal.errors import ForkError
+
+__all__ = [
+    "Library",
+    "comparable",
+    "guessed",
+    "kind_of",
+    "library",
+    "require_threads",
+    "series_of",
+]
+
+Ints = npt.NDArray[Any]
+
+_AT_ONCE = (
+    1 << 20
+)  # texts that are coded together where there are many rows: memory for four bytes each is small
+_MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
+_PATIENCE = 10.0  # seconds for Polars to sort two numbers
+
+
+def require_threads() -> None:
+    """ForkError if Polars hangs in this process: it is a fork of one that had started Polars' threads, which forks lack.
+
+    Nothing but trying tells: a process may be forked by anyone, also before Shoal was loaded. Whoever reserves a budget
+    asks beforehand, as it would be spent for nothing.
+    """
+    trial = threading.Thread(target=_try_polars, daemon=True)
+    trial.start()
+    trial.join(_PATIENCE)
+    if trial.is_alive():
+        raise ForkError(
+            "Polars does not answer in this process, which was forked from one that used Polars; nothing was reserved. Start "
+            "the process anew instead, as with multiprocessing.get_context('spawn')"
+        )
+
+
+def _try_polars() -> None:
+    import polars as pl
+
+    numbers = pl.LazyFrame({"a": [2, 1], "b": [1, 2]})
+    numbers.select(pl.col("a").sort(), pl.col("b").sort()).collect()
+
+
+class Library(Protocol):
+    """A dataframe library; a series here is the library's own."""
+
+    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+        """Codes and values of a series in no particular order; every value occurs, and None stands for missing ones."""
+        ...
+
+    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+        """The same for those of several series that are coded faster together than one by one; the others are left out."""
+        ...
+
+    def whole(self, series: Any) -> Any:
+        """A series of texts that all spell whole numbers as these numbers, which are coded faster; any other as it is."""
+        ...
+
+    def categories(self, series: Any) -> "nw.Series[Any] | None":
+        """The distinct values behind a categorical series, where they need not be text."""
+        ...
+
+    def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
+        """Values as a series of a type; ValueError (or the like) where one does not fit."""
+        ...
+
+    def only(self, series: Any, places: Ints) -> Any:
+        """The values at some places, with no trace of the others: not in the type, nor in memory that is shared."""
+        ...
+
+    def default(self, kind: Kind, nulls: bool) -> object:
+        """The type that values of a kind have in this library."""
+        ...
+
+    def take(self, series: Any, codes: Ints) -> Any:
+        """The values of a series at some places."""
+        ...
+
+    def frame(self, columns: Mapping[str, Any]) -> Any:
+        """A dataframe of such columns; its index, if it has one, only numbers the rows."""
+        ...
+
+
+def library(frame: "nw.DataFrame[Any]") -> Library | None:
+    """The library a dataframe comes from, None if it is not one of the three."""
+    if frame.implementation.is_polars():
+        return _Polars()
+    if frame.implementation.is_pandas():
+        return _Pandas()
+    return _Arrow() if frame.implementation.is_pyarrow() else None
+
+
+def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
+    """The kind that a series' own type stands for."""
+    dtype = series.dtype
+    if dtype.is_integer():
+        return Kind.INTEGER
+    if dtype.is_float() or dtype.is_decimal():
+        return Kind.FLOAT
+    if dtype == nw.Date:
+        return Kind.DATE
+    if dtype == nw.Datetime:  # pandas has no dates: timestamps that are all midnight are
+        there = series.drop_nulls()
+        return Kind.DATE if (there == there.dt.truncate("1d")).all() else Kind.TEXT
+    if dtype == nw.Categorical and (found := library.categories(series.to_native())) is not None:
+        return kind_of(library, found)
+    if dtype == nw.Object and series.implementation.is_pandas():
+        import pandas as pd
+
+        inferred = pd.api.types.infer_dtype(series.to_native(), skipna=True)
+        return {
+            "integer": Kind.INTEGER,
+            "floating": Kind.FLOAT,
+            "decimal": Kind.FLOAT,
+            "date": Kind.DATE,
+        }.get(inferred, Kind.TEXT)
+    return Kind.TEXT
+
+
+def guessed(library: Library, series: "nw.Series[Any]") -> bool:
+    """Whether `kind_of` is decided by values, so that a single odd one would make it another."""
+    if series.implementation.is_pandas():
+        native = series.to_native()
+        if series.dtype == nw.Categorical:  # whose categories have the type of their values
+            found = library.categories(native)
+            return found is not None and found.dtype != nw.String
+        # Whole numbers are floats as soon as one is missing, and where all are missing a type is still to come.
+        if isinstance(native.dtype, np.dtype) and len(native):
+            return native.dtype.kind in "fM" or (
+                native.dtype == object and (series.dtype == nw.Object or native.isna().all())
+            )
+    return series.dtype in (nw.Object, nw.Datetime) or (
+        series.dtype == nw.Unknown and len(series) > 0
+    )
+
+
+def comparable(series: "nw.Series[Any]") -> bool:
+    """Whether the values of a series have an order and a text: not those of lists, records, durations, bytes or objects."""
+    odd = series.dtype.is_nested() or series.dtype in (
+        nw.Duration,
+        nw.Binary,
+        nw.Unknown,
+        nw.Int128,
+        nw.UInt128,
+    )
+    odd |= (
+        series.dtype == nw.Object and series.implementation.is_polars()
+    )  # which cannot tell such values apart
+    return not odd or series.null_count() == len(series)
+
+
+def series_of(
+    library: Library,
+    values: Sequence[Key | None],
+    kind: Kind,
+    own: "nw.Series[Any] | None",
+    occurs: npt.NDArray[np.bool_],
+) -> Any:
+    """The values that occur, as a series of the type `own` has if all values can have it, else of that of their kind, else text.
+
+    A released series must not tell of a value that occurs in no released row, and a suppressed record's may be among them.
+    """
+    given = [
+        (value, bool(there))
+        for value, there in zip(values, occurs, strict=True)
+        if there or value not in (None, "")
+    ]
+    return library.only(
+        _series(library, [value for value, _ in given], kind, own),
+        np.flatnonzero([there for _, there in given]),
+    )
+
+
+def _series(
+    library: Library, values: Sequence[Key | None], kind: Kind, own: "nw.Series[Any] | None"
+) -> Any:
+    try:
+        keys = [kind.key(value) for value in values]
+    except (ValueError, TypeError):
+        keys = []
+    if len(set(keys)) < len(
+        set(values)
+    ):  # not all of the kind, or some the same by it: what is told apart must stay so
+        return _text(library, [Kind.TEXT.key(value) for value in values])
+    if own is not None and _stays(library, own, kind):
+        native = own.to_native()
+        try:
+            made = library.series(
+                [None if key is None else _stored(key, own.dtype) for key in keys],
+                native.type if own.implementation.is_pyarrow() else native.dtype,
+            )
+            found = nw.from_native(made, series_only=True)
+            if found.null_count() == keys.count(None) and found.n_unique() == len(set(keys)):
+                return made
+        except _MISFITS:
+            pass
+        except Exception as error:  # the libraries have trees of errors of their own
+            if type(error).__module__.split(".")[0] not in ("polars", "pyarrow", "pandas"):
+                raise
+    if kind is Kind.TEXT:
+        return _text(library, keys)
+    return library.series(keys, library.default(kind, None in keys))
+
+
+def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
+    """Whether values of a kind are to have the type of a series: by that type alone, for what its values are may be secret.
+
+    Types that some of its values would not fit again are left: numbers of more digits than floats have, zones without a name.
+    """
+    if isinstance(own.dtype, nw.Datetime):
+        return kind in (Kind.DATE, Kind.TEXT) and (
+            own.dtype.time_zone is None or _zone(own.dtype.time_zone) is not None
+        )
+    if isinstance(own.dtype, nw.Decimal):
+        return kind is Kind.FLOAT and own.dtype.precision <= sys.float_info.dig
+    dtype = own.to_native().dtype if own.implementation.is_pandas() else None
+    if dtype == "object":
+        return False
+    if dtype == "category":
+        found = library.categories(own.to_native())
+        return (
+            kind is not Kind.DATE
+            if not dtype.ordered
+            else kind is Kind.TEXT and found is not None and found.dtype == nw.String
+        )
+    return kind_of(library, own) is kind and own.dtype != nw.Unknown
+
+
+@cache
+def _zone(name: str) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # such as "+01:00"
+        return None
+
+
+def _text(library: Library, keys: Sequence[Key | None]) -> Any:
+    return library.series(keys, library.default(Kind.TEXT, None in keys))
+
+
+def _stored(key: Key, dtype: "nw.dtypes.DType") -> object:
+    """A key as a value of a dataframe's type."""
+    if dtype == nw.Boolean:
+        return {"true": True, "false": False}[str(key)]
+    if isinstance(dtype, nw.Datetime):
+        time = dt.datetime.fromisoformat(str(key))
+        return (
+            time
+            if time.tzinfo or not dtype.time_zone
+            else time.replace(tzinfo=_zone(dtype.time_zone))
+        )
+    if dtype == nw.Time:
+        return dt.time.fromisoformat(str(key))
+    return Decimal(str(key)) if dtype.is_decimal() else key
+
+
+class _Polars:
+    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+        import polars as pl
+
+        if series.dtype == pl.String:
+            return next(self._texts([series]))
+        series = series.alias("")  # a name such as "^a$" would be read as a pattern
+        if series.null_count() == len(series):
+            return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
+        if series.dtype.is_decimal():
+            codes, decimals = self.factorize(series.cast(pl.String))
+            return codes, [None if text is None else Decimal(str(text)) for text in decimals]
+        if series.dtype.is_float():
+            floats, codes = np.unique(
+                series.fill_null(float("nan")).to_numpy(), return_inverse=True
+            )
+            return codes, floats.tolist()
+        whole = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
+        codes, found = _integers(whole.fill_null(whole.max()).to_numpy())
+        distinct = pl.Series(found, dtype=whole.dtype)
+        named = isinstance(series.dtype, pl.Categorical | pl.Enum)
+        values = (distinct.cat.to(series.dtype) if named else distinct.cast(series.dtype)).to_list()
+        if series.null_count():
+            codes[series.is_null().to_numpy()] = len(values)
+            values.append(None)
+        return codes, values
+
+    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+        import polars as pl
+
+        names = [name for name, one in series.items() if one.dtype == pl.String]
+        many = max(
+            pl.thread_pool_size(), _AT_ONCE // (1 + max(map(len, series.values()), default=0))
+        )
+        found: dict[str, tuple[Ints, list[object]]] = {}
+        for start in range(0, len(names), many):
+            some = names[start : start + many]
+            found.update(zip(some, self._texts([series[name] for name in some]), strict=True))
+        return found
+
+    def _texts(self, series: Sequence[Any]) -> Iterator[tuple[Ints, list[object]]]:
+        """Codes and values of series of texts, which Polars reads side by side."""
+        import polars as pl
+
+        # Each has a table of its own, filled while it is read once, so codes are dense; it lasts as long as `coded` does.
+        tables = [pl.Categories.random() for _ in series]
+        columns = pl.DataFrame(
+            [one.alias(str(i)) for i, one in enumerate(series)]
+        )  # names such as "^a$" would be patterns
+        coded = columns.select(
+            pl.nth(i).cast(pl.Categorical(table)) for i, table in enumerate(tables)
+        )
+        for table, codes in zip(tables, coded.select(pl.all().to_physical()), strict=True):
+            texts = list(table)
+            missing = codes.null_count() > 0
+            full = codes.fill_null(len(texts)) if missing else codes
+            yield (
+                full.to_numpy().astype(np.min_scalar_type(len(texts))),
+                [*texts, *[None] * missing],
+            )
+
+    def whole(self, series: Any) -> Any:
+        import polars as pl
+
+        if series.dtype != pl.String:
+            return series
+        numbers = series.alias("").cast(pl.Int64, strict=False)
+        return numbers if numbers.null_count() == series.null_count() else series
+
+    def categories(self, series: Any) -> None:
+        return None
+
+    def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
+        import polars as pl
+
+        return pl.Series(values, dtype=dtype, strict=True)  # type: ignore[arg-type]
+
+    def only(self, series: Any, places: Ints) -> Any:
+        import polars as pl
+
+        kept, dtype = series.gather(places), series.dtype
+        if isinstance(dtype, pl.Enum):
+            there = set(kept.cast(pl.String))
+            dtype = pl.Enum([name for name in dtype.categories if name in there])
+        # Texts share one place in memory, which Arrow files would take along as it is.
+        return (
+            pl.Series(kept.to_list(), dtype=dtype)
+            if dtype in (pl.String, pl.Categorical, pl.Enum)
+            else kept
+        )
+
+    def default(self, kind: Kind, nulls: bool) -> object:
+        import polars as pl
+
+        return {
+            Kind.INTEGER: pl.Int64,
+            Kind.FLOAT: pl.Float64,
+            Kind.DATE: pl.Date,
+            Kind.TEXT: pl.String,
+        }[kind]
+
+    def take(self, series: Any, codes: Ints) -> Any:
+        return series.gather(codes)
+
+    def frame(self, columns: Mapping[str, Any]) -> Any:
+        import polars as pl
+
+        return pl.DataFrame(dict(columns))
+
+
+class _Pandas:
+    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+        import pandas as pd
+
+        codes, distinct = pd.factorize(series, use_na_sentinel=True)
+        gone = codes < 0
+        codes[gone] = len(distinct)
+        return codes, [*distinct.astype(object), *[None] * bool(gone.any())]
+
+    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+        return {}
+
+    def whole(self, series: Any) -> Any:
+        return series
+
+    def categories(self, series: Any) -> "nw.Series[Any]":
+        import pandas as pd
+
+        return nw.from_native(pd.Series(series.cat.categories), series_only=True)
+
+    def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
+        import pandas as pd
+
+        if dtype == "category" and not dtype.ordered:  # type: ignore[attr-defined]  # whose list may be of what the rows had
+            dtype = "category"
+        return pd.Series(values if isinstance(values, np.ndarray) else list(values), dtype=dtype)  # type: ignore[call-overload]
+
+    def only(self, series: Any, places: Ints) -> Any:
+        kept = series.take(places)
+        if kept.dtype != "category":
+            return kept
+        kept = (
+            kept.cat.remove_unused_categories()
+        )  # those without an order of their own may be in that of the rows
+        return (
+            kept
+            if kept.cat.ordered
+            else kept.cat.reorder_categories(kept.dropna().unique().tolist())
+        )
+
+    def default(self, kind: Kind, nulls: bool) -> object:
+        import pandas as pd
+
+        text = pd.Series(["text"]).dtype  # object before pandas 3
+        integer = "Int64" if nulls else "int64"
+        return {
+            Kind.INTEGER: integer,
+            Kind.FLOAT: "float64",
+            Kind.DATE: "datetime64[s]",
+            Kind.TEXT: text,
+        }[kind]
+
+    def take(self, series: Any, codes: Ints) -> Any:
+        return series.array.take(codes.astype(np.intp))
+
+    def frame(self, columns: Mapping[str, Any]) -> Any:
+        import pandas as pd
+
+        return pd.DataFrame(dict(columns))
+
+
+class _Arrow:
+    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(
+            series.type
+        ):  # which may hold texts that occur nowhere, or twice, or nothing
+            series = series.cast(series.type.value_type)
+        if series.null_count == len(series):
+            return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
+        series = series.dictionary_encode().unify_dictionaries()
+        values = series.chunk(0).dictionary.to_pylist()
+        codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in series.chunks])
+        if series.null_count:
+            codes[codes < 0] = len(values)
+            values.append(None)
+        return codes, values
+
+    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+        return {}
+
+    def whole(self, series: Any) -> Any:
+        return series
+
+    def categories(self, series: Any) -> "nw.Series[Any]":
+        import pyarrow as pa
+
+        return nw.from_native(pa.chunked_array([], type=series.type.value_type), series_only=True)
+
+    def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
+        import pyarrow as pa
+
+        if isinstance(
+            dtype, pa.DictionaryType
+        ):  # whose places would be wider by the number of values, also of those that stay
+            dtype = pa.dictionary(pa.int32(), dtype.value_type, dtype.ordered)
+        return pa.chunked_array([pa.array(values, type=dtype)])
+
+    def only(self, series: Any, places: Ints) -> Any:
+        return self.series(self.take(series, places).to_pylist(), series.type)
+
+    def default(self, kind: Kind, nulls: bool) -> object:
+        import pyarrow as pa
+
+        return {
+            Kind.INTEGER: pa.int64(),
+            Kind.FLOAT: pa.float64(),
+            Kind.DATE: pa.date32(),
+            Kind.TEXT: pa.string(),
+        }[kind]
+
+    def take(self, series: Any, codes: Ints) -> Any:
+        import pyarrow as pa
+
+        if pa.types.is_string_view(series.type):  # Arrow cannot take from these yet
+            return series.cast(pa.large_string()).take(codes).cast(series.type)
+        return series.take(codes)
+
+    def frame(self, columns: Mapping[str, Any]) -> Any:
+        import pyarrow as pa
+
+        return pa.table(dict(columns))
+
+
+def _integers(values: Ints) -> tuple[Ints, Ints]:
+    """Codes, which may be written to, and distinct values: by counting where the range is small, else by sorting."""
+    low, high = int(values.min()), int(values.max())
+    if high - low > max(4 * len(values), 1 << 16):
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes, distinct
+    # Subtracting in the unsigned type of the same size wraps around to the right distance.
+    unsigned = np.dtype(f"u{values.dtype.itemsize}")
+    lowest = np.array(low, dtype=values.dtype).view(unsigned)
+    offsets = (values.view(unsigned) - lowest).astype(
+        np.uint32 if high - low < 1 << 32 else unsigned, copy=False
+    )
+    seen = np.zeros(high - low + 1, dtype=np.bool_)
+    seen[offsets] = True
+    distinct = (np.flatnonzero(seen).astype(unsigned) + lowest).view(values.dtype)
+    return offsets if len(distinct) == len(seen) else (np.cumsum(seen, dtype=np.uint32) - 1)[
+        offsets
+    ], distinct

@@ -1,0 +1,1 @@
+"""Numbers that promises depend on: parsed, compared and printed exactly."""

@@ -1,0 +1,5 @@
+"""`Lattice` and `Groups`: what becomes of counted rows at every combination of levels. The one hot place."""
+
+from shoal.lattice.lattice import Groups, Histogram, Lattice, Node
+
+__all__ = ["Groups", "Histogram", "Lattice", "Node"]

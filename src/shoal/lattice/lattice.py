@@ -1,0 +1,294 @@
+"""`Lattice`: all level vectors over some counts, and the groups at each. `Groups`: one node's group table.
+
+Groups are rolled up (see `rollup`) from the counts, never from the rows. Methods and measures use them; a search that
+must not pay for whole groups uses `Lattice.rollup` itself.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.arguments import typed
+from shoal.counts import Codes, Counts, smallest
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.errors import ColumnError, ParameterError
+from shoal.lattice.rollup import Cells, Floats, Rollup, Sizes
+from shoal.zones import owner_only
+
+__all__ = ["Groups", "Histogram", "Lattice", "Node"]
+
+Node = tuple[int, ...]
+"""A level for every quasi-identifying column."""
+
+Ints = npt.NDArray[np.int64]
+
+
+@owner_only
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each value of a carried column occurs in each group: entry i says `count[i]` times `value[i]` in `group[i]`.
+
+    Entries are in the order of group, then value; only counts above 0 have one.
+    """
+
+    group: Ints
+    value: Ints
+    count: Ints
+    groups: int
+    values: int
+
+    def dense(self, start: int = 0, stop: int | None = None) -> Ints:
+        """Groups start to stop as rows, values as columns."""
+        stop = self.groups if stop is None else stop
+        first, last = np.searchsorted(self.group, [start, stop])
+        counts = np.zeros((stop - start, self.values), dtype=np.int64)
+        counts[self.group[first:last] - start, self.value[first:last]] = self.count[first:last]
+        return counts
+
+    def total(self) -> Ints:
+        """How often each value occurs in all groups together."""
+        return np.bincount(self.value, self.count, self.values).astype(np.int64)
+
+
+class Lattice:
+    """All ways to choose a level for every quasi-identifying column of some counts.
+
+    The columns of `counts` that have a hierarchy in `hierarchies` are quasi-identifying; the others are carried along
+    for histograms. `floor` and `ceiling` bound the levels a column may take.
+    """
+
+    @typed
+    def __init__(
+        self,
+        counts: Counts,
+        hierarchies: Mapping[str, Hierarchy],
+        *,
+        floor: Mapping[str, int] | None = None,
+        ceiling: Mapping[str, int] | None = None,
+    ) -> None:
+        self.counts = counts
+        self._carrying: dict[str, Rollup] = {}
+        self._seen: tuple[object, Sequence[Sequence[Floats]]] | None = None
+        self.names = tuple(name for name in counts.names if name in hierarchies)
+        self.carried = tuple(name for name in counts.names if name not in hierarchies)
+        self.hierarchies = tuple(hierarchies[name] for name in self.names)
+        for bound in (floor, ceiling):
+            for name, level in (bound or {}).items():
+                if name not in self.names:
+                    raise ParameterError(
+                        f"a level bound names {name!r}, which is no quasi-identifying column"
+                    )
+                if not 0 <= level <= hierarchies[name].height:
+                    raise ParameterError(
+                        f"column {name!r} has levels 0 to {hierarchies[name].height}, not {level}"
+                    )
+        self.bottom: Node = tuple((floor or {}).get(name, 0) for name in self.names)
+        self.top: Node = tuple(
+            (ceiling or {}).get(name, h.height)
+            for name, h in zip(self.names, self.hierarchies, strict=True)
+        )
+        if any(low > high for low, high in zip(self.bottom, self.top, strict=True)):
+            raise ParameterError(
+                "a column's lowest level is above its highest; swap floor and ceiling"
+            )
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return prod(high - low + 1 for low, high in zip(self.bottom, self.top, strict=True))
+
+    @property
+    def total(self) -> int:
+        """How many records there are."""
+        return self.counts.total
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, in lexicographic order."""
+        return product(
+            *(range(low, high + 1) for low, high in zip(self.bottom, self.top, strict=True))
+        )
+
+    def height(self, node: Node) -> int:
+        """How many steps a node is above the finest one."""
+        return sum(node) - sum(self.bottom)
+
+    def finer(self, node: Node) -> list[Node]:
+        """The nodes one level lower in one column."""
+        return [
+            (*node[:j], level - 1, *node[j + 1 :])
+            for j, level in enumerate(node)
+            if level > self.bottom[j]
+        ]
+
+    def coarser(self, node: Node) -> list[Node]:
+        """The nodes one level higher in one column."""
+        return [
+            (*node[:j], level + 1, *node[j + 1 :])
+            for j, level in enumerate(node)
+            if level < self.top[j]
+        ]
+
+    @typed
+    def groups(self, node: Node) -> "Groups":
+        """The groups at a node."""
+        return Groups(self, self.rollup.cells(self.rollup.levels_of(self._checked(node))))
+
+    def walk(self) -> Iterator["Groups"]:
+        """The groups of every node, each rolled up from those of a node one level finer; in no order to rely on."""
+        levels = self.rollup.levels_of
+        for cells in self.rollup.walk(levels(self.bottom), levels(self.top)):
+            yield Groups(self, cells)
+
+    @cached_property
+    def rollup(self) -> Rollup:
+        """Group tables over the quasi-identifying columns."""
+        return self._rollup(())
+
+    def seen(self, weights: Sequence[Sequence[Floats]]) -> Sequence[Sequence[Floats]]:
+        """Weights by column, level and code as weights by axis, level and code that occurs; made once for the same weights."""
+        if self._seen is None or self._seen[0] is not weights:
+            rollup = self.rollup
+            found = [
+                [weights[j][at][real] for at, real in enumerate(rollup.real[a])]
+                for a, j in enumerate(rollup.axes)
+            ]
+            self._seen = (weights, found)
+        return self._seen[1]
+
+    def rollup_with(self, name: str) -> Rollup:
+        """Group tables in which the values of a carried column are told apart."""
+        if name not in self.carried:
+            raise ColumnError(
+                f"column {name!r} was not counted along with the quasi-identifying ones; count it with them"
+            )
+        if name not in self._carrying:
+            self._carrying[name] = self._rollup((name,))
+        return self._carrying[name]
+
+    def _rollup(self, carried: tuple[str, ...]) -> Rollup:
+        counts = (
+            self.counts if self.carried == carried else self.counts.over((*self.names, *carried))
+        )
+        codes = [counts.codes[counts.names.index(name)] for name in (*self.names, *carried)]
+        maps = [h.maps for h in self.hierarchies]
+        return Rollup(codes[: len(maps)], counts.count, maps, codes[len(maps) :])
+
+    def _checked(self, node: Node) -> Node:
+        if len(node) != len(self.names) or any(
+            not 0 <= at <= h.height for at, h in zip(node, self.hierarchies, strict=True)
+        ):
+            raise ParameterError(
+                f"a node has a level for each of {', '.join(self.names)}, at most {tuple(h.height for h in self.hierarchies)}"
+            )
+        return tuple(node)
+
+
+class Groups:
+    """The groups of records at one node: their sizes, codes, and histograms of carried columns."""
+
+    def __init__(self, lattice: Lattice, cells: Cells) -> None:
+        if not isinstance(lattice, Lattice) or not isinstance(cells, Cells):
+            raise ParameterError("a lattice makes its groups; call Lattice.groups with a node")
+        self.lattice = lattice
+        self.node: Node = lattice.rollup.columns_of(cells.levels)
+        self._raw = cells
+        self._histograms: dict[str, Histogram] = {}
+
+    @property
+    def cells(self) -> Sizes:
+        """The sizes as they were rolled up, empty cells among them: cheaper than `sizes` where only sums are wanted."""
+        return self._raw.sizes
+
+    def weigh_cells(self, weights: Sequence[Sequence[Floats]], kept: Sizes) -> float:
+        """`weigh` for numbers of `cells`; `weights[j][l][c]` weighs code c of column j at level l."""
+        at = self._raw.levels
+        return self._raw.weigh(
+            [
+                by_level[level]
+                for by_level, level in zip(self.lattice.seen(weights), at, strict=True)
+            ],
+            kept,
+        )
+
+    @property
+    def _cells(self) -> Cells:
+        return self._raw.compact
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The number of records of every group."""
+        return self._cells.sizes.astype(np.int64)
+
+    def surviving(self, k: int) -> npt.NDArray[np.bool_]:
+        """Which groups have at least k records."""
+        return self.sizes >= k
+
+    @property
+    def row_sizes(self) -> Ints:
+        """For every row of the lattice's counts the number of records of its group."""
+        return self.sizes[self.rows]
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The group of every row of the lattice's counts."""
+        counts = self.lattice.counts
+        return self.find(
+            [
+                h.maps[at][counts.codes[counts.names.index(name)]]
+                for name, h, at in zip(
+                    self.lattice.names, self.lattice.hierarchies, self.node, strict=True
+                )
+            ]
+        )
+
+    def find(self, codes: Sequence[Codes]) -> Ints:
+        """The group of each of some rows, given their codes in every column at the node's level; each must be in one."""
+        return self._cells.find(codes)
+
+    def codes(self, column: int) -> Codes:
+        """Every group's code in a column, at the node's level."""
+        axis = self.lattice.rollup.axes.index(column)
+        real = self.lattice.rollup.real[axis][self.node[column]]
+        return real[self._cells.codes(axis)].astype(
+            smallest(self.lattice.hierarchies[column].cardinality(self.node[column]))
+        )
+
+    def marginal(self, column: int, kept: Ints | None = None) -> Ints:
+        """How many records have each value of a column at the node's level; `kept` replaces the sizes (0 drops a group)."""
+        weights = self._cells.sizes if kept is None else kept
+        cardinality = self.lattice.hierarchies[column].cardinality(self.node[column])
+        return np.bincount(self.codes(column), weights, cardinality).astype(np.int64)
+
+    def weigh(self, weights: Sequence[Floats], kept: Ints | None = None) -> float:
+        """The sum over records of the weights of their values: `weights[j][c]` weighs code c of column j."""
+        rollup = self.lattice.rollup
+        seen = [weights[j][rollup.real[axis][self.node[j]]] for axis, j in enumerate(rollup.axes)]
+        return self._cells.weigh(
+            seen, self._cells.sizes if kept is None else kept.astype(np.float64)
+        )
+
+    def histogram(self, name: str) -> Histogram:
+        """How often each value of a carried column occurs in each group; made once, since several models may ask."""
+        if name not in self._histograms:
+            self._histograms[name] = self._histogram(name)
+        return self._histograms[name]
+
+    def _histogram(self, name: str) -> Histogram:
+        rollup = self.lattice.rollup_with(name)
+        values = self.lattice.counts.cards[self.lattice.counts.names.index(name)]
+        cells = rollup.cells((*rollup.levels_of(self.node), 0)).compact
+        last = len(rollup.axes)
+        # Groups are in the same order here, every one with at least one value, and values of a group follow each other.
+        group = cells.group_of(last)
+        return Histogram(
+            group,
+            rollup.real[last][0][cells.codes(last)],
+            cells.sizes.astype(np.int64),
+            len(self.sizes),
+            values,
+        )

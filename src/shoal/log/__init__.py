@@ -1,0 +1,1 @@
+"""What ledgers and audits are written in."""

@@ -1,0 +1,1 @@
+"""What an owner looks into before choosing: curves and charts."""

@@ -1,0 +1,1098 @@
+"""Columns in both shapes of input: projections, certificates, leaks, recipes, and what is refused."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import shoal
+from shoal.chance import Chance, Seeded
+from shoal.cli.app import app
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.errors import (
+    ColumnError,
+    HierarchyError,
+    ParameterError,
+    ShoalError,
+    Stopped,
+    TooLargeError,
+)
+from shoal.methods import Schema, noisy_counts
+from shoal.methods.columns import Columns, schema_of
+from shoal.methods.columns import long as long_form
+from shoal.methods.columns import wide as wide_form
+from shoal.methods.columns.long import Long, Rows, bounded, dense, fits, shared
+from shoal.methods.columns.wide import Laid, Wide
+from shoal.releases.certificate import _canonical, _seal
+from shoal.releases.verification import unchecked
+from tests.columns_forms import (
+    FORMS,
+    SURELY,
+    Database,
+    Groups,
+    Surely,
+    both_forms,
+    nothing,
+    rows_of,
+    wide,
+)
+from tests.conftest import ROOT
+
+
+@pytest.fixture(autouse=True)
+def _released_surely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`SURELY` draws nothing; all other parameters draw as they should."""
+    right = noisy_counts.noisy
+
+    def surely(
+        count: npt.NDArray[np.int64], parameters: Any, chance: Chance
+    ) -> npt.NDArray[np.int64]:
+        return (
+            np.where(count >= parameters.k, count, 0)
+            if isinstance(parameters, Surely)
+            else right(count, parameters, chance)
+        )
+
+    for module in (wide_form, long_form):
+        monkeypatch.setattr(module, "noisy", surely)
+
+
+# Projections
+
+
+def projections(database: Database, groups: Groups, k: int) -> Counter[tuple[object, ...]]:
+    """Every group's projections that at least k records share, plainly."""
+    found: Counter[tuple[object, ...]] = Counter()
+    for place, group in enumerate(groups):
+        for record in database:
+            part = tuple(record[j] if j in group else None for j in range(len(record)))
+            if any(value is not None for value in part):
+                found[place + 1, *part] += 1
+    return Counter({part: count for part, count in found.items() if count >= k})
+
+
+records = st.lists(st.tuples(*[st.sampled_from([None, None, 1, 2])] * 4), max_size=30).map(tuple)
+schemas_of_four = st.lists(
+    st.sets(st.integers(0, 3), min_size=1).map(lambda group: tuple(sorted(group))),
+    min_size=1,
+    max_size=4,
+    unique=True,
+)
+
+
+def found_in(form: str, laid: Laid, columns: int) -> Counter[tuple[object, ...]]:
+    rows, found = rows_of(laid), Counter[tuple[object, ...]]()
+    if form == "wide":
+        names = list(laid)
+        for row in rows:
+            by_name = dict(zip(names, row, strict=True))
+            found[by_name["column_group"], *(by_name.get(f"c{j}") for j in range(columns))] += int(
+                str(by_name["count"])
+            )
+        return found
+    people: dict[object, Any] = {}
+    for record, group, item, value, count in rows:
+        people.setdefault(record, [group, [None] * columns, count])[1][int(str(item)[1:])] = value
+    for group, values, count in people.values():
+        found[group, *values] += count
+    return found
+
+
+@both_forms
+@given(database=records, groups=schemas_of_four.map(tuple))
+@settings(max_examples=60, deadline=None)
+def test_both_forms_find_the_projections_that_are_shared(
+    form: str, database: Database, groups: Groups
+) -> None:
+    laid, given, released = FORMS[form](database, 4).release(
+        groups, len(groups), SURELY, Chance(), nothing, True
+    )
+    expected = projections(database, groups, 2)
+    assert found_in(form, laid, 4) == expected
+    assert released == expected.total()
+    assert given == projections(database, groups, 1).total()
+
+
+@both_forms
+@given(database=records, groups=schemas_of_four.map(tuple), most=st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_no_record_gives_more_groups_than_allowed(
+    form: str, database: Database, groups: Groups, most: int
+) -> None:
+    laid, given, _ = FORMS[form](database, 4).release(groups, most, SURELY, Chance(), nothing, True)
+    allowed = sum(
+        min(most, sum(any(record[j] is not None for j in group) for group in groups))
+        for record in database
+    )
+    assert given == allowed
+    assert not found_in(form, laid, 4) - projections(database, groups, 1)
+
+
+@both_forms
+def test_the_order_of_rows_and_of_people_changes_nothing(form: str) -> None:
+    random = np.random.default_rng(3)
+    database = [tuple(int(v) if v else None for v in row) for row in random.integers(0, 3, (60, 4))]
+    groups = ((0, 1), (2, 3), (1, 2))
+    released = []
+    for _ in range(3):
+        random.shuffle(database)
+        released.append(
+            rows_of(
+                FORMS[form](tuple(database), 4).release(groups, 3, SURELY, Chance(), nothing, True)[
+                    0
+                ]
+            )
+        )
+    assert released[0] == released[1] == released[2]
+    if form == "wide":
+        bounded_ones = []
+        for _ in range(2):
+            random.shuffle(database)
+            bounded_ones.append(
+                rows_of(
+                    wide(tuple(database), 4).release(groups, 1, SURELY, Seeded(5), nothing, True)[0]
+                )
+            )
+        assert bounded_ones[0] == bounded_ones[1]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 3), st.integers(0, 2)), max_size=60),
+    st.integers(1, 4),
+)
+@settings(deadline=None)
+def test_shared_projections_are_those_that_counting_finds(
+    rows: list[tuple[int, int, int]], k: int
+) -> None:
+    once = {
+        (person, item): min(v for p, i, v in rows if (p, i) == (person, item))
+        for person, item, _ in rows
+    }
+    person, item, value = (
+        (
+            np.array([*column], dtype=np.int64)
+            for column in zip(*[(p, i, once[p, i]) for p, i in sorted(once)], strict=True)
+        )
+        if once
+        else (np.zeros(0, dtype=np.int64),) * 3
+    )
+    plain = Counter(
+        tuple((i, once[q, i]) for q, i in sorted(once) if q == p) for p in {p for p, _ in once}
+    )
+    found: list[tuple[Any, int]] = []
+    for one in shared(person, item, value, k):
+        for items, values, count in zip(
+            one.items.tolist(), one.values.tolist(), one.count.tolist(), strict=True
+        ):
+            found.append((tuple(zip(items, values, strict=True)), count))
+    assert dict(found) == {part: count for part, count in plain.items() if count >= k}
+    assert found == sorted(found, key=lambda pair: (len(pair[0]), pair[0]))
+    raw = (
+        [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
+        if rows
+        else [np.zeros(0, dtype=np.int64)] * 3
+    )
+    laid = Rows.of(raw[0].astype(np.uint32), raw[1], raw[2].astype(np.uint8), 9, 4, 3).projected(
+        range(4)
+    )
+    assert [column.tolist() for column in laid] == [person.tolist(), item.tolist(), value.tolist()]
+
+
+def test_a_value_given_twice_counts_once_and_it_is_the_smallest() -> None:
+    frame = pl.DataFrame({"who": [1, 1, 2], "item": ["a", "a", "a"], "stars": [4, 2, 2]})
+    table = shoal.table(frame, identifying=["who"], quasi=["item"], sensitive=["stars"])
+    laid, *_ = Long.of(table, ["a"], "who", "item", "stars", {}).release(
+        ((0,),), 1, SURELY, Chance(), nothing, True
+    )
+    assert rows_of(laid) == ((1, 1, "a", 2, 2),)
+
+
+def test_rows_that_miss_an_item_or_a_value_say_nothing() -> None:
+    frame = pl.DataFrame(
+        {"who": [1, 2, 3, 4, 4], "item": ["a", "a", "a", None, "b"], "stars": [1, 1, None, 1, None]}
+    )
+    table = shoal.table(frame, identifying=["who"], quasi=["item"], sensitive=["stars"])
+    laid, given, _ = Long.of(table, ["a", "b"], "who", "item", "stars", {}).release(
+        ((0,), (1,)), 2, SURELY, Chance(), nothing, True
+    )
+    assert rows_of(laid) == ((1, 1, "a", 1, 2),)
+    assert given == 2
+
+
+def test_items_without_values_are_there_or_not() -> None:
+    frame = pl.DataFrame({"who": [1, 1, 2, 2, 3, 3], "item": ["a", "b", "a", "b", "a", "a"]})
+    table = shoal.table(frame, identifying=["who"], quasi=["item"])
+    laid, *_ = Long.of(table, ["a", "b"], "who", "item", None, {}).release(
+        ((0, 1),), 1, SURELY, Chance(), nothing, False
+    )
+    assert rows_of(laid) == ((1, 1, "a"), (1, 1, "b"), (2, 1, "a"), (2, 1, "b"))
+
+
+def test_numbers_that_do_not_fit_are_refused_and_others_are_numbered_anew() -> None:
+    with pytest.raises(TooLargeError, match="fewer items"):
+        fits(1 << 32, 1 << 32)
+    codes = np.array([1 << 60, 5, 1 << 60])
+    assert [part.tolist() for part in dense(codes, 1 << 61)] == [[1, 0, 1], [5, 1 << 60]]
+
+
+@pytest.mark.parametrize("people", [0, 1, 8, 9, 70_000])
+def test_people_in_blocks_keep_their_choices(people: int) -> None:
+    random = np.random.default_rng(people)
+    given = random.random((people, 5)) < 0.6
+    bits = [np.packbits(column) for column in given.T]
+    kept = np.stack(
+        [np.unpackbits(part, count=people) for part in bounded(bits, people, 2, Chance())], axis=1
+    ).astype(bool)
+    assert (kept <= given).all()
+    assert (kept.sum(axis=1) == np.minimum(given.sum(axis=1), 2)).all()
+
+
+# The whole method, in both shapes: what the conformance suite asks of methods whose release has the columns of the table
+
+
+def ratings(
+    people: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **options: Any
+) -> shoal.Table:
+    """Who likes films: some ratings are shared by many."""
+    random = np.random.default_rng(seed)
+    rows = [
+        (f"Private Person {who}", f"film {item}", int(random.integers(1, 3)))
+        for who in range(people)
+        for item in random.choice(5, random.integers(1, 4), replace=False)
+    ]
+    random.shuffle(rows)
+    columns: Any = (
+        dict(zip(("who", "film", "stars"), map(list, zip(*rows, strict=True)), strict=True))
+        if rows
+        else None
+    )
+    frame = kind(
+        columns
+        or {
+            "who": np.array([], dtype=str),
+            "film": np.array([], dtype=str),
+            "stars": np.array([], dtype=int),
+        }
+    )
+    types = {"who": "text", "film": "text", "stars": "integer"}
+    return shoal.table(
+        frame,
+        **{
+            "identifying": ["who"],
+            "quasi": ["film"],
+            "sensitive": ["stars"],
+            "types": types,
+            **options,
+        },
+    )
+
+
+AGES = Hierarchy.from_lines(
+    [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER
+)
+TOWNS = ["Zürich", "Genève", "Łódź", "東京", "Oslo"]
+
+
+def people(rows: int = 300, kind: Any = pl.DataFrame, seed: int = 4, **options: Any) -> shoal.Table:
+    random = np.random.default_rng(seed)
+    columns: dict[str, Any] = {
+        "name": [f"Private Person {i % 200}" for i in range(rows)],
+        "age": random.integers(0, 100, rows).tolist(),
+        "town": random.choice(TOWNS, rows).tolist(),
+        "ill": [
+            None if i % 7 == 0 else ill
+            for i, ill in enumerate(random.choice(["grippe", "größe", "gout"], rows).tolist())
+        ],
+    }
+    roles: dict[str, Any] = {
+        "quasi": ["age", "town"],
+        "sensitive": ["ill"],
+        "identifying": ["name"],
+    }
+    types = {"name": "text", "age": "integer", "town": "text", "ill": "text"}
+    return shoal.table(
+        kind(columns),
+        **{
+            **roles,
+            "hierarchies": {"age": AGES},
+            "types": types,
+            "rows_are_people": True,  # where no unit is named
+            **options,
+        },
+    )
+
+
+FILMS = [f"film {i}" for i in range(5)]
+LONG: dict[str, Any] = {"person": "who", "item": "film", "value": "stars"}
+PUBLIC, PEOPLE = ratings(500, seed=9), people(500, seed=9)
+METHODS: dict[str, tuple[Columns, Callable[..., shoal.Table]]] = {
+    "long": (Columns(2, "1/50", 3, 1, schema=[FILMS[:3], FILMS[3:]], **LONG), ratings),
+    "long overlapping": (
+        Columns(2, "1/50", 3, 2, schema=[FILMS[:3], FILMS[2:], FILMS[2::-1]], counts=True, **LONG),
+        ratings,
+    ),
+    "long public": (Columns("ln(9)", "1/50", 3, groups=(2, 3), public=PUBLIC, **LONG), ratings),
+    "long bought": (
+        Columns(2, "1/50", 3, groups=(2,), buying="1/4", items=FILMS, looked_at=3, **LONG),
+        ratings,
+    ),
+    "long composed": (
+        Columns(
+            "ln(10)", "1/50", 2, schema=[*combinations(FILMS, 2), *combinations(FILMS, 3)], **LONG
+        ),  # twenty groups
+        ratings,
+    ),
+    "transactions": (
+        Columns(2, "1/50", 3, schema=[["film 0", "film 1"]], person="who", item="film"),
+        ratings,
+    ),
+    "wide": (Columns(2, "1/50", 3, schema=[["age", "town"], ["ill"]], levels={"age": 1}), people),
+    "wide bounded": (
+        Columns(
+            2,
+            "1/50",
+            3,
+            1,
+            schema=[["age", "town"], ["ill", "town"]],
+            levels={"age": 2},
+            counts=True,
+        ),
+        people,
+    ),
+    "wide public": (Columns(2, "1/50", 3, groups=(1, 2), public=PEOPLE, levels={"age": 1}), people),
+    "wide bought": (Columns(2, "1/50", 3, groups=2, buying=".5", levels={"age": 1}), people),
+    "wide persons": (
+        Columns(3, "1/20", 3, schema=[["town"], ["ill"]], unit="name", rows=2),
+        people,
+    ),
+    "wide many": (
+        Columns(
+            "ln(100)",
+            "1/20",
+            2,
+            schema=[[n] for n in ("town", "ill", "age")] * 2,
+            levels={"age": 2},
+        ),
+        people,
+    ),
+}
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+def made(name: str, chance: Chance | None = None, **options: Any) -> shoal.Release:
+    method, table = METHODS[name]
+    if name.startswith("transactions"):
+        given = table(**options)
+        return method.release(replace_roles(given), chance)
+    return method.release(table(**options), chance)
+
+
+def replace_roles(table: shoal.Table) -> shoal.Table:
+    return table.with_roles(identifying=["who", "stars"], quasi=["film"])
+
+
+def table_of(name: str, **options: Any) -> shoal.Table:
+    given = METHODS[name][1](**options)
+    return replace_roles(given) if name == "transactions" else given
+
+
+@every_method
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+def test_verify_agrees_and_finds_a_changed_byte(name: str, form: str, tmp_path: Path) -> None:
+    release = made(name)
+    assert len(release.table)
+    path, paper = release.write(tmp_path, form), tmp_path / "certificate.json"
+    assert shoal.verify(paper, path) == []
+    assert shoal.verify(paper, path, {"age": AGES}) == []
+    for file in (path, paper):
+        content = file.read_bytes()
+        for place in (len(content) // 3, len(content) // 2, len(content) - 2):
+            file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            assert shoal.verify(paper, path)
+        file.write_bytes(content)
+
+
+def forged(tmp_path: Path, change: Callable[[dict[str, Any]], None], name: str) -> list[str]:
+    """What is found wrong with a release whose certificate was changed by someone who seals it again."""
+    path, paper = made(name).write(tmp_path), tmp_path / "certificate.json"
+    content = {key: value for key, value in json.loads(paper.read_text()).items() if key != "seal"}
+    change(content)
+    paper.write_text(_canonical({**content, "seal": _seal(content)}))
+    return shoal.verify(paper, path)
+
+
+def _set(part: str, **values: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda content: content[part].update(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("long", _set("derived", epsilon_group="3"), "spend more together"),
+        ("wide", _set("derived", delta_group="1/60"), "spend more together"),
+        ("wide many", _set("derived", epsilon_group="0.52*ln(100)"), "spend more together"),
+        (
+            "long composed",
+            lambda content: content["derived"].update(delta_group="1/1000"),
+            "spend more together",
+        ),
+        ("long composed", _set("derived", composition="sum"), "not composed as"),
+        ("long", _set("derived", scale="1/2"), "narrower"),
+        ("long", _set("derived", most=2), "how many groups"),
+        ("long", _set("derived", k=2), "k is not"),
+        (
+            "wide",
+            _set("derived", schema=[["ill"], ["age", "town"]]),
+            "not the one that the parameters give",
+        ),
+        ("long", _set("derived", schema=[FILMS[:3], FILMS[3:], FILMS[3:]]), "twice"),
+        ("long bought", _set("derived", schema=[FILMS]), "no clustering into 2"),
+        ("long bought", _set("derived", epsilon_schema=None), "not paid for"),
+        ("long bought", _set("derived", epsilon_columns="1.6"), "do not add up"),
+        ("wide public", _set("parameters", public=None), "comes from nowhere"),
+        ("wide", _set("parameters", schema=None, groups=[2]), "comes from nowhere"),
+        ("wide", _set("parameters", epsilon="1"), "epsilon or delta of the promise"),
+        ("wide", _set("promise", semantic_k=3), "statement"),
+        ("wide persons", _set("derived", delta="1/20"), "delta of a row"),
+        ("wide", _set("derived", rows_seen=300), "rows_seen"),
+        ("wide bounded", _set("levels", age=1), "levels"),
+    ],
+)
+def test_a_certificate_that_does_not_follow_is_found(
+    tmp_path: Path, name: str, change: Any, said: str
+) -> None:
+    assert any(said in fault for fault in forged(tmp_path, change, name))
+
+
+def _changed(
+    name: str, change: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path
+) -> list[str]:
+    release = made(name)
+    changed = replace(release, table=change(release.table))
+    return shoal.verify(tmp_path / "certificate.json", changed.write(tmp_path, "parquet"))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        (
+            "wide",
+            lambda frame: frame.with_columns(ill=pl.lit("gout")),
+            "'ill' has values in groups",
+        ),
+        (
+            "wide",
+            lambda frame: pl.concat(
+                [frame, frame.tail(1).with_columns(ill=pl.lit(None, pl.String))]
+            ),
+            "no value at all",
+        ),
+        (
+            "wide",
+            lambda frame: frame.with_columns(column_group=pl.col("column_group") + 1),
+            "belongs to no group",
+        ),
+        ("wide", lambda frame: frame.reverse(), "not in the order"),
+        ("wide", lambda frame: frame.unique(maintain_order=True), "fewer than k = 3"),
+        ("wide bounded", lambda frame: frame.with_columns(count=pl.lit(2)), "fewer than k = 3"),
+        (
+            "wide bounded",
+            lambda frame: pl.concat([frame.head(1), frame]),
+            "twice, each time with a count",
+        ),
+        ("long", lambda frame: frame.with_columns(film=pl.lit("film 4")), "schema has not there"),
+        ("long", lambda frame: frame.with_columns(film=pl.lit(None, pl.String)), "lacks its item"),
+        ("long", lambda frame: frame.with_columns(column_group=pl.lit(3)), "belongs to no group"),
+        ("long", lambda frame: frame.with_columns(record=pl.col("record") * 2), "not numbered"),
+        ("long", lambda frame: frame.with_columns(record=pl.lit(1)), "an item twice"),
+        ("long", lambda frame: frame.with_columns(stars=3 - pl.col("stars")), "not in the order"),
+        (
+            "long",
+            lambda frame: renumbered(frame, frame["record"].max() - frame["record"]),
+            "not in the order",
+        ),
+        ("long overlapping", lambda frame: frame.with_columns(count=pl.lit(2)), "fewer than k = 3"),
+        (
+            "long overlapping",
+            lambda frame: frame.with_columns(count=pl.int_range(pl.len()) + 3),
+            "two counts",
+        ),
+        (
+            "long",
+            lambda frame: (
+                frame.filter(pl.col("record") != 1)
+                .with_columns(record=pl.col("record") - 1)
+                .head(2)
+            ),
+            "fewer than k",
+        ),
+    ],
+)
+def test_a_table_that_has_what_may_not_leave_is_found(
+    tmp_path: Path, name: str, change: Any, said: str
+) -> None:
+    assert _changed(name, lambda frame: frame, tmp_path) == []
+    assert any(said in fault for fault in _changed(name, change, tmp_path))
+
+
+def renumbered(frame: pl.DataFrame, by: pl.Series) -> pl.DataFrame:
+    """Records in another order, and numbered in it."""
+    return (
+        frame.with_columns(by.alias("by"))
+        .sort("by", maintain_order=True)
+        .with_columns(record=pl.col("by") + 1)
+        .drop("by")
+    )
+
+
+@every_method
+def test_what_cannot_be_seen_is_named(name: str) -> None:
+    told = unchecked(made(name).certificate)
+    assert any("nobody knows" in line for line in told)
+    assert any("schema was" in line for line in told)
+
+
+@every_method
+def test_the_promise_is_stated_before_any_data_is_seen(name: str) -> None:
+    method = METHODS[name][0]
+    for size in (300, 0):
+        table = table_of(name, **{"people" if METHODS[name][1] is ratings else "rows": size})
+        stated = method.promise(Schema.of(table))
+        paper = method.release(table).certificate
+        assert (paper.promise, paper.statement, paper.private) == (
+            stated.to_dict(),
+            stated.statement,
+            True,
+        )
+        assert paper.promise["definition"] == "standard"
+        assert paper.promise["unit"] == (method.person or method.unit or "row")
+
+
+@every_method
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_empty_and_tiny_tables_are_released(name: str, size: int, tmp_path: Path) -> None:
+    table = table_of(name, **{"people" if METHODS[name][1] is ratings else "rows": size})
+    path = METHODS[name][0].release(table).write(tmp_path)
+    assert shoal.verify(tmp_path / "certificate.json", path) == []
+
+
+@every_method
+@pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_every_kind_of_dataframe_gives_the_same_release(
+    name: str, kind: Any, tmp_path: Path
+) -> None:
+    table = table_of(name, kind=kind)
+    release = METHODS[name][0].release(table, Seeded(3))
+    assert isinstance(release.table, type(kind({"a": [1]})))
+    rows = [*nw.from_native(release.table, eager_only=True).iter_rows()]
+    assert [tuple(None if v != v else v for v in row) for row in rows] == [
+        *METHODS[name][0].release(table_of(name), Seeded(3)).table.iter_rows()
+    ]
+    columns = {column["name"] for column in release.certificate.columns}
+    assert columns == set(nw.from_native(release.table, eager_only=True).columns)
+
+
+@every_method
+def test_people_and_their_names_never_leave(name: str, tmp_path: Path) -> None:
+    path = made(name).write(tmp_path)
+    for file in tmp_path.iterdir():
+        assert b"Private Person" not in file.read_bytes()
+    assert not {"who", "name"} & set(pl.read_csv(path).columns)
+
+
+@every_method
+def test_progress_grows_and_stopping_stops(name: str) -> None:
+    method, seen = METHODS[name][0], []
+    method.release(table_of(name), progress=lambda *said: seen.append(said))
+    assert [done / total for done, total, _ in seen] == sorted(
+        done / total for done, total, _ in seen
+    )
+    assert seen[-1][0] == seen[-1][1]
+
+    def stop(done: int, total: int, what: str) -> None:
+        if done:
+            raise Stopped("the caller asked to stop; nothing was written")
+
+    with pytest.raises(Stopped):
+        method.release(table_of(name), progress=stop)
+
+
+@every_method
+def test_the_same_rows_in_another_order_give_the_same_release(name: str) -> None:
+    if METHODS[name][0].unit:
+        return  # which rows of a person are chosen depends on their order, and the law does not
+    table = table_of(name)
+    frame = nw.to_native(table.frame).sample(fraction=1, shuffle=True, seed=2)
+    other = replace(table, frame=nw.from_native(frame, eager_only=True), _coded={})
+    one, two = (METHODS[name][0].release(given, Seeded(1)) for given in (table, other))
+    assert one.table.equals(two.table)
+    assert one.certificate == two.certificate
+
+
+def digests() -> list[str]:
+    """Of all that every method shows, with seeded draws."""
+    found = []
+    for name in METHODS:
+        release = made(name, Seeded(7))
+        found.append(
+            sha256((release.table.write_csv() + release.certificate.to_json()).encode()).hexdigest()
+        )
+    return found
+
+
+def test_the_same_chance_gives_the_same_bytes_in_another_process() -> None:
+    program = "from tests.methods.test_columns import digests; print(*digests())"
+    for seed, threads in (("1", "1"), ("2", "2")):
+        settings = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "POLARS_MAX_THREADS": threads,
+            "PYTHONPATH": str(ROOT),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=settings,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        assert done.stdout.split() == digests()
+
+
+@every_method
+def test_the_certificate_tells_nothing_about_the_rows(name: str) -> None:
+    if METHODS[name][0].buying:
+        return  # it shows the schema, which was paid for
+    option = "people" if METHODS[name][1] is ratings else "rows"
+    one, other = (
+        made(name, Seeded(1), **{option: size, "seed": size}).certificate for size in (300, 344)
+    )
+    assert replace(one, number="") == replace(other, number="")
+
+
+# Leaks: a record that is never released shows in no byte, no type, no dictionary
+
+SECRET = "Zanzibar, which is longer than twelve bytes"
+FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "polars": pl.DataFrame,
+    "polars categorical": lambda columns: pl.DataFrame(columns).with_columns(
+        pl.col("x", "y").cast(pl.Categorical)
+    ),
+    "polars enum": lambda columns: pl.DataFrame(columns).with_columns(
+        pl.col("x", "y").cast(pl.Enum([*"abcuvw", SECRET]))
+    ),
+    "pandas": pd.DataFrame,
+    "pandas category": lambda columns: pd.DataFrame(columns).astype(
+        {"x": "category", "y": "category"}
+    ),
+    "pandas ordered": lambda columns: pd.DataFrame(columns).astype(
+        {name: pd.CategoricalDtype([SECRET, *"wvucba"], ordered=True) for name in ("x", "y")}
+    ),
+    "arrow": pa.table,
+    "arrow dictionary": lambda columns: pa.table(
+        {
+            name: pa.array(v).dictionary_encode() if name in "xy" else pa.array(v)
+            for name, v in columns.items()
+        }
+    ),
+}
+
+
+def everything(directory: Path, frame: Any, method: Columns, **roles: Any) -> dict[str, object]:
+    """All that leaves, where every projection that k share is released surely."""
+    release = method.release(shoal.table(frame, **roles), Seeded(1))
+    told: dict[str, object] = {
+        "paper": replace(release.certificate, number="").to_json(),
+        "type": str(nw.from_native(release.table).schema),
+    }
+    told["native"] = str(getattr(release.table, "dtypes", "")) + str(
+        getattr(release.table, "schema", "")
+    )
+    told |= {
+        form: release.write(directory, form).read_bytes() for form in ("csv", "parquet", "arrow")
+    }
+    assert SECRET.encode() not in pickle.dumps(release.table)
+    assert all(
+        SECRET.encode() not in content for content in told.values() if isinstance(content, bytes)
+    )
+    assert len(release.table)
+    return told
+
+
+@pytest.fixture
+def _all_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def surely(
+        count: npt.NDArray[np.int64], parameters: Any, chance: Chance
+    ) -> npt.NDArray[np.int64]:
+        return np.where(count >= parameters.k, count, 0)
+
+    for module in (wide_form, long_form):
+        monkeypatch.setattr(module, "noisy", surely)
+
+
+@pytest.mark.usefixtures("_all_sure")
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_record_that_is_not_shared_shows_nowhere_in_long_form(kind: str, tmp_path: Path) -> None:
+    who = [i for i in range(12) for _ in range(2)]
+    x, y = ["a", "b"] * 12, [*"uv"] * 12
+    roles = {"identifying": ["who"], "quasi": ["x"], "sensitive": ["y"]}
+    method = Columns(50, "1/2", 3, schema=[["a", "b"], ["c"]], person="who", item="x", value="y")
+    rows = [("a", SECRET), ("c", "w"), (SECRET, "u"), ("b", None), (None, "v")]
+    without = everything(tmp_path, FRAMES[kind]({"who": who, "x": x, "y": y}), method, **roles)
+    for more in ([row] for row in rows):
+        extra = [-1] * len(more)
+        columns: Any = {
+            "who": [*extra, *who],
+            "x": [*(a for a, _ in more), *x],
+            "y": [*(b for _, b in more), *y],
+        }
+        assert everything(tmp_path, FRAMES[kind](columns), method, **roles) == without, more
+
+
+@pytest.mark.usefixtures("_all_sure")
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_record_that_is_not_shared_shows_nowhere_in_a_wide_table(
+    kind: str, tmp_path: Path
+) -> None:
+    method, roles = Columns(50, "1/2", 3, schema=[["x"], ["y", "z"]]), {"quasi": ["x", "y", "z"]}
+    columns: dict[str, list[Any]] = {"x": [*"ab"] * 6, "y": [*"uv"] * 6, "z": [1, 2] * 6}
+    without = everything(tmp_path, FRAMES[kind](columns), method, **roles)
+    for more in ((SECRET, "w", 3), ("c", SECRET, 1)):
+        added = {name: [value, *columns[name]] for name, value in zip("xyz", more, strict=True)}
+        assert everything(tmp_path, FRAMES[kind](added), method, **roles) == without
+
+
+# What is given
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "say where the schema comes from"),
+        ({"schema": [["a"]], "groups": 2}, "goes with `public` and `buying`"),
+        ({"buying": ".1"}, "goes with `public` and `buying`"),
+        ({"schema": [["a"]], "buying": ".1"}, "one of them"),
+        ({"buying": 1, "groups": 2}, "leaves nothing"),
+        ({"buying": 0, "groups": 2}, "buying"),
+        ({"schema": ["a", "b"]}, "list of groups"),
+        ({"schema": "ab"}, "list of groups"),
+        ({"schema": []}, "no group"),
+        ({"schema": [[]]}, "without a name"),
+        ({"schema": [["a", "a"]]}, "twice in one group"),
+        ({"schema": [["a"]], "person": "p"}, "a `person` and an `item`"),
+        ({"schema": [["a"]], "value": "v"}, "a `person` and an `item`"),
+        ({"schema": [["a"]], "items": ["a"]}, "whose schema is computed"),
+        ({"buying": ".1", "groups": 2, "person": "p", "item": "i"}, "declare them all"),
+        ({"schema": [["a"]], "person": "p", "item": "i", "rows": 2}, "leave out `unit`"),
+        ({"schema": [["a"]], "person": "row", "item": "i"}, "rename that column"),
+        ({"schema": [["a"]], "rows": 2}, "`unit`"),
+        ({"schema": [["a"]], "person": "p", "item": "i", "value": "i"}, "cannot be the `item`"),
+        ({"public": pl.DataFrame(), "groups": 2}, "is a DataFrame"),
+        ({"schema": [["a"]], "most": 0}, "most=0"),
+        ({"schema": [["a"]], "k": 0}, "k=0"),
+        ({"schema": [["a"]], "looked_at": 0}, "looked_at=0"),
+        ({"buying": ".1", "groups": 0}, "groups=0"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        Columns(1, "1e-3", **options)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), "x", None, 0])
+def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
+    for name in ("epsilon", "delta"):
+        with pytest.raises(ParameterError, match=name):
+            Columns(**{"epsilon": 1, "delta": "1e-3", "schema": [["a"]], name: wrong})
+
+
+@pytest.mark.parametrize(
+    ("method", "table", "said"),
+    [
+        (Columns(1, "1e-3", schema=[["nowhere"]]), people(3), "'nowhere'"),
+        (Columns(1, "1e-3", schema=[["name"]]), people(3), "'name'"),
+        (
+            Columns(1, "1e-3", schema=[["town"]], levels={"age": 1}),
+            people(3),
+            "no group of the schema has",
+        ),
+        (Columns(1, "1e-3", schema=[["age"]], levels={"age": 9}), people(3), "levels 0 to 2"),
+        (Columns(1, "1e-3", schema=[["age"]], unit="town"), people(3), "no identifying column"),
+        (Columns(1, "1e-3", groups=2, public=ratings(3)), people(3), "lacks the columns"),
+        (Columns(1, "1e-3", groups=9, public=people(3)), people(3), "9 groups of 3 columns"),
+        (
+            Columns(1, "1e-3", groups=99, public=ratings(3), **LONG),
+            ratings(3),
+            "99 groups of . items",
+        ),
+        (
+            Columns(1, "1e-3", schema=[["a"]], person="film", item="who"),
+            ratings(3),
+            "no identifying column",
+        ),
+        (Columns(1, "1e-3", schema=[["a"]], person="who", item="nowhere"), ratings(3), "'nowhere'"),
+        (Columns(1, "1e-3", schema=[["a"]], person="who", item="film"), ratings(3), "'stars'"),
+        (
+            Columns(1, "1e-3", schema=[["a"]], person="who", item="stars", value="film"),
+            ratings(3),
+            "declared type 'integer'",
+        ),
+        (Columns("1e-4", "1e-3", schema=[["town"], ["ill"]]), people(3), "epsilon"),
+    ],
+)
+def test_what_a_table_has_not_is_named(method: Columns, table: shoal.Table, said: str) -> None:
+    with pytest.raises(ShoalError, match=said):
+        method.release(table)
+
+
+def test_names_of_the_releases_own_columns_are_refused() -> None:
+    for name in ("column_group", "count"):
+        table = shoal.table(pl.DataFrame({name: [1]}), quasi=[name])
+        with pytest.raises(ParameterError, match=name):
+            Columns(1, "1e-3", schema=[[name]], counts=True).promise(Schema.of(table))
+    table = shoal.table(
+        pl.DataFrame({"who": [1], "record": ["a"]}), quasi=["record"], identifying=["who"]
+    )
+    with pytest.raises(ParameterError, match="record"):
+        Columns(1, "1e-3", schema=[["a"]], person="who", item="record").promise(Schema.of(table))
+
+
+def test_types_and_hierarchies_that_rows_decide_are_refused() -> None:
+    frame = pd.DataFrame({"a": pd.Series([1, 2], dtype=object)})
+    with pytest.raises(ColumnError, match="read off its values"):
+        Columns(1, "1e-3", schema=[["a"]]).release(shoal.table(frame, quasi=["a"]))
+    tree = Hierarchy.from_lines([["1", "*"], ["2", "*"]], Kind.INTEGER, derived=True)
+    with pytest.raises(HierarchyError, match="derived from the rows"):
+        Columns(1, "1e-3", schema=[["a"]], levels={"a": 1}).release(
+            shoal.table(pl.DataFrame({"a": [1, 2]}), quasi=["a"], hierarchies={"a": tree})
+        )
+
+
+def test_whoever_has_no_name_is_refused() -> None:
+    frame = pl.DataFrame({"who": ["x", None], "film": ["a", "a"], "stars": [1, 1]})
+    table = shoal.table(frame, identifying=["who"], quasi=["film"], sensitive=["stars"])
+    with pytest.raises(ColumnError, match="'who'"):
+        Columns(1, "1e-3", schema=[["a"]], **LONG).release(table)
+
+
+def test_null_stays_null_at_every_level() -> None:
+    frame = pl.DataFrame({"age": [31, 32, None, None], "town": ["a", "a", "b", "b"]})
+    table = shoal.table(frame, quasi=["age"], insensitive=["town"], hierarchies={"age": AGES})
+    for level, label in enumerate(["31", "30-39", "*"]):
+        form = Wide.of(table, ["age", "town"], {"age": level})
+        laid, given, _ = form.release(((0,), (0, 1)), 2, SURELY, Chance(), nothing, True)
+        rows = [row for row in rows_of(laid) if row[2] != "a" or level]
+        expected = (
+            [(1, label, None, 2), (2, label, "a", 2), (2, None, "b", 2)]
+            if level
+            else [(2, None, "b", 2)]
+        )
+        assert rows == expected
+        assert given == 2 + 4
+    with pytest.raises(ColumnError, match="missing"):
+        Wide.of(replace(table, missing="refuse", _coded={}), ["age", "town"], {})
+
+
+def test_many_groups_are_composed_optimally_and_few_are_added_up() -> None:
+    assert made("long composed").certificate.derived["composition"] == "optimal"
+    assert made("long overlapping").certificate.derived["composition"] == "sum"
+
+
+def test_duplicate_groups_are_released_and_paid_for_once() -> None:
+    once = Columns(2, "1e-2", 3, schema=[["town"], ["ill"]]).release(people(), Seeded(1))
+    twice = Columns(2, "1e-2", 3, schema=[["town"], ["ill"], ["town"]]).release(people(), Seeded(1))
+    assert once.certificate.derived == twice.certificate.derived
+    assert once.table.equals(twice.table)
+
+
+# Recipes, the command line, the ledger
+
+RECIPE = """
+[source]
+path = "ratings.csv"
+types = {{ who = "text", film = "text", stars = "integer" }}
+[roles]
+who = "identifying"
+film = "quasi"
+stars = "sensitive"
+[method]
+name = "columns"
+epsilon = 2
+delta = "1/50"
+k = 3
+most = 2
+person = "who"
+item = "film"
+value = "stars"
+{schema}
+[output]
+format = "parquet"
+"""
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        'schema = [["film 0", "film 1"], ["film 2", "film 3", "film 4"]]',
+        'groups = [2, 3]\npublic = "public.csv"',
+        'groups = 2\nbuying = 0.25\nitems = ["film 0", "film 1", "film 2"]',
+    ],
+)
+def test_a_recipe_releases_the_long_form(
+    schema: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    nw.to_native(ratings().frame).write_csv("ratings.csv")
+    nw.to_native(PUBLIC.frame).write_csv("public.csv")
+    Path("recipe.toml").write_text(RECIPE.format(schema=schema))
+    shoal.Ledger.create("ledger.db", epsilon=3, delta="1/10")
+    for command in (
+        ["recipe", "check", "recipe.toml"],
+        ["release", "recipe.toml", "--out", "out", "--ledger", "ledger.db"],
+    ):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+    assert "Private Person" not in done.output
+    assert (
+        CliRunner().invoke(app, ["verify", "out/certificate.json", "out/release.parquet"]).exit_code
+        == 0
+    )
+    assert shoal.Release.read("out").table.columns == ["record", "column_group", "film", "stars"]
+    assert str(shoal.Ledger("ledger.db").spent().epsilon) == "2"
+    assert (
+        CliRunner()
+        .invoke(app, ["release", "recipe.toml", "--out", "two", "--ledger", "ledger.db"])
+        .exit_code
+        != 0
+    )
+
+
+def test_a_recipe_releases_a_wide_table_and_refuses_itself_as_public(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    nw.to_native(people().frame).write_csv("ratings.csv")
+    nw.to_native(PEOPLE.frame).write_csv("public.csv")
+    head = (
+        RECIPE.format(schema="")
+        .split("[roles]")[0]
+        .replace('who = "text", film = "text", stars', 'name = "text", age')
+    )
+    text = (
+        head
+        + """
+[roles]
+name = "identifying"
+age = "quasi"
+town = "quasi"
+ill = "sensitive"
+[hierarchies.age]
+build = "intervals"
+low = 0
+high = 99
+widths = [10, 50]
+[method]
+name = "columns"
+epsilon = "ln(9)"
+delta = "1/50"
+k = 3
+groups = 2
+public = "public.csv"
+levels = { age = 1 }
+unit = "name"
+rows = 2
+counts = true
+"""
+    )
+    Path("recipe.toml").write_text(text)
+    done = CliRunner().invoke(app, ["release", "recipe.toml", "--out", "out"])
+    assert done.exit_code == 0, done.output
+    checked = CliRunner().invoke(
+        app, ["verify", "out/certificate.json", "out/release.csv", "--recipe", "recipe.toml"]
+    )
+    assert checked.exit_code == 0, checked.output
+    judged = CliRunner().invoke(app, ["judge", "recipe.toml", "--release", "out"])
+    assert judged.exit_code == 2
+    assert "parts of records" in judged.output
+    Path("recipe.toml").write_text(text.replace("public.csv", "ratings.csv"))
+    done = CliRunner().invoke(app, ["release", "recipe.toml", "--out", "two"])
+    assert done.exit_code == 2
+    assert "the source itself" in done.output
+
+
+def test_a_public_table_may_spell_items_otherwise(tmp_path: Path) -> None:
+    def numbered(kind: type[pl.DataType]) -> shoal.Table:
+        rows = [(who, item, who % 2) for who in range(40) for item in (2, 9, 10, 11)]
+        frame = pl.DataFrame(rows, schema=["who", "film", "stars"], orient="row").with_columns(
+            pl.col("film").cast(kind)
+        )
+        return shoal.table(frame, identifying=["who"], quasi=["film"], sensitive=["stars"])
+
+    method = Columns(50, "1/2", 3, groups=1, public=numbered(pl.String), **LONG)
+    release = method.release(numbered(pl.Int64))
+    assert release.certificate.derived["schema"] == [["2", "9", "10", "11"]]
+    assert release.table["film"].head(4).to_list() == [2, 9, 10, 11]
+    assert shoal.verify(tmp_path / "certificate.json", release.write(tmp_path)) == []
+
+
+def test_the_private_table_is_no_public_one() -> None:
+    table = people(3)
+    with pytest.raises(ParameterError, match="nobody's secret"):
+        Columns(1, "1e-3", groups=2, public=table).release(table)
+
+
+def test_too_many_groups_are_refused_before_a_ledger_counts_them() -> None:
+    with pytest.raises(ParameterError, match="9 groups of 3 columns"):
+        schema_of(people(3), [1, 9])
+    with pytest.raises(ParameterError, match="4 groups of 3 columns"):
+        Columns(1, "1e-3", groups=4, buying=".1").promise(Schema.of(people(3)))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 3), st.integers(0, 2)), max_size=30),
+    st.booleans(),
+)
+def test_rows_are_ordered_by_item_however_many_are_sorted_at_once(
+    rows: list[tuple[int, int, int]], valued: bool
+) -> None:
+    person, item, value = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    with mock.patch.object(long_form, "_ROWS", 4):
+        found = Rows.of(
+            person.astype(np.uint8),
+            item.astype(np.int32),
+            value.astype(np.uint8) if valued else None,
+            6,
+            4,
+            3,
+        )
+    expected = [
+        (one[1], one[0], one[2] if valued else 0)
+        for one in sorted(rows, key=lambda row: row[1])
+        if one[1] >= 0
+    ]
+    places = np.repeat(np.arange(4), np.diff(found.starts))
+    assert (
+        list(zip(places.tolist(), found.person.tolist(), found.value.tolist(), strict=True))
+        == expected
+    )

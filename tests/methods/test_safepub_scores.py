@@ -1,0 +1,304 @@
+"""SafePub's scores: what they are, how far one record moves them, and that choosing by them has the law of permute-and-flip."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import floor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.counts import Counts, group
+from shoal.data.hierarchy import Hierarchy
+from shoal.lattice import Node
+from shoal.lattice.optimum import Optimum
+from shoal.methods.safepub import scores
+from shoal.methods.safepub.scores import SCORES, Space, space_of
+from shoal.methods.safepub.search import select
+from tests.enumeration import Interval, exp, flipped, law, shipped
+
+Record = tuple[int, ...]  # the code of every column, of a leaf where it has a hierarchy
+
+THREE = Hierarchy.from_lines([["a", "ab", "*"], ["b", "ab", "*"], ["c", "c", "*"]])
+TWO = Hierarchy.from_lines([["0", "*"], ["1", "*"]])
+FOUR = Hierarchy.from_lines([[leaf, "pq" if leaf in "pq" else "rs", "*"] for leaf in "pqrs"])
+
+
+def space(*trees: Hierarchy | None, classes: Sequence[int] = (), **options: Any) -> Space:
+    """Columns with these hierarchies, or with none."""
+    names = [str(j) for j in range(len(trees))]
+    given = {"floor": {}, "ceiling": {}, "importance": {}, **options}
+    hierarchies = {name: tree for name, tree in zip(names, trees, strict=True) if tree}
+    return space_of(names, hierarchies, **given, classes=[str(j) for j in classes])
+
+
+CHAIN = space(THREE)
+GRID = space(TWO, TWO, importance={"0": Fraction(1), "1": Fraction(1, 2)})
+MIXED = space(TWO, None)
+CLASS = space(TWO, None, classes=[1])
+CLASSES = space(TWO, None, None, classes=[1, 2])
+PREDICTED = space(THREE, TWO, classes=[1])  # which has a hierarchy, and stays as it is
+
+
+def cards(where: Space) -> list[int]:
+    return [
+        where.hierarchies[name].cardinality(0) if name in where.hierarchies else 2
+        for name in where.names
+    ]
+
+
+def counts(where: Space, records: Sequence[Record]) -> Counts:
+    columns = [
+        np.array([record[j] for record in records], dtype=np.uint8) for j in range(len(where.names))
+    ]
+    return group(where.names, columns, cards(where))
+
+
+def nodes(where: Space) -> list[Node]:
+    return [where.node(number) for number in range(where.size)]
+
+
+# What the scores are, from their definitions
+
+
+def plain(name: str, where: Space, records: Sequence[Record], k: int, node: Node) -> Fraction:
+    """A node's score, record by record in fractions."""
+
+    def phi(c: int) -> int:
+        return max(0, min(c, 2 * c - k))
+
+    trees = [where.hierarchies.get(column) for column in where.names]
+    weights = [where.importance.get(column, 0) for column in where.names]
+
+    def values(record: Record) -> Record:
+        return tuple(
+            int(tree.maps[level][code]) if tree else code
+            for tree, level, code in zip(trees, node, record, strict=True)
+        )
+
+    sizes, n = Counter(map(values, records)), max(len(records), 1)
+    total = Fraction(0)
+    for group_, c in sizes.items():
+        if name == "discernibility":
+            total += phi(c) * (1 - Fraction(c, n))
+        elif name == "groups":
+            total += min(k, max(0, 2 * c - k))
+        for j, (tree, weight) in enumerate(zip(trees, weights, strict=True)):
+            if tree and name == "granularity":
+                covered = sum(int(code) == group_[j] for code in tree.maps[node[j]])
+                total += (
+                    phi(c)
+                    * weight
+                    * floor(Fraction(tree.leaves - covered, tree.leaves) * scores.GRID)
+                )
+            elif tree and name == "intensity":
+                total += (
+                    phi(c)
+                    * weight
+                    * floor(Fraction(tree.height - node[j], tree.height) * scores.GRID)
+                )
+    for j, weight in enumerate(weights if name == "entropy" else ()):
+        kept: Counter[int] = Counter()
+        for group_, c in sizes.items():
+            kept[group_[j]] += phi(c)
+        total += weight * sum(size * (1 - Fraction(size, n)) for size in kept.values())
+    if name == "classification":
+        for j in (where.names.index(column) for column in where.classes):
+            best: dict[Record, Counter[int]] = {}
+            for group_, c in sizes.items():
+                features = tuple(
+                    code for i, code in enumerate(group_) if where.names[i] not in where.classes
+                )
+                best.setdefault(features, Counter())[group_[j]] += phi(c)
+            total += sum(max(found.values()) for found in best.values())
+    return total
+
+
+SPACES = {
+    **{f"{name} on a {what}": (name, where) for name in SCORES if name != "classification"
+       for what, where in {"chain": CHAIN, "grid": GRID, "mixed table": MIXED}.items()},
+    "classification": ("classification", CLASS),
+    "classification by two": ("classification", CLASSES),
+    "classification of leaves": ("classification", PREDICTED),
+}  # fmt: skip
+every_score = pytest.mark.parametrize(("name", "where"), SPACES.values(), ids=SPACES)
+
+
+def samples(where: Space, most: int) -> Iterator[list[Record]]:
+    """All with at most so many records."""
+    records = list(product(*map(range, cards(where))))
+    for size in range(most + 1):
+        yield from map(list, combinations_with_replacement(records, size))
+
+
+def size_for(where: Space) -> int:
+    return {3: 6, 4: 5, 6: 4, 8: 3}[len(list(product(*map(range, cards(where)))))]
+
+
+def scored(name: str, where: Space, records: Sequence[Record], k: int) -> list[Fraction]:
+    """The shipped scores of all nodes, less that of the last: only differences matter."""
+    found = SCORES[name].on(where, counts(where, records), k)
+    last, *others = [found.of(node) * found.unit for node in reversed(nodes(where))]
+    return [score - last for score in (*reversed(others), last)]
+
+
+@every_score
+def test_a_score_is_what_it_says(name: str, where: Space) -> None:
+    for records in samples(where, size_for(where) - 2):
+        for k in (1, 2, 3, 4):
+            expected = [plain(name, where, records, k, node) for node in nodes(where)]
+            assert scored(name, where, records, k) == [score - expected[-1] for score in expected]
+
+
+# How far one record moves them
+
+
+def widest(name: str, where: Space, most: int, sizes: Sequence[int] = range(1, 7)) -> Fraction:
+    """How much more a record adds to the score of one node than to that of another, as a share of what is claimed."""
+    found = Fraction(0)
+    for k in sizes:
+        spread = SCORES[name].spread(where, k)
+        known = {
+            tuple(sorted(records)): scored(name, where, records, k)
+            for records in samples(where, most)
+        }
+        for records, after in known.items():
+            for i in range(len(records)):
+                before = known[records[:i] + records[i + 1 :]]
+                changes = [new - old for new, old in zip(after, before, strict=True)]
+                found = max(found, (max(changes) - min(changes)) / spread)
+    return found
+
+
+@every_score
+def test_no_record_moves_a_score_further_than_it_claims(name: str, where: Space) -> None:
+    found = widest(name, where, size_for(where))
+    assert found <= 1
+    if name not in ("discernibility", "entropy"):  # which get there in large samples only
+        assert found == 1
+
+
+def moved(name: str, where: Space, before: Counts, after: Counts, k: int) -> Fraction:
+    """The same for one pair of samples."""
+    old, new = (SCORES[name].on(where, sample, k) for sample in (before, after))
+    changes = [new.of(node) * new.unit - old.of(node) * old.unit for node in nodes(where)]
+    return (max(changes) - min(changes)) / SCORES[name].spread(where, k)
+
+
+def many_and_few(where: Space, few: int) -> Counts:
+    """Many records alike, and a few that both of two columns tell apart from them."""
+    return group(where.names, [np.array([0, 1], dtype=np.uint8)] * 2, [2, 2], np.array([1000, few]))
+
+
+@pytest.mark.parametrize(("name", "importance"), [("discernibility", 1), ("entropy", 0)])
+def test_large_samples_come_close_to_what_is_claimed(name: str, importance: int) -> None:
+    where = space(TWO, TWO, importance={"1": Fraction(importance)})
+    assert (
+        Fraction(98, 100)
+        < moved(name, where, many_and_few(where, 3), many_and_few(where, 4), 6)
+        < 1
+    )
+
+
+@pytest.mark.parametrize("name", ["discernibility", "entropy", "classification"])
+def test_a_score_that_jumps_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the ramp a group counts from k on, all at once."""
+    monkeypatch.setattr(scores, "ramp", lambda sizes, k: np.where(sizes >= k, sizes, 0.0))
+    where = space(TWO, None, classes=[1]) if name == "classification" else space(TWO, TWO)
+    assert moved(name, where, many_and_few(where, 9), many_and_few(where, 10), 10) > 1
+
+
+# Choosing by them
+
+
+def by_enumeration(
+    name: str, where: Space, records: Sequence[Record], k: int, rate: Fraction
+) -> dict[Node, Interval]:
+    """The law of permute-and-flip over all nodes, from the scores' definitions."""
+    found = {node: plain(name, where, records, k, node) for node in nodes(where)}
+    best = max(found.values())
+    return dict(
+        zip(found, flipped([exp(rate * (score - best)) for score in found.values()]), strict=True)
+    )
+
+
+def assert_same(one: dict[Node, Interval], other: dict[Node, Interval]) -> None:
+    assert {node for node, weight in one.items() if weight.high > 10**-60} == {
+        node for node, weight in other.items() if weight.high > 10**-60
+    }
+    assert all(
+        abs(float(weight - other[node])) < 1e-60 for node, weight in one.items() if node in other
+    )
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> tuple[str, Space, list[Record], int, Fraction]:
+    """A score, a small lattice, a sample, a k and a rate per unit of the score's spread."""
+    name = draw(st.sampled_from(list(SCORES)))
+    trees = draw(st.lists(st.sampled_from([TWO, THREE, FOUR]), min_size=1, max_size=2))
+    given_importance = {str(j): Fraction(draw(st.integers(1, 4)), 4) for j in range(len(trees))}
+    others = [None] * draw(st.integers(name == "classification", 2))
+    last = len(trees) + len(others)
+    ceiling = {"0": draw(st.integers(0, trees[0].height))}
+    bounds = {"ceiling": ceiling, "floor": {"0": draw(st.integers(0, ceiling["0"]))}}
+    classes = range(len(trees), last) if name == "classification" else ()
+    where = space(*trees, *others, classes=classes, importance=given_importance, **bounds)
+    codes = st.tuples(*(st.integers(0, card - 1) for card in cards(where)))
+    few = draw(st.lists(codes, max_size=5))  # some records often: groups of all sizes
+    records = [record for record in few for _ in range(draw(st.integers(1, 7)))]
+    return (
+        name,
+        where,
+        records,
+        draw(st.integers(1, 9)),
+        draw(st.fractions(Fraction(1, 20), 3, max_denominator=20)),
+    )
+
+
+@given(searches())
+@settings(max_examples=250)
+def test_the_choice_has_the_law_of_permute_and_flip_over_all_nodes(
+    search: tuple[str, Space, list[Record], int, Fraction],
+) -> None:
+    name, where, records, k, epsilon = search
+    sample, rate = counts(where, records), epsilon / SCORES[name].spread(where, k)
+    found = law(
+        lambda chance: select(where, SCORES[name], sample, k, epsilon, chance, lambda *_: None)
+    )
+    assert_same(found, by_enumeration(name, where, records, k, rate))
+
+
+@pytest.mark.parametrize("name", ["granularity", "groups"])
+@pytest.mark.parametrize("records", [[], [(0,)] * 4 + [(2,)], [(0,)] * 3 + [(1,)] * 2 + [(2,)] * 4])
+def test_coin_by_coin_the_law_is_the_same(name: str, records: list[Record]) -> None:
+    """As shipped down to the coins of e^-x and the order of the candidates."""
+    sample, epsilon = counts(CHAIN, records), Fraction(1)
+    rate = epsilon / SCORES[name].spread(CHAIN, 4)
+    found = law(
+        lambda chance: select(CHAIN, SCORES[name], sample, 4, epsilon, chance, lambda *_: None),
+        shipped("permute_and_flip_lazily"),
+    )
+    assert_same(found, by_enumeration(name, CHAIN, records, 4, rate))
+
+
+def test_a_bound_below_a_score_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A twin whose bounds on what suppression takes are too high."""
+    sample = counts(GRID, [(0, 0)] * 5 + [(1, 0)] * 3 + [(1, 1)] * 2)
+    run = Optimum.run
+
+    def eager(optimum: Optimum) -> Any:
+        found = run(optimum)
+        optimum.excess += 1 + optimum.plain.max()
+        return found
+
+    monkeypatch.setattr(Optimum, "run", eager)
+    with pytest.raises(AssertionError, match="bound"):
+        law(
+            lambda chance: select(
+                GRID, SCORES["granularity"], sample, 4, Fraction(1), chance, lambda *_: None
+            )
+        )

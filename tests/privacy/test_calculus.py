@@ -1,0 +1,702 @@
+"""Parameters of differential privacy: exact ε, the smallest k, its δ, what adds up; against brute force in rationals."""
+
+import json
+import math
+from fractions import Fraction
+from functools import cache, partial
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+from shoal.cli.app import app
+from shoal.errors import ParameterError
+from shoal.exact.epsilon import logarithm, total
+from shoal.privacy import (
+    DifferentialPrivacy,
+    Epsilon,
+    composed,
+    delta_concern,
+    delta_for,
+    per_row,
+    safepub_parameters,
+    sampled_epsilon,
+    search_epsilon,
+)
+from shoal.privacy import calculus as module
+from shoal.privacy.calculus import Definition, _Profile
+
+DEFINITIONS: tuple[Definition, Definition] = ("probabilistic", "standard")
+ORACLE = {
+    "0.1": [38, 49, 60, 72, 83],
+    "0.5": [39, 51, 63, 75, 87],
+    "0.9": [44, 58, 73, 87, 99],
+    "1": [47, 61, 74, 91, 104],
+    "1.5": [62, 80, 99, 117, 136],
+    "2": [81, 113, 131, 164, 182],
+}
+"""The smallest k for δ = 1e-4 … 1e-8 under the probabilistic definition, computed elsewhere with 50 digits."""
+
+epsilons = st.one_of(
+    st.fractions(Fraction(1, 50), 3, max_denominator=50).map(Epsilon),
+    st.builds(
+        lambda base, factor: Epsilon(factor, base),
+        st.fractions(Fraction(11, 10), 20, max_denominator=10),
+        st.fractions(Fraction(1, 10), 3, max_denominator=10),
+    ),
+)
+
+
+# Brute force, written anew: laws as tables of rationals, every group size, every set of outputs
+
+
+def binomial(n: int, beta: Fraction) -> dict[int, Fraction]:
+    return {j: math.comb(n, j) * beta**j * (1 - beta) ** (n - j) for j in range(n + 1)}
+
+
+def published(n: int, beta: Fraction, k: int) -> dict[int, Fraction]:
+    """The law of what is seen of a group of n: its sampled count, or 0 if that is below k."""
+    law: dict[int, Fraction] = {}
+    for j, chance in binomial(n, beta).items():
+        seen = j if j >= k else 0
+        law[seen] = law.get(seen, Fraction(0)) + chance
+    return law
+
+
+def together(*laws: dict[Any, Fraction]) -> dict[Any, Fraction]:
+    """The law of several groups at once."""
+    return {
+        outcome: math.prod(
+            (law[one] for one, law in zip(outcome, laws, strict=True)), start=Fraction(1)
+        )
+        for outcome in product(*laws)
+    }
+
+
+def failing(
+    one: dict[Any, Fraction], other: dict[Any, Fraction], ratio: Fraction, definition: Definition
+) -> Fraction:
+    """The δ that the step from one law to the other needs at e^ε = ratio."""
+    excess = {o: (p, p - ratio * other.get(o, Fraction(0))) for o, p in one.items()}
+    return sum(
+        (p if definition == "probabilistic" else more for p, more in excess.values() if more > 0),
+        Fraction(0),
+    )
+
+
+@cache
+def needed(
+    k: int, beta: Fraction, ratio: Fraction, definition: Definition, largest: int
+) -> Fraction:
+    """The δ of a k over all groups of up to `largest` records, in both directions."""
+    both: list[Fraction] = []
+    for n in range(1, largest + 1):
+        more, fewer = published(n, beta, k), published(n - 1, beta, k)
+        both += [failing(more, fewer, ratio, definition), failing(fewer, more, ratio, definition)]
+    return max(both)
+
+
+# ε
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "0.1", "1/3", "ln(2)", "ln(3)", "ln(3/2)", "0.9*ln(2)", "2/3*ln(7/5)", "1000000"]
+)
+def test_epsilon_prints_as_it_is_read(text: str) -> None:
+    assert str(Epsilon.of(text)) == text
+
+
+@settings(max_examples=40)
+@given(epsilons)
+def test_epsilon_is_read_back_exactly(epsilon: Epsilon) -> None:
+    assert Epsilon.of(str(epsilon)) == epsilon
+
+
+def test_equal_numbers_are_equal_however_they_are_written() -> None:
+    assert (
+        Epsilon.of("ln(8)")
+        == Epsilon.of("3 * ln(2)")
+        == Epsilon.of("-3*LN(1/2)")
+        == Epsilon.of("1.5*ln(4)")
+    )
+    assert Epsilon.of("ln(9/4)") == Epsilon.of("ln(1.5)") * 2
+    assert Epsilon.of(0.1) == Epsilon.of("1/10") == Epsilon.of(Fraction(1, 10))
+
+
+NONSENSE = [
+    0,
+    -1,
+    float("nan"),
+    float("inf"),
+    "-inf",
+    "",
+    "x",
+    True,
+    None,
+    "ln(1)",
+    "ln(1/2)",
+    "ln(0)",
+    "ln(-2)",
+    "ln(2",
+]
+
+
+@pytest.mark.parametrize(
+    "value", [*NONSENSE, "0*ln(2)", "ln(1/0)", "ln(1e30)", "-ln(2)", "nan*ln(2)", "1e999999999"]
+)
+def test_nonsense_for_epsilon_is_refused(value: Any) -> None:
+    with pytest.raises(ParameterError, match=r"^epsilon="):
+        Epsilon.of(value)
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 2, float("nan"), float("inf"), "x", None, True])
+def test_nonsense_for_delta_is_refused(value: Any) -> None:
+    for use in (
+        partial(safepub_parameters, 1),
+        partial(DifferentialPrivacy, 1, definition="standard"),
+    ):
+        if value == 0 and value is not False and use.func is DifferentialPrivacy:
+            continue  # the strongest promise there is
+        with pytest.raises(ParameterError, match=r"^delta="):
+            use(value)
+
+
+@settings(max_examples=40)
+@given(epsilons, epsilons)
+def test_order_is_that_of_the_numbers(one: Epsilon, other: Epsilon) -> None:
+    difference = float(one) - float(other)
+    if abs(difference) > 1e-9:
+        assert (one < other) == (difference < 0) == (not one >= other)
+    assert (one <= other) == (one < other or one == other)
+    assert sum([one < other, one == other, one > other]) == 1
+
+
+def test_order_tells_ln_2_from_its_decimals() -> None:
+    digits = "0.693147180559945309417232121458176568075500134360255254120680009493393621969694715605863326996418687"
+    assert Epsilon.of(digits) < Epsilon.of("ln(2)") < Epsilon.of(digits[:-1] + "8")
+
+
+@settings(max_examples=40)
+@given(epsilons, st.integers(5, 60))
+def test_enclosures_hold_the_number_and_are_as_narrow_as_asked(
+    epsilon: Epsilon, digits: int
+) -> None:
+    tight = epsilon.bounds(200), epsilon.exponential(200)
+    for (low, high), (lowest, highest) in zip(
+        (epsilon.bounds(digits), epsilon.exponential(digits)), tight, strict=True
+    ):
+        assert low <= lowest <= highest <= high
+        assert high - low <= low / 10**digits
+
+
+def test_exponentials_are_right_by_their_series() -> None:
+    for epsilon in (Fraction(1, 10), Fraction(9, 10), Fraction(7)):
+        series = sum((epsilon**i / math.factorial(i) for i in range(120)), Fraction(0))
+        rest = epsilon**120 / math.factorial(119)
+        low, high = Epsilon(epsilon).exponential(40)
+        assert low < series + rest
+        assert high > series
+        assert high - low < low / 10**40
+    assert Epsilon.of("3*ln(3/2)").exponential() == (Fraction(27, 8), Fraction(27, 8))
+
+
+@settings(max_examples=40)
+@given(st.lists(epsilons, min_size=1, max_size=5))
+def test_a_sum_is_never_below_the_true_one(given: list[Epsilon]) -> None:
+    low = sum((one.bounds(50)[0] for one in given), Fraction(0))
+    high = sum((one.bounds(50)[1] for one in given), Fraction(0))
+    found = total(given).bounds(50)
+    assert low <= found[1]
+    assert found[0] <= high * (1 + Fraction(1, 10**28))
+
+
+def test_an_epsilon_beyond_sense_is_refused_where_its_power_is_needed() -> None:
+    with pytest.raises(ParameterError, match="promises nothing"):
+        Epsilon.of(701).exponential()
+    assert float(Epsilon.of(700).exponential()[1]) < float("inf")
+    with pytest.raises(ParameterError, match="at most 20"):
+        safepub_parameters(21, "1e-6")
+    with pytest.raises(ParameterError, match="no record would be drawn"):
+        safepub_parameters("1e-25", "1e-6")
+
+
+# The smallest k
+
+
+@pytest.mark.parametrize(("epsilon", "smallest"), ORACLE.items())
+def test_k_is_that_of_the_oracle(epsilon: str, smallest: list[int]) -> None:
+    assert [safepub_parameters(epsilon, f"1e-{digits}").k for digits in range(4, 9)] == smallest
+
+
+def test_k_under_the_standard_definition_is_that_of_the_oracle() -> None:
+    assert [safepub_parameters(1, f"1e-{digits}", "standard").k for digits in range(4, 9)] == [
+        33,
+        46,
+        58,
+        71,
+        84,
+    ]
+
+
+def test_a_double_close_to_ln_2_is_not_ln_2() -> None:
+    assert safepub_parameters(0.6931471805599453, 1e-3).k == 31
+    assert safepub_parameters("ln(2)", 1e-3).k == 29
+    assert safepub_parameters("ln(2)", 1e-3).beta == Fraction(1, 2)
+
+
+def test_beta_is_what_the_sampler_has_and_never_above_the_real_one() -> None:
+    for text in ("0.1", "0.9", "1", "ln(2)", "ln(3)", "0.9*ln(2)", "20"):
+        epsilon = Epsilon.of(text)
+        beta = safepub_parameters(epsilon, "1e-5").beta
+        low, high = epsilon.exponential(60)
+        assert (beta * 2**64).denominator == 1
+        assert beta <= 1 - 1 / high
+        assert beta + Fraction(1, 2**64) > 1 - 1 / low
+
+
+RATIOS = [
+    ("ln(2)", Fraction(2)),
+    ("ln(3)", Fraction(3)),
+    ("ln(3/2)", Fraction(3, 2)),
+    ("ln(11/10)", Fraction(11, 10)),
+]
+SHARES: dict[str, list[Fraction | None]] = {
+    "ln(2)": [None, Fraction(1, 3)],
+    "ln(3)": [None, Fraction(1, 4)],
+    "ln(3/2)": [None],
+    "ln(11/10)": [Fraction(1, 12)],
+}
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+@pytest.mark.parametrize(("epsilon", "ratio"), RATIOS)
+def test_delta_is_that_of_brute_force(
+    epsilon: str, ratio: Fraction, definition: Definition
+) -> None:
+    for beta in SHARES[epsilon]:
+        chance = (
+            min(1 - 1 / ratio, Fraction(math.floor((1 - 1 / ratio) * 2**64), 2**64))
+            if beta is None
+            else beta
+        )
+        for k in (1, 2, 3, 5):
+            exact = needed(k, chance, ratio, definition, 30)
+            found = delta_for(k, epsilon, definition, beta=beta)
+            assert exact <= found <= exact * (1 + Fraction(1, 10**11))
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_k_is_the_smallest_by_brute_force_even_where_delta_is_met_exactly(
+    definition: Definition,
+) -> None:
+    for epsilon, ratio, beta in (
+        ("ln(2)", Fraction(2), Fraction(1, 2)),
+        ("ln(3)", Fraction(3), Fraction(1, 4)),
+    ):
+        for k in range(1, 8):
+            exact = needed(k, beta, ratio, definition, 30)
+            assert exact == needed(k, beta, ratio, definition, 25)  # no larger group is worse
+            assert safepub_parameters(epsilon, exact, definition, beta=beta).k == min(
+                smaller
+                for smaller in range(1, k + 1)
+                if needed(smaller, beta, ratio, definition, 30) <= exact
+            )
+            below = safepub_parameters(
+                epsilon, exact * (1 - Fraction(1, 10**70)), definition, beta=beta
+            ).k
+            assert needed(below, beta, ratio, definition, 30) < exact
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_one_less_than_k_would_break_the_promise(definition: Definition) -> None:
+    for epsilon, ratio in RATIOS[:3]:
+        found = safepub_parameters(epsilon, "0.02", definition)
+        assert needed(found.k, found.beta, ratio, definition, 40) <= Fraction(2, 100)
+        assert needed(found.k - 1, found.beta, ratio, definition, 40) > Fraction(2, 100)
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_brute_force_notices_a_larger_chance(definition: Definition) -> None:
+    found = safepub_parameters("ln(2)", "0.01", definition)
+    assert needed(found.k, Fraction(6, 10), Fraction(2), definition, 60) > Fraction(1, 100)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(DEFINITIONS), epsilons, st.integers(1, 150))
+def test_delta_for_k_leads_back_to_k(definition: Definition, epsilon: Epsilon, k: int) -> None:
+    delta = delta_for(k, epsilon, definition)
+    if delta < 1:
+        found = safepub_parameters(epsilon, delta, definition).k
+        assert found <= k
+        assert delta_for(found, epsilon, definition) == delta
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(DEFINITIONS), epsilons, st.integers(1, 120))
+def test_floats_decide_nothing_that_many_digits_decide_otherwise(
+    definition: Definition, epsilon: Epsilon, i: int
+) -> None:
+    profile = _Profile(epsilon, safepub_parameters(epsilon, "0.5").beta, definition)
+    about, margin = profile.roughly(i)
+    low, high = profile.bounds(i, 30)
+    assert about - margin <= float(logarithm(low, 20)[0]) + 1e-15 * abs(about)
+    assert float(logarithm(high, 20)[1]) <= about + margin + 1e-15 * abs(about)
+    assert margin < 1e-6
+    assert high - low <= high / 10**25
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(DEFINITIONS), epsilons, st.integers(1, 60))
+def test_no_value_is_above_the_bound_that_ends_the_walk(
+    definition: Definition, epsilon: Epsilon, i: int
+) -> None:
+    profile = _Profile(epsilon, safepub_parameters(epsilon, "0.5").beta, definition)
+    assert (
+        math.log(profile.bounds(i, 20)[1])
+        <= -float(profile.divergence) * profile.size(i) * (1 - 1e-12) + 1e-12
+    )
+    delta = Fraction(1, 10**3)
+    assert not any(
+        profile.exceeds(beyond, delta)
+        for beyond in range(profile.last(delta) + 1, profile.last(delta) + 30)
+    )
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_many_digits_and_rationals_agree_where_floats_are_not_asked(
+    definition: Definition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [
+        safepub_parameters(epsilon, "1e-3", definition).k for epsilon in ("ln(2)", "1", "0.5")
+    ]
+    monkeypatch.setattr(_Profile, "roughly", lambda profile, i: (0.0, math.inf))
+    module._parameters.cache_clear()
+    assert [
+        safepub_parameters(epsilon, "1e-3", definition).k for epsilon in ("ln(2)", "1", "0.5")
+    ] == expected
+    monkeypatch.setattr(_Profile, "bounds", lambda profile, i, digits: (Fraction(0), Fraction(1)))
+    module._parameters.cache_clear()
+    assert safepub_parameters("ln(2)", "1e-3", definition).k == expected[0]
+    module._parameters.cache_clear()
+
+
+def test_what_cannot_be_decided_counts_as_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Profile, "exactly", lambda profile, i: None)
+    exact = needed(3, Fraction(1, 4), Fraction(3), "probabilistic", 40)
+    assert safepub_parameters("ln(3)", exact, beta="1/4").k > 3
+
+
+def test_the_standard_definition_never_needs_a_larger_k() -> None:
+    for epsilon in ("0.1", "0.5", "ln(2)", "1", "2"):
+        for digits in range(1, 12):
+            standard, probabilistic = (
+                safepub_parameters(epsilon, f"1e-{digits}", one).k
+                for one in ("standard", "probabilistic")
+            )
+            assert standard <= probabilistic
+
+
+def test_a_smaller_chance_may_be_given_and_a_larger_one_is_refused() -> None:
+    assert safepub_parameters(1, "1e-6", beta="0.3").k < safepub_parameters(1, "1e-6").k
+    assert safepub_parameters("ln(2)", "1e-6", beta="1/2") == safepub_parameters("ln(2)", "1e-6")
+    for beta in ("0.6322", 1, 0, -1, "nan"):
+        with pytest.raises(ParameterError, match=r"^beta="):
+            safepub_parameters(1, "1e-6", beta=beta)
+
+
+def test_a_delta_that_is_met_exactly_is_met() -> None:
+    for definition in DEFINITIONS:  # all six of six records are drawn with a chance of 1e-6
+        assert safepub_parameters(2, "1e-6", definition, beta="0.1").k == 6
+
+
+def test_a_chance_below_delta_needs_no_crowd() -> None:
+    assert safepub_parameters("1e-9", "1e-6", "standard").k == 1
+    assert 0.5 <= delta_for(1, "ln(2)") < 0.5 + 1e-11
+
+
+@pytest.mark.parametrize("name", ["", "Standard", "approximate", None])
+def test_an_unknown_definition_is_refused(name: Any) -> None:
+    with pytest.raises(ParameterError, match="'probabilistic' or 'standard'"):
+        safepub_parameters(1, "1e-6", name)
+
+
+def test_extreme_parameters_are_answered() -> None:
+    assert safepub_parameters("1e-15", "1e-6").k == 60  # as if every count were Poisson
+    assert safepub_parameters(20, "1e-6").k == 6_702_804_873
+    assert safepub_parameters(1, "1e-300").k > safepub_parameters(1, "1e-20").k
+    assert safepub_parameters(1, "0.999").k == 1
+
+
+# The smoothness curve
+
+
+def test_smoothness_is_that_of_the_oracle() -> None:
+    found = safepub_parameters(1, "1e-6")
+    assert f"{float(found.delta_at(2)):.3e}" == "1.530e-11"
+    assert found.delta_at(1) <= Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_smoothness_is_that_of_brute_force_and_falls(definition: Definition) -> None:
+    found = safepub_parameters("ln(2)", "0.02", definition)
+    curve = [found.delta_at(f"ln({ratio})") for ratio in (2, 3, 4, 6)]
+    exact = [needed(found.k, found.beta, Fraction(ratio), definition, 60) for ratio in (2, 3, 4, 6)]
+    assert curve == sorted(curve, reverse=True)
+    assert all(
+        low <= one <= low * (1 + Fraction(1, 10**11)) for low, one in zip(exact, curve, strict=True)
+    )
+
+
+def test_smoothness_starts_at_epsilon() -> None:
+    with pytest.raises(ParameterError, match="beta="):
+        safepub_parameters(1, "1e-6").delta_at("0.99")
+
+
+# What is saved by sampling, and what adds up
+
+
+@settings(max_examples=40)
+@given(epsilons, st.fractions(Fraction(1, 20), 1, max_denominator=100))
+def test_a_search_may_spend_what_sampling_saves_and_no_more(
+    epsilon: Epsilon, beta: Fraction
+) -> None:
+    spent = search_epsilon(epsilon, beta)
+    low, high = epsilon.exponential(60)
+    assert 1 + beta * (Epsilon(spent).exponential(60)[1] - 1) <= high  # it costs no more than ε …
+    assert (
+        1 + beta * (Epsilon(spent * (1 + Fraction(1, 10**10))).exponential(60)[0] - 1) > low
+    )  # … and a little more would
+    cost = sampled_epsilon(Epsilon(spent), beta)
+    assert (
+        epsilon.bounds()[0] * (1 - Fraction(1, 10**9))
+        < cost
+        < epsilon.bounds()[1] * (1 + Fraction(1, 10**9))
+    )
+
+
+def test_sampling_is_amplified_as_brute_force_says() -> None:
+    beta, inner = Fraction(1, 3), Epsilon.of("ln(4)")
+    told = (
+        {"yes": Fraction(4, 5), "no": Fraction(1, 5)},
+        {"yes": Fraction(1, 5), "no": Fraction(4, 5)},
+    )  # randomised response
+    worst = max(
+        ((1 - beta) * told[1][answer] + beta * told[0][answer]) / told[1][answer]
+        for answer in told[0]
+    )  # with the record drawn or not, against without it
+    assert worst == 2
+    assert (
+        Epsilon.of("ln(2)").bounds()[0]
+        <= sampled_epsilon(inner, beta)
+        <= Epsilon.of("ln(2)").bounds()[1] * (1 + Fraction(1, 10**10))
+    )
+
+
+def test_what_a_search_may_spend_on_a_whole_table_is_what_it_has() -> None:
+    spent = search_epsilon("ln(2)", 1)
+    assert spent <= Epsilon.of("ln(2)").bounds()[1]
+    assert f"{float(search_epsilon(0.1, safepub_parameters(0.9, 1e-5).beta)):.3f}" == "0.163"
+
+
+def test_promises_add_up() -> None:
+    first, second = (
+        DifferentialPrivacy("ln(2)", "1e-6", "probabilistic"),
+        DifferentialPrivacy("ln(4)", "2e-6", "probabilistic"),
+    )
+    assert composed(first, second) == DifferentialPrivacy("ln(8)", "3e-6", "probabilistic")
+    assert composed(first, DifferentialPrivacy(1, "1e-6", "standard")).definition == "standard"
+    for wrong in ([], [first, DifferentialPrivacy(1, "1e-6", "standard", unit="patient")]):
+        with pytest.raises(ParameterError, match="same unit"):
+            composed(*wrong)
+    with pytest.raises(ParameterError, match="promise nothing"):
+        composed(
+            DifferentialPrivacy(1, "0.5", "standard"), DifferentialPrivacy(1, "0.5", "standard")
+        )
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_two_releases_keep_what_they_add_up_to(definition: Definition) -> None:
+    found = safepub_parameters("ln(2)", "0.05", definition)
+    one = DifferentialPrivacy("ln(2)", "0.05", definition)
+    for n in range(1, 13):
+        more, fewer = published(n, found.beta, found.k), published(n - 1, found.beta, found.k)
+        twice = together(more, more), together(fewer, fewer)
+        for pair in (twice, twice[::-1]):
+            assert failing(*pair, Fraction(4), definition) <= Fraction(composed(one, one).delta)
+
+
+# People with several rows
+
+
+def test_rows_of_one_person_are_paid_for() -> None:
+    epsilon, delta = per_row("ln(4)", "0.03", 2)
+    assert epsilon == Epsilon.of("ln(2)")
+    assert Fraction(1, 100) * (1 - Fraction(1, 10**10)) < delta <= Fraction(1, 100)
+    assert per_row(1, "1e-6", 1) == (Epsilon.of(1), Fraction(1, 10**6))
+    for rows in (0, -1, 1.5, True):
+        with pytest.raises(ParameterError, match=r"^rows="):
+            per_row(1, "1e-6", rows)  # type: ignore[arg-type]
+
+
+@settings(max_examples=40)
+@given(epsilons, st.integers(2, 50))
+def test_what_a_person_gets_is_never_more_than_was_asked(epsilon: Epsilon, rows: int) -> None:
+    each, delta = per_row(epsilon, "1e-6", rows)
+    low = each.exponential(60)[0]
+    assert each * rows == epsilon
+    assert delta * sum((low**i for i in range(rows)), Fraction(0)) <= Fraction(1, 10**6)
+
+
+def person(k: int, beta: Fraction, ratio: Fraction, largest: int) -> Fraction:
+    """The δ that a person with two rows gets, in one group or in two, in both directions; standard definition."""
+    law = {n: published(n, beta, k) for n in range(largest + 1)}
+    pairs: list[tuple[dict[Any, Fraction], dict[Any, Fraction]]] = [
+        (law[n], law[n - 2]) for n in range(2, largest + 1)
+    ]
+    pairs += [
+        (together(law[n], law[m]), together(law[n - 1], law[m - 1]))
+        for n in range(1, 13)
+        for m in range(1, n + 1)
+    ]
+    return max(
+        failing(one, other, ratio, "standard")
+        for pair in pairs
+        for one, other in (pair, pair[::-1])
+    )
+
+
+def test_a_person_with_two_rows_is_protected_as_promised() -> None:
+    each, delta = per_row("ln(4)", "0.05", 2)
+    found = safepub_parameters(each, delta, "standard")
+    assert person(found.k, found.beta, Fraction(4), 40) <= Fraction(5, 100)
+    careless = safepub_parameters("ln(4)", "0.05", "standard")  # as if it were one row
+    assert person(careless.k, careless.beta, Fraction(4), 40) > Fraction(5, 100)
+    assert person(1, found.beta, Fraction(4), 40) > Fraction(5, 100)
+
+
+# The promise
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_a_promise_names_its_definition_and_its_unit(definition: Definition) -> None:
+    row = DifferentialPrivacy(0.9, 1e-6, definition)
+    assert row.to_dict() == {
+        "promise": "differential privacy",
+        "epsilon": "0.9",
+        "delta": "1e-6",
+        "definition": definition,
+        "unit": "row",
+        "neighbours": "add or remove one",
+    }
+    for word in (definition, "unit one row", "added or removed", "1e-6", "e^0.9"):
+        assert word in row.statement
+    assert "'patient_id'" in DifferentialPrivacy(0.9, 1e-6, definition, unit="patient_id").statement
+
+
+def test_a_promise_without_a_unit_or_definition_is_refused() -> None:
+    with pytest.raises(ParameterError, match="unit"):
+        DifferentialPrivacy(1, "1e-6", "standard", unit="")
+    with pytest.raises(ParameterError, match="definition"):
+        DifferentialPrivacy(1, "1e-6", "other")  # type: ignore[arg-type]
+
+
+def test_a_delta_as_large_as_one_person_is_a_concern() -> None:
+    assert delta_concern("1e-6", 999_999) is None
+    assert "give a far smaller one" in (delta_concern("1e-6", 1_000_000) or "")
+    with pytest.raises(ParameterError, match=r"^people="):
+        delta_concern("1e-6", 0)
+
+
+# `shoal explain`
+
+
+def explain(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["explain", *arguments], env={"COLUMNS": "80"})
+
+
+def test_explain_gives_k_and_beta_and_the_split_it_assumed() -> None:
+    found = json.loads(explain("--epsilon", "1", "--delta", "1e-6", "--json").stdout)
+    assert found["k"] == 73
+    assert found["beta"] == pytest.approx(1 - math.exp(-0.9), rel=1e-15)
+    assert found["split"] == {"anonymisation": 0.9, "search": 0.1}
+    assert (found["epsilon_anonymisation"], found["epsilon_search"]) == (0.9, 0.1)
+
+
+@pytest.mark.parametrize(("definition", "k"), [("probabilistic", 74), ("standard", 58)])
+def test_explain_leaves_all_to_the_anonymisation_where_levels_are_fixed(
+    definition: str, k: int
+) -> None:
+    found = json.loads(
+        explain(
+            "--epsilon",
+            "1",
+            "--delta",
+            "1e-6",
+            "--split",
+            "1",
+            "--definition",
+            definition,
+            "--json",
+        ).stdout
+    )
+    assert (found["k"], found["epsilon_search"], found["definition"]) == (k, 0, definition)
+
+
+def test_explain_pays_for_several_rows() -> None:
+    several = ("--epsilon", "1", "--delta", "1e-6", "--rows", "2", "--split", "1")
+    found = json.loads(explain(*several, "--definition", "standard", "--json").stdout)
+    assert (found["epsilon_anonymisation"], found["exact"]["epsilon"]) == (0.5, "1")
+    assert found["k"] == safepub_parameters(*per_row(1, "1e-6", 2), "standard").k
+    refused = explain(*several)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--definition standard" in refused.stderr
+
+
+@pytest.mark.parametrize("epsilon", ["1", "ln(2)", "0.1", "5", "20", "1e-9"])
+def test_an_explanation_fits_80_columns(epsilon: str) -> None:
+    for more in ([], ["--rows", "7", "--definition", "standard"], ["--split", "1"]):
+        found = explain("--epsilon", epsilon, "--delta", "1e-20", *more)
+        assert found.exit_code == 0, found.output
+        assert max(map(len, found.stdout.splitlines())) <= 80
+        assert "not even looked at" in found.stdout
+
+
+def test_explain_warns_of_a_delta_that_is_as_large_as_one_of_the_people() -> None:
+    found = explain("--epsilon", "1", "--delta", "1e-3", "--people", "1000", "--json")
+    assert found.exit_code == 0
+    assert found.stderr.startswith("warning: a delta of 1e-3 is not below 1/1,000")
+    assert "1,000" not in found.stdout
+    assert not explain("--epsilon", "1", "--delta", "1e-3", "--people", "999").stderr
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(
+            "--epsilon=0",
+            "--epsilon=-1",
+            "--epsilon=nan",
+            "--epsilon=ln(1)",
+            "--epsilon=30",
+            "--epsilon=9999",
+            "--epsilon=1e-30",
+        ),
+        *(
+            "--delta=0",
+            "--delta=1",
+            "--delta=2",
+            "--delta=inf",
+            "--split=0",
+            "--split=1.5",
+            "--split=x",
+        ),
+        *("--rows=0", "--people=0", "--definition=other"),
+    ],
+)
+def test_explain_refuses_nonsense_and_names_the_option(wrong: str) -> None:
+    found = explain("--epsilon", "1", "--delta", "1e-6", wrong)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert wrong.split("=")[0] in found.stderr

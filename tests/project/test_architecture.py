@@ -1,0 +1,63 @@
+"""The rooms stand in the order that docs/architecture.md gives: each uses those above it, none below."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+SOURCE = ROOT / "src" / "shoal"
+PAGE = ROOT / "docs" / "architecture.md"
+
+
+def rooms() -> list[str]:
+    """The rooms in the order of the page's table."""
+    return [
+        name.rstrip("/")
+        for name in re.findall(r"^\| `(\w+/?)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+
+
+def imported(path: Path) -> Iterator[tuple[str, int]]:
+    """Every room that a module imports from, late or for types only included, with the line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "shoal":
+            names = [f"shoal.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        yield from (
+            (name.split(".")[1], node.lineno) for name in names if name.startswith("shoal.")
+        )
+
+
+def below(order: list[str], source: Path) -> list[str]:
+    """The imports that lead from a room to one below it."""
+    wrong = []
+    for path in sorted(source.rglob("*.py")):
+        own = path.relative_to(source).parts[0].removesuffix(".py")
+        for room, line in imported(path) if own in order else ():
+            if room in order and order.index(room) > order.index(own):
+                wrong.append(f"{path.relative_to(source)}:{line} uses {room}")
+    return wrong
+
+
+def test_every_room_is_on_the_page() -> None:
+    there = {
+        path.name.removesuffix(".py") for path in SOURCE.iterdir() if not path.name.startswith("_")
+    } - {"py.typed"}
+    assert there == set(rooms())
+
+
+def test_no_room_uses_one_below_it() -> None:
+    assert not below(rooms(), SOURCE)
+
+
+def test_a_room_that_used_one_below_it_would_be_noticed(tmp_path: Path) -> None:
+    (tmp_path / "errors.py").write_text("def late():\n    from shoal import data\n")
+    (tmp_path / "data.py").write_text("import shoal.errors\nfrom shoal.errors import ShoalError\n")
+    assert below(rooms(), tmp_path) == ["errors.py:2 uses data"]

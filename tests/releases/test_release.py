@@ -1,0 +1,502 @@
+"""Releases: rows in canonical order, certificates that notice every change, files that are whole or not there."""
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.chance import Chance, Seeded
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.sources import Embedded
+from shoal.data.tables import Table
+from shoal.errors import ColumnError, FileError, ParameterError
+from shoal.lattice import Lattice
+from shoal.measure.loss import Granularity
+from shoal.privacy.models import (
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    PSensitive,
+    RecursiveDiversity,
+    TCloseness,
+    bound,
+)
+from shoal.privacy.promises import Sampled, Syntactic
+from shoal.releases.certificate import Certificate, certify, plain
+from shoal.releases.layout import assemble
+from shoal.releases.release import Release
+from shoal.releases.verification import unchecked, verify
+
+AGES = Hierarchy.from_lines(
+    [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(100)], Kind.INTEGER
+)
+SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A stand-in for a method, with the parameters of one."""
+
+    models: tuple[Any, ...] = (KAnonymity(2),)
+    suppressed: str = "drop"
+    suppression: Fraction = Fraction(1, 20)
+    loss: str = "granularity"
+    floor: dict[str, int] = field(default_factory=dict)
+    ceiling: dict[str, int] = field(default_factory=dict)
+    unit: str | None = None
+    name: ClassVar[str] = "optimal"
+
+
+def people(rows: int = 60, seed: int = 1, kind: Any = pl.DataFrame) -> Table:
+    random = np.random.default_rng(seed)
+    columns = {
+        "name": [f"person {i}" for i in range(rows)],
+        "sex": random.choice(["f", "m"], rows).tolist(),
+        "age": random.integers(0, 100, rows).tolist(),
+        "ill": random.choice(["flu", "gout", ""], rows).tolist(),
+        "paid": random.choice([1.5, 2.25], rows).tolist(),
+    }
+    return shoal.table(
+        kind(columns),
+        quasi=["sex", "age"],
+        sensitive=["ill"],
+        insensitive=["paid"],
+        identifying=["name"],
+        hierarchies={"age": AGES, "sex": SEXES},
+    )
+
+
+def made(table: Table, node: tuple[int, ...] = (0, 1), k: int = 2, suppressed: Any = "drop") -> Any:
+    lattice = Lattice(
+        Embedded().count(table, table.quasi), {name: table.hierarchy(name) for name in table.quasi}
+    )
+    groups = lattice.groups(node)
+    return assemble(table, groups, groups.sizes >= k, suppressed=suppressed)
+
+
+def release(table: Table, method: Shown | None = None, chance: Chance | None = None) -> Release:
+    method = method or Shown()
+    promise = Syntactic(tuple(str(model) for model in method.models))
+    paper = certify(
+        table,
+        method,
+        promise,
+        chance or Chance(),
+        levels={"sex": 0, "age": 1},
+        whole=method.suppressed == "star",
+    )
+    return Release(made(table, k=method.models[0].k, suppressed=method.suppressed), paper)
+
+
+def rows_of(frame: Any) -> list[tuple[Any, ...]]:
+    return list(nw.from_native(frame, eager_only=True).iter_rows())
+
+
+@pytest.mark.parametrize(
+    ("kind", "back"),
+    [(pl.DataFrame, pl.DataFrame), (pd.DataFrame, pd.DataFrame), (pa.table, pa.Table)],
+)
+def test_the_same_kind_of_dataframe_comes_back_in_the_tables_order_of_columns(
+    kind: Any, back: Any
+) -> None:
+    frame: Any = made(people(kind=kind))
+    assert type(frame) is back
+    wrapped = nw.from_native(frame, eager_only=True)
+    assert wrapped.columns == ["sex", "age", "ill", "paid"]
+    assert wrapped.schema["age"] == nw.String
+    assert wrapped.schema["paid"] == nw.Float64
+    if back is pd.DataFrame:
+        assert list(frame.index) == list(range(len(frame)))
+
+
+def test_released_rows_are_the_generalised_rows_of_kept_groups() -> None:
+    table = people()
+    frame = nw.to_native(table.frame)
+    general = [
+        (sex, f"{age // 10 * 10}-{age // 10 * 10 + 9}", ill or None, paid)
+        for sex, age, ill, paid in frame.select("sex", "age", "ill", "paid").iter_rows()
+    ]
+    sizes: dict[Any, int] = {}
+    for row in general:
+        sizes[row[:2]] = sizes.get(row[:2], 0) + 1
+    kept = [row for row in general if sizes[row[:2]] >= 4]
+    lost = [row for row in general if sizes[row[:2]] < 4]
+    assert kept
+    assert lost
+    order = [repr(row) for row in kept]
+    assert sorted(map(repr, rows_of(made(table, k=4)))) == sorted(order)
+    starred = rows_of(made(table, k=4, suppressed="star"))
+    assert sorted(map(repr, starred)) == sorted(
+        [*order, *(repr(("*", "*", *row[2:])) for row in lost)]
+    )
+
+
+@given(
+    st.integers(1, 60), st.integers(0, 10**6), st.sampled_from(["drop", "star"]), st.integers(1, 5)
+)
+def test_the_order_of_the_input_changes_nothing(
+    rows: int, seed: int, suppressed: str, k: int
+) -> None:
+    table = people(rows)
+    order = np.random.default_rng(seed).permutation(rows)
+    shuffled = replace(table, frame=table.frame[order], _coded={})
+    assert rows_of(made(table, k=k, suppressed=suppressed)) == rows_of(
+        made(shuffled, k=k, suppressed=suppressed)
+    )
+
+
+def test_text_that_stands_for_one_value_is_written_in_one_way() -> None:
+    for order in ([0, 1], [1, 0]):
+        frame = pl.DataFrame({"sex": ["f", "f"], "paid": ["7", "007"]})[order]
+        table = shoal.table(
+            frame,
+            quasi=["sex"],
+            sensitive=["paid"],
+            hierarchies={"sex": SEXES},
+            types={"paid": "integer"},
+        )
+        assert [str(row[1]) for row in rows_of(made(table, (0,), 1))] == ["7", "7"]
+
+
+def test_a_label_that_is_a_star_already_is_not_made_twice() -> None:
+    table = people()
+    frame = nw.from_native(made(table, (1, 1), k=5, suppressed="star"), eager_only=True)
+    assert set(frame["sex"].to_list()) == {"*"}
+    rows = rows_of(made(table, (1, 1), k=5, suppressed="star"))
+    stars = [row for row in rows if row[1] == "*"]
+    assert rows[-len(stars) :] == stars
+
+
+def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
+    wide = Hierarchy.from_lines([[str(i), "*"] for i in range(1000)], Kind.INTEGER)
+    names = [f"q{i}" for i in range(8)]
+    random = np.random.default_rng(3)
+    values = random.integers(0, 1000, (50, 8))
+    frame = pl.DataFrame(
+        dict(zip(names, np.vstack([values, values, values[:3]]).T.tolist(), strict=True))
+    )
+    table = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, wide))
+    lattice = Lattice(
+        Embedded().count(table, names), {name: table.hierarchy(name) for name in names}
+    )
+    groups = lattice.groups((0,) * 8)
+    seen = {tuple(map(int, row)) for row in rows_of(assemble(table, groups, groups.sizes >= 3))}
+    assert seen == {tuple(row) for row in values[:3].tolist()}
+
+
+def test_nothing_leaves_when_every_column_is_identifying() -> None:
+    table = shoal.table(pl.DataFrame({"name": ["a"]}), identifying=["name"])
+    with pytest.raises(ColumnError, match="identifying"):
+        certify(table, Shown(), Sampled(1), Chance())
+
+
+def test_an_unknown_way_to_suppress_is_refused() -> None:
+    with pytest.raises(ParameterError, match="'drop' or 'star'"):
+        made(people(), suppressed="hide")
+
+
+def test_a_certificate_reads_back_and_reads_well() -> None:
+    paper = release(people()).certificate
+    assert Certificate.from_json(paper.to_json()) == paper
+    assert paper.to_json() == Certificate.from_json(paper.to_json()).to_json()
+    assert list(json.loads(paper.to_json())) == sorted(json.loads(paper.to_json()))
+    text = str(paper)
+    assert "an attacker who knows the algorithm may infer more" in " ".join(text.split())
+    assert "Not protected" in text
+    assert "\n  models = 2-anonymity\n  suppressed = drop\n  suppression = 0.05" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert paper.number in text
+    assert paper.parameters == {
+        "models": [{"is": "k-anonymity", "k": 2}],
+        "suppressed": "drop",
+        "suppression": "1/20",
+        "loss": "granularity",
+        "floor": {},
+        "ceiling": {},
+        "unit": None,
+    }
+    assert len(paper.number) == 32
+
+
+def test_the_text_of_a_certificate_is_for_people() -> None:
+    crowd = Embedded().count(people(), people().quasi)
+    models = [KAnonymity(2), TCloseness("ill", "1/3", "ordered"), DeltaPresence(0, "1/2", crowd)]
+    paper = replace(release(people()).certificate, levels={"age": 1, "sex": 0}, private=False)
+    told = {
+        "models": models,
+        "seen": {"age": 1},
+        "nothing": {},
+        "none": None,
+        "sure": True,
+        "loss": Granularity({"age": 2.0}),
+    }
+    text = str(replace(paper, parameters=plain(told)))
+    assert "NOT PRIVATE" in text
+    assert "\nLevels\n  age 1, sex 0\n" in text
+    assert "  models = 2-anonymity, 1/3-closeness (ordered) of ill, (0, 0.5)-presence\n" in text
+    assert (
+        "  seen = age 1\n  nothing = none\n  none = none\n  sure = yes\n  loss = granularity (importance = age 2.0)"
+        in text
+    )
+    assert not re.search(r"[{}\[\]\"]", text)
+
+
+def test_the_certificate_tells_nothing_of_the_number_of_records() -> None:
+    one, other = release(people(100)).certificate, release(people(101)).certificate
+    assert replace(one, number="") == replace(other, number="")
+
+
+def test_a_seeded_release_says_that_it_is_not_private() -> None:
+    paper = release(people(), chance=Seeded(1)).certificate
+    assert not paper.private
+    assert "NOT PRIVATE" in str(paper)
+    assert release(people()).certificate.private
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", '{"seal": 1}', "\0", '{"certificate": 2, "seal": ""}']
+)
+def test_what_is_no_certificate_is_refused(text: str) -> None:
+    with pytest.raises(FileError, match="certificate"):
+        Certificate.from_json(text)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+def test_a_written_release_verifies(tmp_path: Path, form: Any) -> None:
+    path = release(people()).write(tmp_path / "new" / "folder", form)
+    assert path.name == f"release.{form}"
+    assert sorted(found.name for found in path.parent.iterdir()) == ["certificate.json", path.name]
+    assert verify(path.parent / "certificate.json", path) == []
+
+
+def test_every_changed_byte_of_either_file_is_found(tmp_path: Path) -> None:
+    path = release(people(12)).write(tmp_path)
+    paper = tmp_path / "certificate.json"
+    for changed in (path, paper):
+        content = changed.read_bytes()
+        for place in range(0, len(content), 7):
+            changed.write_bytes(
+                content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+            )
+            assert verify(paper, path), place
+        for other in (content + b" ", content[:-1], content + b"\n", b""):
+            changed.write_bytes(other)
+            assert verify(paper, path)
+        changed.write_bytes(content)
+    assert verify(paper, path) == []
+
+
+def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right(
+    tmp_path: Path,
+) -> None:
+    table = people()
+    levels = {"sex": 0, "age": 1}
+    promise = Syntactic(("5-anonymity",))
+    paper = certify(table, Shown((KAnonymity(5),)), promise, Chance(), levels=levels)
+    path = Release(made(table, k=4), paper).write(tmp_path)
+    failures = verify(tmp_path / "certificate.json", path)
+    assert len(failures) == 1
+    assert "k-anonymity" in failures[0]
+
+
+def test_suppressed_records_are_no_group(tmp_path: Path) -> None:
+    table = people()
+    allowed = Shown((KAnonymity(3),), suppressed="star", suppression=Fraction(1, 2))
+    made = release(table, allowed)
+    path = made.write(tmp_path)
+    assert verify(tmp_path / "certificate.json", path) == []
+    assert "rows of stars" in made.certificate.unprotected[0]
+
+
+@pytest.mark.parametrize(("allowed", "failing"), [("1/2", 0), ("1/100", 1)])
+def test_more_stars_than_the_parameters_allow_are_a_group(
+    allowed: str, failing: int, tmp_path: Path
+) -> None:
+    rows = pl.DataFrame({"age": [1] * 10 + [2], "ill": ["u", "v"] * 5 + ["w"]})
+    table = shoal.table(rows, quasi=["age"], sensitive=["ill"], hierarchies={"age": AGES})
+    starring = shoal.Optimal(
+        (KAnonymity(2),), suppression="1/2", suppressed="star", ceiling={"age": 0}
+    )
+    made = starring.release(table)
+    paper = replace(
+        made.certificate, parameters={**made.certificate.parameters, "suppression": allowed}
+    )
+    path = replace(made, certificate=paper).write(tmp_path)
+    assert len(verify(tmp_path / "certificate.json", path)) == failing
+
+
+def test_missing_files_are_named(tmp_path: Path) -> None:
+    assert "cannot read" in verify(tmp_path / "certificate.json", tmp_path / "release.csv")[0]
+
+
+def test_what_the_files_cannot_show_is_listed() -> None:
+    paper = release(people()).certificate
+    closeness = {
+        "is": "t-closeness",
+        "column": "ill",
+        "t": "1/5",
+        "distance": "equal",
+        "hierarchy": None,
+    }
+    said = "t-closeness (column = ill, t = 1/5, distance = equal)"
+    assert said not in unchecked(paper)
+    assert said in unchecked(replace(paper, parameters={"models": [closeness]}))
+    assert said not in unchecked(replace(paper, parameters={"models": [closeness]}, whole=True))
+
+
+def test_a_hierarchy_read_off_the_rows_is_not_on_the_certificate(tmp_path: Path) -> None:
+    tree = Hierarchy.from_lines([["flu", "*"], ["rare secret", "*"]], derived=True)
+    frame = pl.DataFrame({"sex": ["f", "f", "m"], "ill": ["flu", "flu", "rare secret"]})
+    table = shoal.table(
+        frame, quasi=["sex"], sensitive=["ill"], hierarchies={"sex": SEXES, "ill": tree}
+    )
+    models = (KAnonymity(2), bound(TCloseness("ill", 0), table))
+    promise = Syntactic(tuple(map(str, models)))
+    method = Shown(models, suppression=Fraction(0))
+    paper = certify(table, method, promise, Chance(), levels={"sex": 0}, whole=True)
+    path = Release(made(table, (0,)), paper).write(tmp_path)
+    assert "secret" not in (tmp_path / "certificate.json").read_text(encoding="utf-8")
+    assert "t-closeness (column = ill, t = 0, distance = equal)" in unchecked(paper)
+    assert verify(tmp_path / "certificate.json", path) == []
+
+
+@pytest.mark.parametrize("moment", ["os.rename", "shoal.data.files.serialise"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left")])
+def test_an_interrupted_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, error: Any
+) -> None:
+    calls = []
+
+    def stop(*given: Any, **options: Any) -> None:
+        calls.append(given)
+        if moment != "os.rename":
+            given[1].write(b"half a ta")
+        raise error
+
+    monkeypatch.setattr(moment, stop)
+    with pytest.raises(FileError if isinstance(error, OSError) else error):
+        release(people()).write(tmp_path / "new" / "out")
+    assert calls
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_cannot_be_written_to_is_an_error_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="is a file; give the name of a folder"):
+        release(people()).write(tmp_path / "file")
+    with pytest.raises(FileError, match="cannot write"):
+        release(people()).write(tmp_path / "file" / "below")
+
+
+def test_writing_again_replaces_both_files(tmp_path: Path) -> None:
+    release(people(40)).write(tmp_path)
+    path = release(people(50)).write(tmp_path)
+    assert verify(tmp_path / "certificate.json", path) == []
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_parameters_become_plain_data() -> None:
+    assert plain((Fraction(1, 3), Kind.TEXT, None, True, {"a": [1]}, KAnonymity(3))) == [
+        "1/3", "text", None, True, {"a": [1]}, {"is": "k-anonymity", "k": 3},
+    ]  # fmt: skip
+    assert plain(AGES) == "Hierarchy"
+    assert plain(Embedded().count(people(), ["sex"])) == "Counts"
+
+
+@pytest.mark.slow
+def test_a_million_rows_are_assembled() -> None:
+    table = people(1_000_000)
+    assert len(made(table)) == 1_000_000
+
+
+ILLS = Hierarchy.from_lines([["flu", "lung", "*"], ["cold", "lung", "*"], ["gout", "joint", "*"]])
+PAY = Hierarchy.from_lines(
+    [["[0, 5)", "low", "*"], ["[5, 10)", "low", "*"], ["[10, 15]", "high", "*"]], Kind.FLOAT
+)
+
+every_model = st.one_of(
+    st.builds(KAnonymity, st.integers(1, 5)),
+    *(
+        made
+        for name in (st.sampled_from(["ill", "pay"]),)
+        for made in (
+            st.builds(DistinctDiversity, name, st.integers(1, 3)),
+            st.builds(PSensitive, name, st.integers(1, 3), st.integers(1, 4)),
+            st.builds(EntropyDiversity, name, st.fractions(1, 3, max_denominator=10)),
+            st.builds(
+                RecursiveDiversity,
+                name,
+                st.fractions("1/2", 3, max_denominator=4),
+                st.integers(1, 3),
+            ),
+            st.builds(
+                TCloseness,
+                name,
+                st.fractions(0, 1, max_denominator=10),
+                st.sampled_from(["equal", "ordered", "hierarchical"]),
+            ),
+            st.builds(
+                BetaLikeness, name, st.fractions("1/10", 3, max_denominator=10), st.booleans()
+            ),
+            st.builds(
+                DeltaDisclosure, name, st.fractions("1/10", 2, max_denominator=10), st.booleans()
+            ),
+        )
+    ),
+)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("fm"), st.sampled_from(["", "flu", "cold", "gout"]), st.floats(0, 15)
+        ),
+        min_size=1,
+        max_size=25,
+    ),
+    every_model,
+)
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_verify_and_the_models_agree_on_every_group(
+    tmp_path: Path, rows: list[tuple[str, str, float]], model: Any
+) -> None:
+    sexes, ills, pays = (list(values) for values in zip(*rows, strict=True))
+    table = shoal.table(
+        pl.DataFrame({"sex": sexes, "ill": ills, "pay": pays}),
+        quasi=["sex"],
+        sensitive=["ill", "pay"],
+        hierarchies={"sex": SEXES, "ill": ILLS, "pay": PAY},
+    )
+    model = bound(model, table)
+    groups = Lattice(Embedded().count(table, table.names), {"sex": table.hierarchy("sex")}).groups(
+        (0,)
+    )
+    failing = int((~model.holds(groups)).sum())
+    method = Shown((model,), suppression=Fraction(0))
+    promise = Syntactic((str(model),))
+    paper = certify(table, method, promise, Chance(), levels={"sex": 0}, whole=True)
+    path = Release(
+        assemble(table, groups, np.ones(len(groups.sizes), dtype=np.bool_)), paper
+    ).write(tmp_path)
+    failures = verify(tmp_path / "certificate.json", path)
+    assert bool(failures) == bool(failing)
+    if failing:
+        assert failures[0].startswith(f"{failing} of {len(groups.sizes)} groups")
