@@ -48,7 +48,20 @@ _ROOMS = {
     "Ledger": "ledger",
     "Audit": "audit",
     "Recipe": "recipe",
+    "BudgetError": "errors",
+    "ColumnError": "errors",
+    "FileError": "errors",
+    "ForkError": "errors",
+    "HierarchyError": "errors",
+    "InfeasibleError": "errors",
+    "InputError": "errors",
+    "InternalError": "errors",
+    "ParameterError": "errors",
+    "QueryError": "errors",
+    "RecipeError": "errors",
     "ShoalError": "errors",
+    "Stopped": "errors",
+    "TooLargeError": "errors",
 }
 _WHOLE = {
     "hierarchy": "data.hierarchy",
@@ -74,7 +87,20 @@ if TYPE_CHECKING:
     from shoal.data.tables import Role as Role
     from shoal.data.tables import Table as Table
     from shoal.data.tables import table as table
+    from shoal.errors import BudgetError as BudgetError
+    from shoal.errors import ColumnError as ColumnError
+    from shoal.errors import FileError as FileError
+    from shoal.errors import ForkError as ForkError
+    from shoal.errors import HierarchyError as HierarchyError
+    from shoal.errors import InfeasibleError as InfeasibleError
+    from shoal.errors import InputError as InputError
+    from shoal.errors import InternalError as InternalError
+    from shoal.errors import ParameterError as ParameterError
+    from shoal.errors import QueryError as QueryError
+    from shoal.errors import RecipeError as RecipeError
     from shoal.errors import ShoalError as ShoalError
+    from shoal.errors import Stopped as Stopped
+    from shoal.errors import TooLargeError as TooLargeError
     from shoal.lattice import Groups as Groups
     from shoal.lattice import Lattice as Lattice
     from shoal.ledger import Ledger as Ledger

@@ -48,7 +48,7 @@ def typed(thing: Thing) -> Thing:
     'abab'
     >>> repeated("ab", "3")
     Traceback (most recent call last):
-    shoal.errors.ParameterError: times='3' is no whole number; it takes a whole number
+    shoal.errors.ParameterError: times='3' is not a whole number; it takes a whole number
     """
     return typed_but()(thing)
 
@@ -198,7 +198,7 @@ def _wrong(name: str, value: Any, hint: Any) -> ShoalError:
         return ParameterError(f"{name}={value!r} is a text; give a list, as in {name}=[{value!r}]")
     takes = " or ".join(dict.fromkeys(map(_words, choices)))
     if int in choices and isinstance(value, _SHOWN):
-        return ParameterError(f"{name}={value!r} is no whole number; it takes {takes}")
+        return ParameterError(f"{name}={value!r} is not a whole number; it takes {takes}")
     if _TABLE in map(_name, choices) and hasattr(value, "columns"):
         return ColumnError(f"`{name}` is {described(value)}; it takes a Table: {_HINTS[_TABLE]}")
     named = [one for one in map(_name, choices) if one in _HINTS]

@@ -15,10 +15,14 @@
     ├── Stopped             the caller asked to stop
     └── InternalError       Shoal contradicts itself: a bug, and nothing was released
 
-A message says what was wrong, where, and what to do. It never contains a cell's value. `listed` and `plural` help to say it.
+An error has parts: `what` is wrong, `where`, and the `fix`; `option` names the parameter it is about, with the value `given`.
+The library shows them as one sentence. The command line and recipes call the same parts by their own names (`told`, `at`).
+No part ever contains a cell's value. `listed` and `plural` help to write them.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from typing import Self
 
 __all__ = [
     "BudgetError",
@@ -33,15 +37,96 @@ __all__ = [
     "QueryError",
     "RecipeError",
     "ShoalError",
+    "Spelling",
     "Stopped",
     "TooLargeError",
     "listed",
     "plural",
+    "python_spelling",
 ]
+
+Spelling = Callable[[str, str | None], str]
+"""How a door writes a parameter: takes its name and the text of its value, or None where no value is shown."""
+
+_PARAMETER = re.compile(r"`([a-z_]\w*)(?:=([^`]*))?`")
+"""A parameter in a message stands in backticks, alone or with an example of its value: `k`, `quasi=['age']`."""
+
+
+def python_spelling(name: str, value: str | None) -> str:
+    """A parameter as a Python program has it.
+
+    >>> python_spelling("k", None), python_spelling("k", "5")
+    ('`k`', 'k=5')
+    """
+    return f"`{name}`" if value is None else f"{name}={value}"
 
 
 class ShoalError(Exception):
-    """What Shoal raises on purpose; anything else is a bug."""
+    """What Shoal raises on purpose; anything else is a bug.
+
+    what: the problem, without a full stop; where `option` is given, it follows the name of the option
+    fix: what to do about it
+    where: the place, such as a file, a column, or a key of a recipe
+    option: the parameter that the error is about
+    given: the value of that parameter, as it may be shown
+
+    >>> error = ParameterError("is out of range", "it takes a whole number from 1", option="k", given="0")
+    >>> print(error)
+    k=0 is out of range; it takes a whole number from 1
+    >>> print(error.at("people.toml: method"))
+    people.toml: method: k=0 is out of range; it takes a whole number from 1
+    >>> print(error.told(lambda name, value: f"--{name}" if value is None else f"--{name} {value}"))
+    --k 0 is out of range; it takes a whole number from 1
+    """
+
+    def __init__(
+        self,
+        what: str,
+        fix: str = "",
+        *,
+        where: str = "",
+        option: str = "",
+        given: str | None = None,
+    ) -> None:
+        super().__init__(what, fix)
+        self.what = what
+        self.fix = fix
+        self.where = where
+        self.option = option
+        self.given = given
+
+    def __str__(self) -> str:
+        return self.told(python_spelling)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        parts = {"where": self.where, "option": self.option, "given": self.given}
+        return _restored, (type(self), self.what, self.fix, parts)
+
+    def told(self, spelling: Spelling) -> str:
+        """The whole message, with parameters as a door writes them."""
+        problem = _spelled(self.what, spelling)
+        if self.option:
+            problem = f"{spelling(self.option, self.given)} {problem}"
+        if self.where:
+            problem = f"{self.where}: {problem}"
+        return f"{problem}; {_spelled(self.fix, spelling)}" if self.fix else problem
+
+    def at(self, where: str) -> Self:
+        """The same error, at a place that the caller knows; a place that it has already is inside that one."""
+        place = f"{where}: {self.where}" if self.where else where
+        return type(self)(
+            self.what, self.fix, where=place, option=self.option, given=self.given
+        ).with_traceback(self.__traceback__)
+
+
+def _restored(kind: type[ShoalError], what: str, fix: str, parts: dict[str, str]) -> ShoalError:
+    """An error that comes from another process."""
+    return kind(what, fix, **parts)
+
+
+def _spelled(text: str, spelling: Spelling) -> str:
+    """A text with the parameters in backticks as a door writes them."""
+    return _PARAMETER.sub(lambda found: spelling(found[1], found[2]), text)
 
 
 class InputError(ShoalError):

@@ -142,7 +142,7 @@ def test_which_audit_is_meant_is_never_guessed(
     ("options", "why"),
     [
         (["--bounds", "0", "60000"], "3 values of 6 are outside"),
-        (["--bounds", "0", "x"], "--bounds 'x' is no finite number"),
+        (["--bounds", "0", "x"], "--bounds 'x' is not a finite number"),
         (["--bounds", "10000", "0"], "the low end is above the high end"),
         (["--column", "age"], "--bounds is about one column, and there are 2"),
         (["-c", "age,dept"], "with a Secret for each"),

@@ -725,25 +725,25 @@ def test_a_meaning_is_one_line(model: Model) -> None:
     ("given", "says"),
     [
         ({"model": "k-anonymity", "k": 0}, "k=0 is out of range; it takes a whole number from 1"),
-        ({"model": "k-anonymity", "k": 5.0}, "k=5.0 is no whole number"),
-        ({"model": "k-anonymity", "k": True}, "k=True is no whole number"),
+        ({"model": "k-anonymity", "k": 5.0}, "k=5.0 is not a whole number"),
+        ({"model": "k-anonymity", "k": True}, "k=True is not a whole number"),
         (
             {"model": "t-closeness", "column": "x", "t": float("nan")},
-            "t=nan is no finite number; it takes a number from 0 to 1",
+            "t=nan is not a finite number; it takes a number from 0 to 1",
         ),
-        ({"model": "t-closeness", "column": "x", "t": float("inf")}, "t=inf is no finite number"),
+        ({"model": "t-closeness", "column": "x", "t": float("inf")}, "t=inf is not a finite number"),
         (
             {"model": "t-closeness", "column": "x", "t": 1.1},
             "t=1.1 is out of range; it takes a number from 0 to 1",
         ),
         ({"model": "t-closeness", "column": "x", "t": -1}, "t=-1 is out of range"),
-        ({"model": "t-closeness", "column": "x", "t": "1/0"}, "t='1/0' is no finite number"),
+        ({"model": "t-closeness", "column": "x", "t": "1/0"}, "t='1/0' is not a finite number"),
         (
             {"model": "t-closeness", "column": "x", "t": "1e999999999"},
-            "t='1e999999999' is no finite number",
+            "t='1e999999999' is not a finite number",
         ),
-        ({"model": "t-closeness", "column": "x", "t": True}, "t=True is no finite number"),
-        ({"model": "t-closeness", "column": "x", "t": None}, "t=None is no finite number"),
+        ({"model": "t-closeness", "column": "x", "t": True}, "t=True is not a finite number"),
+        ({"model": "t-closeness", "column": "x", "t": None}, "t=None is not a finite number"),
         (
             {"model": "t-closeness", "column": "x", "t": 0, "distance": "far"},
             "it takes 'equal', 'ordered', 'hierarchical'",

@@ -312,7 +312,7 @@ def test_what_was_reported_is_said_clearly() -> None:
         loose.judge(FRAME, FRAME)
     with pytest.raises(ParameterError, match="`chance` is an int; it takes a Chance"):
         loose.SafePub(1, "1e-3").release(table, 1)
-    with pytest.raises(ParameterError, match="DataFrame is no finite number"):
+    with pytest.raises(ParameterError, match="DataFrame is not a finite number"):
         loose.SafePub(FRAME, "1e-3")
 
 

@@ -745,7 +745,7 @@ def test_nonsense_is_named_by_its_key_and_its_fix(
             ('epsilon = "ln(2)"', "epsilon = 0"),
             "method: epsilon=0 is out of range; it takes a number above 0",
         ),
-        (('epsilon = "ln(2)"', "epsilon = nan"), "method: epsilon=nan is no finite number"),
+        (('epsilon = "ln(2)"', "epsilon = nan"), "method: epsilon=nan is not a finite number"),
         (
             ('epsilon = "ln(2)"', "epsilon = true"),
             'method.epsilon should be a number such as 0.5, or a text such as "ln(2)"',

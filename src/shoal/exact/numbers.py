@@ -39,14 +39,16 @@ def fraction(
             raise ValueError("true and false are no numbers")
         exact = value if isinstance(value, Fraction) else _read(str(value).strip())
     except (ValueError, ZeroDivisionError, InvalidOperation, OverflowError):
-        raise ParameterError(f"{option}={_shown(value)} is no finite number; {takes}") from None
+        raise ParameterError(
+            "is not a finite number", takes, option=option, given=_shown(value)
+        ) from None
     if (
         (lowest is not None and exact < lowest)
         or (above and lowest is not None and exact == lowest)
         or (highest is not None and exact > highest)
         or (below and highest is not None and exact == highest)
     ):
-        raise ParameterError(f"{option}={_shown(value)} is out of range; {takes}")
+        raise ParameterError("is out of range", takes, option=option, given=_shown(value))
     return exact
 
 
@@ -58,9 +60,11 @@ def whole(value: object, option: str, lowest: int = 1) -> int:
             raise TypeError("true and false are no numbers")
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise ParameterError(f"{option}={_shown(value)} is no whole number; {takes}") from None
+        raise ParameterError(
+            "is not a whole number", takes, option=option, given=_shown(value)
+        ) from None
     if number < lowest:
-        raise ParameterError(f"{option}={number} is out of range; {takes}")
+        raise ParameterError("is out of range", takes, option=option, given=str(number))
     return number
 
 

@@ -1573,7 +1573,7 @@ def _declared(paper: Certificate, name: str) -> Kind:
 def _integers(found: Table, name: str) -> npt.NDArray[np.int64]:
     column = found.column(name)
     if not all(isinstance(key, int) for key in column.keys):
-        raise FileError(f"column {name!r} has what is no whole number")
+        raise FileError(f"column {name!r} has what is not a whole number")
     return (
         np.array(column.keys, dtype=np.int64)[column.codes]
         if found.rows
