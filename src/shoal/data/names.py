@@ -54,7 +54,7 @@ def _is_visible(letter: str) -> bool:
     return unicodedata.category(letter) not in ("Cf", "Cc") and not _INVISIBLE.match(letter)
 
 
-def like_a_record(names: Sequence[str], below: Sequence[Sequence[str | None]]) -> bool:
+def like_a_record(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether names look like values: numbers, dates, values of the column, or spelled like them.
 
     >>> like_a_record(["name", "ward"], [["Ann", "Bea"], ["w1", "w2"]])

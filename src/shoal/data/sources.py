@@ -93,13 +93,11 @@ class Source(Protocol):
     @property
     def rows(self) -> int: ...
 
-    @property
-    def described(self) -> str:
+    def describe(self) -> str:
         """Which columns there are, for an error; no name that may be a value."""
         ...
 
-    @property
-    def headless(self) -> bool:
+    def is_headless(self) -> bool:
         """Whether the names of the columns seem to be a record, as in a file without a line of names."""
         ...
 
@@ -187,24 +185,26 @@ class Memory:
     def rows(self) -> int:
         return len(self.frame)
 
-    @property
-    def described(self) -> str:
+    def describe(self) -> str:
         number = plural(len(self.names), "column")
         if not self.rows:  # the first line of a file, which may be its only record, is all there is
             return f"the table has {number} and no rows"
-        if self.headless:
+        if self.is_headless():
             return (
                 f"the names of its {number} look like values: does the file lack a line with names?"
             )
         return f"the table has {listed(self.names)}"
 
-    @property
-    def headless(self) -> bool:
-        texts = [
-            self.frame[name].head(_LOOKED_AT).to_list() if dtype == nw.String else []
-            for name, dtype in self.frame.schema.items()
-        ]
+    def is_headless(self) -> bool:
+        texts = [self._first_texts(name) for name in self.names]
         return like_a_record(self.names, texts)
+
+    def _first_texts(self, name: str) -> list[str]:
+        column = self.frame[name]
+        if column.dtype != nw.String:
+            return []
+        # pandas may keep NaN among texts
+        return [value for value in column.head(_LOOKED_AT).to_list() if isinstance(value, str)]
 
     def kind(self, name: str) -> Kind:
         return frames.kind_of(self._library, self.frame.get_column(name))

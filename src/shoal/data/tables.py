@@ -183,7 +183,7 @@ class Table:
     def require(self, name: str) -> None:
         """Raise ColumnError if there is no such column."""
         if name not in self.names:
-            raise ColumnError(f"no column {name!r}", self.source.described)
+            raise ColumnError(f"no column {name!r}", self.source.describe())
 
     def keys(self, name: str) -> tuple[Key | None, ...]:
         """The distinct values of a column, in canonical order, a missing value (None) last."""
@@ -365,7 +365,7 @@ class Table:
             for name in names:
                 if name not in self.names:
                     raise ColumnError(
-                        f"no column {name!r} to be {role.value}", self.source.described
+                        f"no column {name!r} to be {role.value}", self.source.describe()
                     )
                 if roles.setdefault(name, role) is not role:
                     raise ColumnError(

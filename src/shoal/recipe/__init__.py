@@ -476,7 +476,7 @@ class Recipe:
         roles = self.content.roles
         absent = [name for name in roles if name not in bare.names]
         if absent:
-            known = bare.source.described
+            known = bare.source.describe()
             wrong += [
                 f"roles.{_key(name)}: the source has no such column; {known}" for name in absent
             ]
@@ -1104,7 +1104,7 @@ def draft(
     if (
         not header
         and all(table.kind(name) is Kind.TEXT for name in table.names)
-        and table.source.headless
+        and table.source.is_headless()
     ):
         raise FileError(
             f"the first line of {path} looks like a record, and the draft would show it as the names of the columns; "
