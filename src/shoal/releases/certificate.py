@@ -19,8 +19,17 @@ from shoal.data.tables import Role, Table
 from shoal.errors import FileError, ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import printed
+from shoal.privacy.limits import BucketLimits
 from shoal.privacy.models import MODELS
-from shoal.privacy.promises import Promise
+from shoal.privacy.promises import (
+    Coincidence,
+    DifferentialPrivacy,
+    LowestRisk,
+    Promise,
+    Sampled,
+    SemanticAnonymity,
+    Syntactic,
+)
 from shoal.releases.layout import COUNT, released
 
 __all__ = ["UNPROTECTED", "Certificate", "certify", "left_open", "plain"]
@@ -31,88 +40,24 @@ _LONG = (
     20  # characters of a number from which it is rounded for people, and given exactly beside it
 )
 
-_TOGETHER = (
-    "facts about several people together: that groups had to be merged shows that some people of them have the same "
-    "values"
-)
-_STARRED = "rows of stars: they belong to no group, so no model holds of them, and their other columns are released as they are"
-_AS_SHOWN = (
-    "what several people of a group have together is what the group shows: they cannot all have a value that is there "
-    "less often"
-)
-
 UNPROTECTED: Mapping[str, tuple[str, ...]] = {
-    "differential privacy": (
-        "what groups show about everybody like you: an attribute that most people of a group share is inferred of its other "
-        "people too, whether or not they are in the table",
-        "people who are in the table several times: in several rows, where the unit is a row, or under several names, where it "
-        "is a person. The more often, the less they are protected",
-        "several releases of the same people: what each of them spends adds up",
-        "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
-    ),
-    "semantic anonymity": (
-        "how many people share a released row, exactly: whoever knows all of them but one learns whether that one is among them",
-        "what a row shows about everyone who has it: there are k people or more, and all of them have the same values",
-        "people who are in the table several times, and several releases of the same people: both may leave smaller crowds",
-        "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
-    ),
-    "F'-privacy": (
-        "people who are in several rows of the input, unless one row of each was drawn: what their buckets have in common tells "
-        "more than each of them",
-        "everybody's other columns, which are released as they are: who is in the table is plain to see",
-        "how often each sensitive value occurs, in the whole table and in every bucket",
-        "who knows the values of some people of a bucket, or how values go with other columns, learns more about the others",
-        "what several people have together: that two people of a bucket cannot both have a value that is there once",
-        "several releases of the same people: with other buckets each, they tell more together than each alone",
-    ),
-    "coincidence": (
-        "quasi-identifying values, and who is in the table: both count as known, and which groups there are, what they show "
-        "and where their ranges end depends on them",
-        "people who are in the table several times: each of their records is as hidden as promised, but not what these tell "
-        "together",
-        _TOGETHER,
-        "who knows some people's values, or how values go with other columns, learns more about the others of a group",
-        "insensitive columns are released as they are, and count as known to nobody",
-        "several releases of the same people may tell more together than each alone",
-        "who knows that it was tried before, and refused: a refusal tells about the values, and so does a second try",
-    ),
-    "lowest risk": (
-        "people who are in several rows of the input, unless one row of each was drawn: five rows of one person look like five "
-        "people",
-        "who is recognised all the same: a low risk is not none, and whoever is unlike all others keeps a high one",
-        "which generalisation each record got tells about it: whoever knows the algorithm may rule out people who would have "
-        "got another, and so sees smaller crowds than were counted (docs: personal generalisation)",
-        "sensitive and insensitive columns, which are released as they are",
-        "several releases of the same people may tell more together than each alone",
-    ),
-    "sampled": (
-        "people who are in several rows of the input, unless one row of each was drawn: the more rows, the more likely one of "
-        "them is released",
-        "whoever is released is released as they are, and may be recognised by anyone who knows their values",
-        "a record that is unique in the release may be that of someone who is unique in the population",
-    ),
-    "syntactic": (
-        "people who are in several rows of the input, unless one row of each was drawn: five rows of one person look like five "
-        "people",
-        "the levels or ranges were chosen by looking at the data: whoever knows the algorithm may rule out inputs that "
-        "would have led to another choice, and so infer more than the table shows (docs: minimality)",
-        "insensitive columns are released as they are, and count as known to nobody",
-        "several releases of the same people may tell more together than each alone",
-    ),
+    DifferentialPrivacy.name: DifferentialPrivacy.unprotected,
+    SemanticAnonymity.name: SemanticAnonymity.unprotected,
+    BucketLimits.name: BucketLimits.unprotected,
+    Coincidence.name: Coincidence(("any",)).unprotected,
+    LowestRisk.name: LowestRisk.unprotected,
+    Sampled.name: Sampled.unprotected,
+    Syntactic.name: Syntactic(("any",)).unprotected,
 }
 
 
 def left_open(promise: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a promise does not protect from, where it is kept by a method with these parameters.
-
-    By permutations within groups nothing is merged by who has which value, so that nothing is told by it.
-    """
-    lines = UNPROTECTED[promise]
+    """What a promise does not protect from, where it is kept by a method with these parameters."""
     if parameters.get("suppressed") == "star":
-        return (_STARRED, *lines)
-    if parameters.get("rule") != "permutations":
-        return lines
-    return tuple(_AS_SHOWN if line == _TOGETHER else line for line in lines)
+        return Syntactic(("any",), starred=True).unprotected
+    if parameters.get("rule") == "permutations":
+        return Coincidence(("any",), merged=False).unprotected
+    return UNPROTECTED[promise]
 
 
 @dataclass(frozen=True)
@@ -215,7 +160,7 @@ def certify(
     return Certificate(
         promise=plain(promise.to_dict()),
         statement=promise.statement,
-        unprotected=list(left_open(promise.name, parameters)),
+        unprotected=list(promise.unprotected),
         method=method.name,
         parameters=parameters,
         columns=[
