@@ -45,7 +45,7 @@ from shoal.methods.columns import long as long_form
 from shoal.methods.columns import wide as wide_form
 from shoal.methods.columns.long import Long, Rows, bounded, dense, fits, shared
 from shoal.methods.columns.wide import Laid, Wide
-from shoal.releases.certificate import _canonical, _seal
+from shoal.releases.sealed import canonical, seal_of
 from shoal.releases.verification import unchecked
 from tests.columns_forms import (
     FORMS,
@@ -439,7 +439,7 @@ def forged(tmp_path: Path, change: Callable[[dict[str, Any]], None], name: str) 
     path, paper = made(name).write(tmp_path), tmp_path / "certificate.json"
     content = {key: value for key, value in json.loads(paper.read_text()).items() if key != "seal"}
     change(content)
-    paper.write_text(_canonical({**content, "seal": _seal(content)}))
+    paper.write_text(canonical({**content, "seal": seal_of(content)}))
     return shoal.verify(paper, path)
 
 

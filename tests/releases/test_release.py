@@ -50,7 +50,7 @@ SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
 
 
 @dataclass(frozen=True)
-class Shown:
+class StandIn:
     """A stand-in for a method, with the parameters of one."""
 
     models: tuple[Any, ...] = (KAnonymity(2),)
@@ -90,9 +90,10 @@ def made(table: Table, node: tuple[int, ...] = (0, 1), k: int = 2, suppressed: A
     return assemble(table, groups, groups.sizes >= k, suppressed=suppressed)
 
 
-def release(table: Table, method: Shown | None = None, chance: Chance | None = None) -> Release:
-    method = method or Shown()
-    promise = Syntactic(tuple(str(model) for model in method.models))
+def release(table: Table, method: StandIn | None = None, chance: Chance | None = None) -> Release:
+    method = method or StandIn()
+    names = tuple(str(model) for model in method.models)
+    promise = Syntactic(names, starred=method.suppressed == "star")
     paper = certify(
         table,
         method,
@@ -201,7 +202,7 @@ def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
 def test_nothing_leaves_when_every_column_is_identifying() -> None:
     table = shoal.table(pl.DataFrame({"name": ["a"]}), identifying=["name"])
     with pytest.raises(ColumnError, match="identifying"):
-        certify(table, Shown(), Sampled(1), Chance())
+        certify(table, StandIn(), Sampled(1), Chance())
 
 
 def test_an_unknown_way_to_suppress_is_refused() -> None:
@@ -306,7 +307,7 @@ def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right
     table = people()
     levels = {"sex": 0, "age": 1}
     promise = Syntactic(("5-anonymity",))
-    paper = certify(table, Shown((KAnonymity(5),)), promise, Chance(), levels=levels)
+    paper = certify(table, StandIn((KAnonymity(5),)), promise, Chance(), levels=levels)
     path = Release(made(table, k=4), paper).write(tmp_path)
     failures = verify(tmp_path / "certificate.json", path)
     assert len(failures) == 1
@@ -315,7 +316,7 @@ def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right
 
 def test_suppressed_records_are_no_group(tmp_path: Path) -> None:
     table = people()
-    allowed = Shown((KAnonymity(3),), suppressed="star", suppression=Fraction(1, 2))
+    allowed = StandIn((KAnonymity(3),), suppressed="star", suppression=Fraction(1, 2))
     made = release(table, allowed)
     path = made.write(tmp_path)
     assert verify(tmp_path / "certificate.json", path) == []
@@ -366,7 +367,7 @@ def test_a_hierarchy_read_off_the_rows_is_not_on_the_certificate(tmp_path: Path)
     )
     models = (KAnonymity(2), bound(TCloseness("ill", 0), table))
     promise = Syntactic(tuple(map(str, models)))
-    method = Shown(models, suppression=Fraction(0))
+    method = StandIn(models, suppression=Fraction(0))
     paper = certify(table, method, promise, Chance(), levels={"sex": 0}, whole=True)
     path = Release(made(table, (0,)), paper).write(tmp_path)
     assert "secret" not in (tmp_path / "certificate.json").read_text(encoding="utf-8")
@@ -486,7 +487,7 @@ def test_verify_and_the_models_agree_on_every_group(
     model = bound(model, table)
     groups = Lattice(table.count(table.names), {"sex": table.hierarchy("sex")}).groups((0,))
     failing = int((~model.holds(groups)).sum())
-    method = Shown((model,), suppression=Fraction(0))
+    method = StandIn((model,), suppression=Fraction(0))
     promise = Syntactic((str(model),))
     paper = certify(table, method, promise, Chance(), levels={"sex": 0}, whole=True)
     path = Release(

@@ -503,7 +503,9 @@ class Disclosure:
         if self.local:
             for name, tree in trees.items():
                 _require_own_texts(name, tree)
-        return Coincidence(short_names(self.models), self.unit)
+        # By permutations within groups, nothing is merged because of who has which value.
+        merged = self.rule != "permutations"
+        return Coincidence(short_names(self.models), self.unit, merged)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None

@@ -69,7 +69,8 @@ class Optimal:
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all."""
-        return syntactic(self.models, schema, self.unit)
+        promise = syntactic(self.models, schema, self.unit)
+        return replace(promise, starred=self.suppressed == "star")
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
