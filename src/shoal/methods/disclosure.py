@@ -33,6 +33,7 @@ from shoal.errors import (
 from shoal.exact.numbers import whole
 from shoal.lattice import Groups, Histogram, Lattice, Node
 from shoal.methods import Progress, Schema, conjunction, people_of, short_names, silent, syntactic
+from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import (
     DeltaPresence,
     DistinctDiversity,
@@ -764,3 +765,16 @@ def _require_own_texts(name: str, tree: Hierarchy) -> None:
                     f"the hierarchy of column {name!r} has {label!r} at two levels for different values; where groups go down by "
                     "themselves they could not be told apart. Give different things different names, or leave out `local`"
                 )
+
+
+ENTRY = Entry(
+    method=Disclosure,
+    summary="one table of a path, the choice of which reveals nothing",
+    draft=(
+        'models = ["?"]  # such as "2-diversity of NAME"',
+        "local = false  # true: every group goes down the path by itself",
+        "# path = [NAME, [NAME, NAME]]  # which columns go up a level, step by step",
+    ),
+    as_views=AsViews(),
+    proof="disclosure",
+)

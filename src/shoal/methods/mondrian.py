@@ -23,6 +23,7 @@ from shoal.errors import ColumnError, HierarchyError, InfeasibleError, Parameter
 from shoal.lattice import Lattice
 from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
 from shoal.methods.axes import Axis, axis_of
+from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
 from shoal.releases.certificate import certify
@@ -453,3 +454,19 @@ def _total(places: npt.NDArray[Any], weights: Ints, size: int) -> Ints:
     return np.bincount(places, weights, size).astype(
         np.int64
     )  # floats are exact up to 2**53 records
+
+
+ENTRY = Entry(
+    method=Mondrian,
+    summary="groups with ranges of their own",
+    draft=(
+        'models = ["?"]',
+        "relaxed = false  # true: groups of more even size, whose ranges overlap",
+        'ranges = "boundary"  # or observed: only as far as there are values',
+        'splits = "median"  # or middle: fixed beforehand (semantic k-anonymity)',
+    ),
+    public_algorithm=False,
+    needs_hierarchies=False,
+    as_views=AsViews(),
+    own_ranges=True,
+)

@@ -21,6 +21,7 @@ from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, whole
 from shoal.methods import Progress, Schema, people_of, require_bound, silent
+from shoal.methods.entry import Entry
 from shoal.privacy.calculus import Definition, definition_of, delta_concern, delta_of, per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
@@ -334,3 +335,34 @@ def laid_out(table: Table, levels: Mapping[str, int] | None, rows: Counts, count
         for name, tree in trees.items()
     }
     return lay_out(table, labels, rows=rows, counts=counts)
+
+
+ENTRY = Entry(
+    method=NoisyCounts,
+    summary="frequent rows with noisy counts, at levels you give",
+    draft=(
+        'epsilon = "?"  # how much one row may matter',
+        'delta = "?"  # the chance that this fails; shoal explain --counts 10',
+        "k = 10  # how many records must share a row, at least",
+        'definition = "probabilistic"  # or standard: releases more rows',
+        "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
+    ),
+    truthful=False,
+    subset=True,
+    generalises="released",
+    needs_quasi=False,
+    needs_hierarchies=False,
+)
+
+KDGS_ENTRY = Entry(
+    method=KDGS,
+    summary="frequent rows with exact counts: semantic k-anonymity alone",
+    draft=(
+        "k = 10  # how many records must share a row, at least",
+        "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
+    ),
+    subset=True,
+    generalises="released",
+    needs_quasi=False,
+    needs_hierarchies=False,
+)

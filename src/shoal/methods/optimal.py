@@ -23,6 +23,7 @@ from shoal.lattice import Lattice, Node
 from shoal.lattice.optimum import Evaluation, Optimum
 from shoal.measure.loss import LOSSES, Columnwise, Loss, normalised
 from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
+from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise
 from shoal.releases.certificate import certify
@@ -215,3 +216,16 @@ def _enumerated(
         if done % 256 == 0:
             progress(done, lattice.size, "searching the lattice")
     return Found(best[1], best[0], suppressed, lattice.size) if best[1] or best[0] < inf else None
+
+
+ENTRY = Entry(
+    method=Optimal,
+    summary="k-anonymity and similar models, with the levels that lose least",
+    draft=(
+        'suppression = "?"  # the share of records that may be left out, such as 0.05',
+        'loss = "granularity"  # what is kept small; others: docs/measures.md',
+        'models = ["?"]  # such as "5-anonymity"; all: docs/models.md',
+    ),
+    public_algorithm=False,
+    as_views=AsViews(),
+)

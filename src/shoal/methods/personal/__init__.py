@@ -26,6 +26,7 @@ from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.methods import Progress, Schema, people_of, silent
+from shoal.methods.entry import AsViews, Entry
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
 from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth, by_column
@@ -320,3 +321,19 @@ def _choices(
             "add them to `wishes`, or clean the column"
         )
     return numbers.astype(np.intp)[rows.codes[rows.names.index(method.choice)]]
+
+
+ENTRY = Entry(
+    method=Personal,
+    summary="every record at levels of its own: lowest risk at a given utility",
+    draft=(
+        'utility = "?"  # the share of it that each record keeps, such as 0.6',
+        'measure = "leaves"  # how utility is counted; or log, depth',
+        'model = "fixed"  # how sensitivity is; or uniform, harmonic',
+        "weights = {}  # how sensitive columns are, such as { NAME = 3 }; else 1",
+        '# choice = "NAME"  # a column with what people chose: strict, normal, open',
+        'solver = "exact"  # or genetic, relaxed, lagrangian, for very wide tables',
+    ),
+    public_algorithm=False,
+    as_views=AsViews(),
+)
