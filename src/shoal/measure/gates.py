@@ -6,7 +6,6 @@ A table that cannot be judged by a limit violates it: there is nothing in it, or
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError, listed, percent, plural
@@ -89,8 +88,8 @@ class RiskLimits:
 
     min_k: int | None = None
     max_risk: Exact | None = None
-    max_at_risk: Any = None
-    max_uniques: Any = None
+    max_at_risk: Amount | Exact | None = None
+    max_uniques: Amount | Exact | None = None
     min_l: int | None = None
     max_t: Exact | None = None
 
@@ -151,12 +150,12 @@ class RiskLimits:
         if self.max_risk is not None and Fraction(self.max_risk) * k < 1:
             yield "max_risk", f"the highest risk is {risk.highest:.4g}"
         at_risk = risk.records_at_risk
-        if self.max_at_risk is not None and self.max_at_risk.is_exceeded(at_risk, number):
+        if _is_exceeded(self.max_at_risk, at_risk, number):
             share = percent(risk.at_risk)
             above = f"{assessment.threshold:g}"
             yield "max_at_risk", f"{many(at_risk, who)} ({share}) are at risk above {above}"
         uniques = assessment.uniques
-        if self.max_uniques is not None and self.max_uniques.is_exceeded(uniques, number):
+        if _is_exceeded(self.max_uniques, uniques, number):
             share = percent(assessment.sample_uniqueness)
             yield "max_uniques", f"{many(uniques, who)} ({share}) are alone in their group"
         yield from self._sensitive(assessment)
@@ -176,8 +175,8 @@ class RiskLimits:
         idle = {
             "min_k": self.min_k == 1,
             "max_risk": self.max_risk == 1,
-            "max_at_risk": self.max_at_risk is not None and self.max_at_risk.is_all,
-            "max_uniques": self.max_uniques is not None and self.max_uniques.is_all,
+            "max_at_risk": isinstance(self.max_at_risk, Amount) and self.max_at_risk.is_all,
+            "max_uniques": isinstance(self.max_uniques, Amount) and self.max_uniques.is_all,
             "min_l": self.min_l == 1,
             "max_t": self.max_t == 1,
         }
@@ -188,6 +187,10 @@ class RiskLimits:
         if isinstance(value, Amount):
             return value.text
         return f"{float(value):g}" if isinstance(value, Fraction) else str(value)
+
+
+def _is_exceeded(limit: object, number: int, records: int) -> bool:
+    return isinstance(limit, Amount) and limit.is_exceeded(number, records)
 
 
 REPEATED_FIX = (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import described, missing_of, typed
 from shoal.data.tables import Table
 from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.exact.numbers import Exact, fraction, whole
@@ -135,7 +135,14 @@ def preview(
     (True, True)
     """
     chosen = _levels(table, levels or {})
+    for model in models:
+        if missing_of(model, Model):
+            raise ParameterError(f"has {described(model)}", "give models", option="models")
     bound_models = [bound(model, table) for model in models]
+    if isinstance(loss, str) and loss not in LOSSES:
+        raise ParameterError(
+            "is unknown", f"known are {listed(LOSSES)}", option="loss", given=repr(loss)
+        )
     measure = LOSSES[loss] if isinstance(loss, str) else loss
     trees = {name: table.hierarchy(name) for name in chosen}
     carried = sorted({column for model in bound_models for column in model.columns})
