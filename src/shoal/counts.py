@@ -1,4 +1,6 @@
-"""`Counts`: the distinct coded rows of a table and how often each occurs. Everything after reading works on these."""
+"""`Counts`: the distinct coded rows of a table and how often each occurs. Everything after reading
+works on these.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,10 +35,12 @@ _DENSE = (
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Distinct rows: `codes[j][i]` is the code of column j in distinct row i, which occurs `count[i]` times.
+    """Distinct rows: `codes[j][i]` is the code of column j in distinct row i, which occurs
+    `count[i]` times.
 
-    Rows are in the order of their codes, so equal tables give equal counts whatever the order of their rows.
-    `cards[j]` bounds the codes of column j: the size of its declared domain, or of what was seen.
+    Rows are in the order of their codes, so equal tables give equal counts whatever the order of
+    their rows. `cards[j]` bounds the codes of column j: the size of its declared domain, or of what
+    was seen.
     """
 
     names: tuple[str, ...]
@@ -116,7 +120,9 @@ def last_of_runs(
 
 
 def packs_of(cards: Sequence[int], most: int = PACK) -> list[range]:
-    """Runs of neighbouring columns with at most so many combinations of codes each; a column with more stands alone."""
+    """Runs of neighbouring columns with at most so many combinations of codes each; a column with
+    more stands alone.
+    """
     found, start, size = [], 0, 1
     for column, card in enumerate(cards):
         if size * card > most and column > start:
@@ -127,7 +133,9 @@ def packs_of(cards: Sequence[int], most: int = PACK) -> list[range]:
 
 
 def ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> npt.NDArray[np.intp]:
-    """For every row the rank of its codes among the distinct ones, whatever the number of combinations."""
+    """For every row the rank of its codes among the distinct ones, whatever the number of
+    combinations.
+    """
     rank, distinct = np.zeros(len(columns[0]) if columns else 0, dtype=np.intp), 1
     for column, card in zip(columns, cards, strict=True):
         if distinct * card > _LARGEST_KEY:
@@ -172,7 +180,9 @@ def _codes(key: npt.NDArray[np.int64], cards: Sequence[int]) -> list[Codes]:
 def _group_wide(
     codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None
 ) -> tuple[list[Codes], npt.NDArray[np.int64]]:
-    """The same where the codes of a row do not fit one integer: keys are replaced by their ranks on the way."""
+    """The same where the codes of a row do not fit one integer: keys are replaced by their ranks on
+    the way.
+    """
     rank, distinct = codes[0].astype(np.int64), max(cards[0], 1)
     for column, card in zip(codes[1:], cards[1:], strict=True):
         if distinct * max(card, 1) > _LARGEST_KEY:

@@ -1,7 +1,8 @@
-"""`Epsilon`: the ε of a promise as an exact number, be it 0.9 or ln(2). Uses `exact`; promises and parameters use it.
+"""`Epsilon`: the ε of a promise as an exact number, be it 0.9 or ln(2). Uses `exact`; promises and
+parameters use it.
 
-Enclosures come from the logarithm and the exponential of the standard library's `decimal`, which are correctly rounded:
-the true value lies between the neighbours of what they give.
+Enclosures come from the logarithm and the exponential of the standard library's `decimal`, which
+are correctly rounded: the true value lies between the neighbours of what they give.
 """
 
 import re
@@ -42,8 +43,8 @@ _LOGARITHM = re.compile(r"(?:(?P<factor>[^*()]+)\*)?ln\((?P<base>[^()]+)\)", re.
 class Epsilon:
     """A positive number that is rational, or a rational times the logarithm of a rational.
 
-    `base` is None for a rational. Otherwise the number is factor · ln(base), in a form of its own: the base is above 1
-    and no power of another rational, so that equal numbers have equal parts.
+    `base` is None for a rational. Otherwise the number is factor · ln(base), in a form of its own:
+    the base is above 1 and no power of another rational, so that equal numbers have equal parts.
 
     >>> print(Epsilon.of("ln(4)") * Fraction(9, 10), Epsilon.of(0.9) < Epsilon.of("ln(3)"))
     1.8*ln(2) True
@@ -78,7 +79,9 @@ class Epsilon:
 
     @classmethod
     def of(cls, value: "Epsilon | Exact", option: str = "epsilon") -> "Epsilon":
-        """What is meant by 1, 0.9, "9/10", "ln(2)", "ln(3/2)" or "0.9*ln(2)"; ParameterError for what is no number above 0."""
+        """What is meant by 1, 0.9, "9/10", "ln(2)", "ln(3/2)" or "0.9*ln(2)"; ParameterError for
+        what is no number above 0.
+        """
         if isinstance(value, Epsilon):
             return value
         found = _LOGARITHM.fullmatch(value.replace(" ", "")) if isinstance(value, str) else None
@@ -104,8 +107,8 @@ class Epsilon:
     __rmul__ = __mul__
 
     def __lt__(self, other: "Epsilon") -> bool:
-        # Unequal parts are unequal numbers: e^r is transcendental for a rational r, and two bases that are no powers
-        # have no power in common. So some precision tells them apart.
+        # Unequal parts are unequal numbers: e^r is transcendental for a rational r, and two bases
+        # that are no powers have no power in common. So some precision tells them apart.
         if self == other:
             return False
         for digits in (20 << turn for turn in count()):
@@ -160,7 +163,8 @@ class Epsilon:
 
 
 def total(epsilons: Iterable[Epsilon]) -> Epsilon:
-    """The sum: exact if all are rational or all have one base, else rounded up in the thirtieth digit.
+    """The sum: exact if all are rational or all have one base, else rounded up in the thirtieth
+    digit.
 
     >>> print(total([Epsilon.of("0.9*ln(2)"), Epsilon.of("ln(2)")]), total([Epsilon.of(0.1), Epsilon.of(0.2)]))
     1.9*ln(2) 0.3
@@ -199,7 +203,9 @@ def rounded_up(number: Fraction, digits: int) -> Fraction:
 
 
 def logarithm(number: Fraction, digits: int) -> tuple[Decimal, Decimal]:
-    """ln of a positive rational between two decimals; so many digits are right unless the number is within 10⁻¹⁸ of 1."""
+    """ln of a positive rational between two decimals; so many digits are right unless the number is
+    within 10⁻¹⁸ of 1.
+    """
     down, up = rounding(digits + _SPARE)
     return down.next_minus(down.ln(decimal(number, down))), up.next_plus(up.ln(decimal(number, up)))
 

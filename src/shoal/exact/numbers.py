@@ -1,4 +1,6 @@
-"""Numbers that a promise depends on: whole or rational, never rounded on the way in. Uses `errors`; models and methods use it."""
+"""Numbers that a promise depends on: whole or rational, never rounded on the way in. Uses `errors`;
+models and methods use it.
+"""
 
 import operator
 from decimal import Decimal, InvalidOperation
@@ -11,7 +13,9 @@ from shoal.errors import ParameterError
 __all__ = ["Exact", "fraction", "printed", "short", "whole"]
 
 Exact: TypeAlias = Fraction | int | float | Decimal | str
-"""What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one fifth."""
+"""What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one
+fifth.
+"""
 
 _NUMBERS = str | int | float | Decimal | None  # what may be meant for one
 _LONGEST = 400  # digits on either side of the point; a double never needs more
@@ -26,7 +30,8 @@ def fraction(
     above: bool = False,
     below: bool = False,
 ) -> Fraction:
-    """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest` (or only `below` it).
+    """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest` (or only
+    `below` it).
 
     Else it is a ParameterError.
 
@@ -53,7 +58,9 @@ def fraction(
 
 
 def whole(value: object, option: str, lowest: int = 1) -> int:
-    """A whole number from `lowest`; else ParameterError. A float is refused even where it is whole."""
+    """A whole number from `lowest`; else ParameterError. A float is refused even where it is
+    whole.
+    """
     takes = f"it takes a whole number from {lowest}"
     try:
         if isinstance(value, bool):
@@ -69,7 +76,8 @@ def whole(value: object, option: str, lowest: int = 1) -> int:
 
 
 def printed(number: Fraction) -> str:
-    """The shortest exact text: a decimal where there is one, else a quotient; `fraction` reads both back.
+    """The shortest exact text: a decimal where there is one, else a quotient; `fraction` reads both
+    back.
 
     >>> printed(Fraction(1, 5)), printed(Fraction(2)), printed(Fraction(1, 3))
     ('0.2', '2', '1/3')
@@ -82,7 +90,8 @@ def printed(number: Fraction) -> str:
 
 
 def short(number: Fraction) -> str:
-    """As `printed`, with an exponent where a small number gets shorter by it; `fraction` reads that back too.
+    """As `printed`, with an exponent where a small number gets shorter by it; `fraction` reads that
+    back too.
 
     >>> short(Fraction(1, 10**6)), short(Fraction(1, 100)), short(Fraction(1, 3))
     ('1e-6', '0.01', '1/3')

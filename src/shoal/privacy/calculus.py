@@ -1,8 +1,10 @@
-"""Which k, β and δ belong to which ε: the parameters of SafePub, exact or rounded to the safe side. Uses `epsilon` and `exact`.
+"""Which k, β and δ belong to which ε: the parameters of SafePub, exact or rounded to the safe side.
+Uses `epsilon` and `exact`.
 
-The mechanism: every record is drawn with chance β, and a group leaves iff at least k of its records were drawn. Beside it
-stand what releases and rows add up to, and what the sampling saves a search. Every formula here, and that each loop may
-stop where it stops, is proven in docs/proofs/safepub.md, with the same letters.
+The mechanism: every record is drawn with chance β, and a group leaves iff at least k of its records
+were drawn. Beside it stand what releases and rows add up to, and what the sampling saves a search.
+Every formula here, and that each loop may stop where it stops, is proven in docs/proofs/safepub.md,
+with the same letters.
 """
 
 from dataclasses import dataclass
@@ -41,7 +43,9 @@ __all__ = [
 ]
 
 Definition = Literal["probabilistic", "standard"]
-"""What (ε, δ) means: the ratio bound fails with probability at most δ, or every set of outputs obeys it up to δ."""
+"""What (ε, δ) means: the ratio bound fails with probability at most δ, or every set of outputs
+obeys it up to δ.
+"""
 
 _GRID = 1 << 64  # β is a multiple of 1/2^64, for which one random word decides a draw
 _LARGEST_EPSILON = 20  # beyond, β is within 2·10⁻⁹ of 1 and k in the thousand millions
@@ -55,7 +59,9 @@ _SHOWN = 12  # digits of rounded results
 
 @dataclass(frozen=True)
 class SafePubParameters:
-    """The chance β with which a record is drawn, and the smallest group k that may leave, for (ε, δ)."""
+    """The chance β with which a record is drawn, and the smallest group k that may leave, for (ε,
+    δ).
+    """
 
     epsilon: Epsilon
     delta: Fraction
@@ -65,11 +71,15 @@ class SafePubParameters:
 
     @property
     def gamma(self) -> Fraction:
-        """1 − (1 − β)e^−ε rounded down: the share of a group that, if drawn, breaks the bound e^ε."""
+        """1 − (1 − β)e^−ε rounded down: the share of a group that, if drawn, breaks the bound
+        e^ε.
+        """
         return rounded_down(1 - _Profile(self.epsilon, self.beta, self.definition).rest[1], 30)
 
     def delta_at(self, epsilon: Epsilon | Exact) -> Fraction:
-        """The δ for which the same mechanism keeps a larger ε as well, rounded up: the smoothness curve."""
+        """The δ for which the same mechanism keeps a larger ε as well, rounded up: the smoothness
+        curve.
+        """
         return delta_for(self.k, epsilon, self.definition, beta=self.beta)
 
 
@@ -81,7 +91,8 @@ def safepub_parameters(
     *,
     beta: Exact | None = None,
 ) -> SafePubParameters:
-    """The smallest k that keeps (ε, δ) for sampling and suppression alone, with β = 1 − e^−ε unless a smaller one is given.
+    """The smallest k that keeps (ε, δ) for sampling and suppression alone, with β = 1 − e^−ε unless
+    a smaller one is given.
 
     >>> safepub_parameters(1, "1e-6").k, safepub_parameters(1, "1e-6", "standard").k
     (74, 58)
@@ -107,7 +118,8 @@ def delta_for(
     *,
     beta: Exact | None = None,
 ) -> Fraction:
-    """The smallest δ for which sampling and suppressing groups below k keeps (ε, δ), rounded up in the twelfth digit.
+    """The smallest δ for which sampling and suppressing groups below k keeps (ε, δ), rounded up in
+    the twelfth digit.
 
     >>> float(delta_for(74, 2, beta=safepub_parameters(1, "1e-6").beta))
     1.52955666275e-11
@@ -129,7 +141,8 @@ def delta_for(
 
 @typed
 def search_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
-    """What a search may spend on a sample drawn with chance β so that it costs ε: ln(1 + (e^ε − 1) / β), rounded down.
+    """What a search may spend on a sample drawn with chance β so that it costs ε: ln(1 + (e^ε − 1)
+    / β), rounded down.
 
     >>> float(search_epsilon(0.1, safepub_parameters(0.9, "1e-5").beta))
     0.163160297521
@@ -142,14 +155,17 @@ def search_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
 
 @typed
 def sampled_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
-    """What an ε spent on a sample drawn with chance β costs the whole table: ln(1 + β(e^ε − 1)), rounded up."""
+    """What an ε spent on a sample drawn with chance β costs the whole table: ln(1 + β(e^ε − 1)),
+    rounded up.
+    """
     exact, chance = Epsilon.of(epsilon), _chance(beta)
     return rounded_up(Fraction(logarithm(1 + chance * _grown(exact)[1], _digits(exact))[1]), _SHOWN)
 
 
 @typed
 def per_row(epsilon: Epsilon | Exact, delta: Exact, rows: int) -> tuple[Epsilon, Fraction]:
-    """The (ε′, δ′) for a row that give (ε, δ) to a person who has up to so many rows; the standard definition only.
+    """The (ε′, δ′) for a row that give (ε, δ) to a person who has up to so many rows; the standard
+    definition only.
 
     ε′ = ε / rows, and δ′ = δ(e^ε′ − 1) / (e^ε − 1) rounded down.
 
@@ -203,7 +219,8 @@ def delta_of(delta: Exact, *, zero: bool = False) -> Fraction:
 
 @typed
 def delta_concern(delta: Exact, people: int) -> str | None:
-    """What to say of a δ that is too large for a publicly known number of people; None if it is not.
+    """What to say of a δ that is too large for a publicly known number of people; None if it is
+    not.
 
     >>> print(delta_concern("1e-6", 50_000))
     None
@@ -218,7 +235,9 @@ def delta_concern(delta: Exact, people: int) -> str | None:
 
 
 def _beta(epsilon: Epsilon, given: Exact | None) -> Fraction:
-    """The given chance if it is not above 1 − e^−ε, else the largest multiple of 1/2^64 that is not."""
+    """The given chance if it is not above 1 − e^−ε, else the largest multiple of 1/2^64 that is
+    not.
+    """
     if given is None and epsilon > Epsilon(Fraction(_LARGEST_EPSILON)):
         raise ParameterError(
             f"an epsilon of {epsilon} for the anonymisation is too large for sampling to be of use; give an `epsilon` "
@@ -244,10 +263,12 @@ def _beta(epsilon: Epsilon, given: Exact | None) -> Fraction:
 
 
 class _Profile:
-    """For every i the largest chance, over all sizes n of a group, that a drawn count of at least i tells too much.
+    """For every i the largest chance, over all sizes n of a group, that a drawn count of at least i
+    tells too much.
 
-    Probabilistic: P[X ≥ i] for the largest n with γn < i. Standard: Σ_{j ≥ i} P[X = j]·(1 − (n − j) / ((1 − γ)n)) for the
-    first n ≥ 1 with γn ≥ i − 1. X is binomial with n and β. The δ of a k is the largest of these values over all i ≥ k.
+    Probabilistic: P[X ≥ i] for the largest n with γn < i. Standard: Σ_{j ≥ i} P[X = j]·(1 − (n − j)
+    / ((1 − γ)n)) for the first n ≥ 1 with γn ≥ i − 1. X is binomial with n and β. The δ of a k is
+    the largest of these values over all i ≥ k.
     """
 
     def __init__(self, epsilon: Epsilon, beta: Fraction, definition: Definition) -> None:
@@ -351,7 +372,9 @@ class _Profile:
         return value / scale
 
     def last(self, delta: Fraction) -> int:
-        """An i beyond which no value is above δ, as one with group size n is at most e^(−n·D(γ‖β))."""
+        """An i beyond which no value is above δ, as one with group size n is at most
+        e^(−n·D(γ‖β)).
+        """
         size = ceil(Fraction(logarithm(1 / delta, 10)[1]) / self.divergence)
         return floor((1 - self.rest[0]) * size) + 1
 

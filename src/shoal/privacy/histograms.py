@@ -1,7 +1,7 @@
 """Exact arithmetic on the histograms of groups, whose entries are in the order of their groups.
 
-Integers stay in int64 where all of them fit, and become Python's own where they do not. Uses `lattice`;
-`models` uses it.
+Integers stay in int64 where all of them fit, and become Python's own where they do not. Uses
+`lattice`; `models` uses it.
 """
 
 import math
@@ -128,7 +128,9 @@ def self_information(histogram: Histogram) -> Floats:
 
 @lru_cache(maxsize=1 << 12)
 def diverse(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E741
-    """Whether the entropy of these counts is at least log l, exactly; False where integers would grow too large."""
+    """Whether the entropy of these counts is at least log l, exactly; False where integers would
+    grow too large.
+    """
     shared = math.gcd(*counts)  # dividing all counts does not change the entropy
     counts = tuple(count // shared for count in counts)
     size = sum(counts)
@@ -143,7 +145,9 @@ def diverse(counts: tuple[int, ...], l: Fraction) -> bool:  # noqa: E741
 
 
 def surplus(histogram: Histogram, sizes: Ints, total: Ints) -> Integers:
-    """Σ max(0, qᵢ − pᵢ) = ½ Σ |qᵢ − pᵢ| of every group, times its size and the records of the table."""
+    """Σ max(0, qᵢ − pᵢ) = ½ Σ |qᵢ − pᵢ| of every group, times its size and the records of the
+    table.
+    """
     records = int(total.sum())
     kind = fitting(sizes, 2 * records)
     expected = sizes.astype(kind)[histogram.group] * total[histogram.value]
@@ -154,9 +158,10 @@ def surplus(histogram: Histogram, sizes: Ints, total: Ints) -> Integers:
 def carried(histogram: Histogram, sizes: Ints, total: Ints) -> Integers:
     """Σᵢ |Σ_{j≤i} qⱼ − pⱼ| of every group, times its size and the records of the table.
 
-    Between two neighbouring values of a group the sum of its shares stays the same while that of the table grows, so
-    the differences of such a stretch change their sign at most once: where is found by bisection, and both parts are
-    summed from running totals. The work grows with the entries, not with groups × values.
+    Between two neighbouring values of a group the sum of its shares stays the same while that of
+    the table grows, so the differences of such a stretch change their sign at most once: where is
+    found by bisection, and both parts are summed from running totals. The work grows with the
+    entries, not with groups × values.
     """
     starts = starts_of(histogram)
     if not len(starts):

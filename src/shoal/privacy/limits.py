@@ -1,7 +1,9 @@
-"""F′-privacy: for every sensitive value x a limit f′(x) to the probability that anybody is linked to it.
+"""F′-privacy: for every sensitive value x a limit f′(x) to the probability that anybody is linked
+to it.
 
-`Limits` says what the limits are, before any data is seen. How often each value occurs turns them into fractions, and shows
-whether they can be kept and which l of l-diversity would keep them. Uses `exact` and `kinds`; the method `Buckets` uses it.
+`Limits` says what the limits are, before any data is seen. How often each value occurs turns them
+into fractions, and shows whether they can be kept and which l of l-diversity would keep them. Uses
+`exact` and `kinds`; the method `Buckets` uses it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -62,16 +64,19 @@ class Linear:
 @typed
 @dataclass(frozen=True, init=False)
 class Limits:
-    """A limit above 0 and at most 1 for every sensitive value: the one given for it, or that of all others.
+    """A limit above 0 and at most 1 for every sensitive value: the one given for it, or that of all
+    others.
 
-    Values are keys of their column: text as text, whole numbers as numbers; None is the missing value. Make one with
-    `each`, `formula` or `classes`. Without a limit for others, a value that was not named is an error.
+    Values are keys of their column: text as text, whole numbers as numbers; None is the missing
+    value. Make one with `each`, `formula` or `classes`. Without a limit for others, a value that
+    was not named is an error.
 
-    A limit by formula depends on how often a value occurs, and so on the data. It is as good as one that is given: a
-    release of buckets shows the bag of all sensitive values exactly, and with it every share f and every limit, to
-    anyone; and the promise is about who has which value, given that bag. It does mean that the limit of a value is
-    known only with the data, that it grows with the number of people who have it, and that a value which nearly
-    everybody has may be linked to nearly everybody. Where fake values are mixed in, the release shows f only roughly.
+    A limit by formula depends on how often a value occurs, and so on the data. It is as good as one
+    that is given: a release of buckets shows the bag of all sensitive values exactly, and with it
+    every share f and every limit, to anyone; and the promise is about who has which value, given
+    that bag. It does mean that the limit of a value is known only with the data, that it grows with
+    the number of people who have it, and that a value which nearly everybody has may be linked to
+    nearly everybody. Where fake values are mixed in, the release shows f only roughly.
 
     >>> limits = Limits.each({"HIV": "0.05", "flu": 1}, others=Linear(2, "0.1"))
     >>> limits.of({"HIV": 1, "flu": 60, "asthma": 39})
@@ -128,7 +133,8 @@ class Limits:
         classes: Mapping[str, tuple[Exact, Iterable[Value]]],
         others: Exact | Linear | None = None,
     ) -> "Limits":
-        """One limit per class of values: it holds for each value of the class, not for the class together.
+        """One limit per class of values: it holds for each value of the class, not for the class
+        together.
 
         >>> limits = Limits.classes(
         ...     {"stigmatising": ("0.05", ["HIV", "depression"])}, others="0.5"
@@ -145,7 +151,8 @@ class Limits:
         return cls(tuple(_pairs(named)), others, named)
 
     def keyed(self, kind: Kind) -> "Limits":
-        """The same for the keys of a column of this kind: of an integer column, the text "39" names the number 39.
+        """The same for the keys of a column of this kind: of an integer column, the text "39" names
+        the number 39.
 
         >>> Limits.each({"39": "0.1"}).keyed(Kind.INTEGER).given
         ((39, Fraction(1, 10)),)
@@ -162,7 +169,9 @@ class Limits:
         return Limits(given, self.others, named)
 
     def of(self, counts: Mapping[V, int]) -> dict[V, Fraction]:
-        """The limit of every value that occurs, by how often each does; InputError if one has none."""
+        """The limit of every value that occurs, by how often each does; InputError if one has
+        none.
+        """
         occurring = _occurring(counts)
         records, given = sum(occurring.values()), dict(self.given)
         limits = {}
@@ -202,7 +211,9 @@ class Limits:
         )
 
     def _resembling(self, limits: Iterable[tuple[Value, Fraction]]) -> tuple[Value, ...]:
-        """Values with a larger limit than one that was given for a text with other capitals or spaces."""
+        """Values with a larger limit than one that was given for a text with other capitals or
+        spaces.
+        """
         strictest: dict[Value, Fraction] = {}
         for value, limit in self.given:
             folded = _folded(value)
@@ -221,7 +232,9 @@ class Limits:
         return DiversityRange(least, sum(occurring.values()) // max(occurring.values()))
 
     def to_dict(self) -> dict[str, Any]:
-        """The limits as plain values: what was given, by value or by class, and what holds for others."""
+        """The limits as plain values: what was given, by value or by class, and what holds for
+        others.
+        """
         parts: dict[str, Any] = {}
         if self.named:
             parts["classes"] = {
@@ -241,8 +254,8 @@ class Limits:
 class Eligibility:
     """Whether buckets can keep limits, and what about them deserves a warning.
 
-    They can if no value has a larger share of the table than its limit. Which values prevent it is for the owner: neither
-    the text nor the error nor the concerns of this object contain them.
+    They can if no value has a larger share of the table than its limit. Which values prevent it is
+    for the owner: neither the text nor the error nor the concerns of this object contain them.
 
     >>> eligibility = Limits.formula("0.5", "0.1").eligibility({"HIV": 2, "flu": 98})
     >>> eligibility.holds, eligibility.preventing
@@ -261,7 +274,9 @@ class Eligibility:
     """The values that were given a limit and do not occur: misspelt, perhaps."""
 
     resembling: tuple[Value, ...] = ()
-    """Values with a larger limit than one from which they differ by capitals and spaces only: the same, perhaps."""
+    """Values with a larger limit than one from which they differ by capitals and spaces only: the
+    same, perhaps.
+    """
 
     @property
     def holds(self) -> bool:
@@ -271,7 +286,9 @@ class Eligibility:
         return f"Eligibility(holds={self.holds})"
 
     def require(self) -> None:
-        """InfeasibleError unless the limits can be kept; it does not say which value prevents it."""
+        """InfeasibleError unless the limits can be kept; it does not say which value prevents
+        it.
+        """
         if self.preventing:
             raise InfeasibleError(
                 "some value has a larger share of the table than its limit, "
@@ -281,7 +298,9 @@ class Eligibility:
 
     @property
     def concerns(self) -> tuple[str, ...]:
-        """What the owner should know, and nobody else, as it follows from the data; without any value's name."""
+        """What the owner should know, and nobody else, as it follows from the data; without any
+        value's name.
+        """
         return tuple(self._concerns())
 
     def _concerns(self) -> Iterator[str]:
@@ -310,13 +329,16 @@ class Eligibility:
 
 @dataclass(frozen=True)
 class DiversityRange:
-    """How l-diversity relates to limits. Here a bucket is l-diverse if no value has more than 1/l of its records.
+    """How l-diversity relates to limits. Here a bucket is l-diverse if no value has more than 1/l
+    of its records.
 
-    `least` is the smallest l that keeps every limit, as 1/l is at most the strictest; `most` is the largest l that the
-    table allows, as its most frequent value has more than 1/l of all records for any larger one.
+    `least` is the smallest l that keeps every limit, as 1/l is at most the strictest; `most` is the
+    largest l that the table allows, as its most frequent value has more than 1/l of all records for
+    any larger one.
 
     >>> print(Limits.formula(2, "0.05").diversity({"HIV": 1, "flu": 9, "cold": 40}).statement)
-    no l-diversity would keep these limits: the strictest needs l = 12, and the most frequent value allows at most l = 1
+    no l-diversity would keep these limits: the strictest needs l = 12, and the most frequent \
+value allows at most l = 1
     """
 
     least: int
@@ -343,13 +365,14 @@ class DiversityRange:
 @typed
 @dataclass(frozen=True)
 class BucketLimits:
-    """F′-privacy of a release of two tables, people with bucket numbers and buckets with the values of one `column`.
+    """F′-privacy of a release of two tables, people with bucket numbers and buckets with the values
+    of one `column`.
 
     `fakes` is how many values that nobody has were added to every bucket.
 
     >>> print(BucketLimits("disease", Limits.formula(2, "0.05")).statement.partition(";")[0])
-    F′-privacy of 'disease': nobody is linked to a value of it with a probability above the limit of that value, which is \
-min{1, 2·f + 0.05} with f its share of all records
+    F′-privacy of 'disease': nobody is linked to a value of it with a probability above the limit \
+of that value, which is min{1, 2·f + 0.05} with f its share of all records
     """
 
     column: str

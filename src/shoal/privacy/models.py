@@ -1,9 +1,10 @@
 """Models a table can be checked against, group by group. Methods and measures use it.
 
-A model is a frozen dataclass of its parameters. Whether a group passes is decided in integers. Where logarithms come in,
-floats with a proven margin decide the clear cases, and the rest is decided exactly or counts as failed. The distribution
-of the whole table is that of all records of the lattice's counts, whichever of them a release later suppresses.
-Definitions, ranges and where other tools differ: docs/models.md.
+A model is a frozen dataclass of its parameters. Whether a group passes is decided in integers.
+Where logarithms come in, floats with a proven margin decide the clear cases, and the rest is
+decided exactly or counts as failed. The distribution of the whole table is that of all records of
+the lattice's counts, whichever of them a release later suppresses. Definitions, ranges and where
+other tools differ: docs/models.md.
 """
 
 import math
@@ -65,7 +66,9 @@ __all__ = [
 ]
 
 _ROUNDING = 2.0**-48
-"""Thirty-two times the rounding error of one operation: more than the few operations and logarithms here can add up to."""
+"""Thirty-two times the rounding error of one operation: more than the few operations and logarithms
+here can add up to.
+"""
 
 _LARGEST_LOGARITHM = 1000
 """Above the logarithm of any quotient of two products of counts."""
@@ -78,7 +81,9 @@ class Model(Protocol):
     """What recipes and certificates call it."""
 
     hereditary: ClassVar[bool]
-    """Whether every sub-group of a failing group fails too, so that what fails at a node fails at all finer ones."""
+    """Whether every sub-group of a failing group fails too, so that what fails at a node fails at
+    all finer ones.
+    """
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -95,7 +100,9 @@ class Model(Protocol):
         ...
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> float | int:
-        """The strictest parameter that all groups (or the `kept` ones) meet; 0 where there is no group."""
+        """The strictest parameter that all groups (or the `kept` ones) meet; 0 where there is no
+        group.
+        """
         ...
 
 
@@ -143,10 +150,12 @@ class KAnonymity:
 @typed_fields
 @dataclass(frozen=True, init=False)
 class DeltaPresence:
-    """Of the people of a population who look like a group, a share between `lowest` and `highest` is in the table.
+    """Of the people of a population who look like a group, a share between `lowest` and `highest`
+    is in the table.
 
-    `population` has the quasi-identifying columns coded by the same hierarchies (leaf codes), and contains the table.
-    People of the population in a cell without any record have share 0: above a `lowest` of 0 no group of that node passes.
+    `population` has the quasi-identifying columns coded by the same hierarchies (leaf codes), and
+    contains the table. People of the population in a cell without any record have share 0: above a
+    `lowest` of 0 no group of that node passes.
     """
 
     lowest: Fraction
@@ -195,7 +204,9 @@ class DeltaPresence:
         return 0.0 if lonely else float(least(groups.sizes / people, kept))
 
     def _people(self, groups: Groups) -> tuple[Ints, bool]:
-        """How many people of the population look like each group, and whether some look like none."""
+        """How many people of the population look like each group, and whether some look like
+        none.
+        """
         lattice, population = groups.lattice, self.population
         columns, cards = [], []
         for j, hierarchy in enumerate(lattice.hierarchies):
@@ -278,7 +289,9 @@ class DistinctDiversity(_OnColumn):
 @typed_fields
 @dataclass(frozen=True)
 class PSensitive(_OnColumn):
-    """Every group has at least p different values and at least k records: p-sensitive k-anonymity."""
+    """Every group has at least p different values and at least k records: p-sensitive
+    k-anonymity.
+    """
 
     p: int
     k: int = 1
@@ -311,7 +324,9 @@ class PSensitive(_OnColumn):
 @typed_fields
 @dataclass(frozen=True, init=False)
 class EntropyDiversity(_OnColumn):
-    """The entropy of the values in every group is at least log l, as if l values were equally frequent."""
+    """The entropy of the values in every group is at least log l, as if l values were equally
+    frequent.
+    """
 
     l: Fraction  # noqa: E741
 
@@ -358,7 +373,9 @@ class EntropyDiversity(_OnColumn):
 @typed_fields
 @dataclass(frozen=True, init=False)
 class RecursiveDiversity(_OnColumn):
-    """The most frequent value of every group is rarer than c times all but the l − 1 most frequent ones together."""
+    """The most frequent value of every group is rarer than c times all but the l − 1 most frequent
+    ones together.
+    """
 
     c: Fraction
     l: int  # noqa: E741
@@ -383,7 +400,9 @@ class RecursiveDiversity(_OnColumn):
         return compare(first, self.c.denominator, rest, self.c.numerator) < 0
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> int:
-        """The largest l for this c; 0 where not even l = 1 holds. See `achieved_c` for the c of this l."""
+        """The largest l for this c; 0 where not even l = 1 holds. See `achieved_c` for the c of
+        this l.
+        """
         histogram = groups.histogram(self.column)
         starts, count = starts_of(histogram), descending(histogram)
         before = np.cumsum(count) - count
@@ -395,7 +414,9 @@ class RecursiveDiversity(_OnColumn):
         return int(least(np.bincount(histogram.group[enough], minlength=histogram.groups), kept))
 
     def achieved_c(self, groups: Groups, kept: Bools | None = None) -> float:
-        """The table is (c, l)-diverse for this l and every c above the answer; infinite where a group has fewer values."""
+        """The table is (c, l)-diverse for this l and every c above the answer; infinite where a
+        group has fewer values.
+        """
         first, rest = self._frequencies(groups)
         ratios = np.divide(first, rest, out=np.full(len(first), np.inf), where=rest > 0)
         return float(most(ratios, kept))
@@ -414,10 +435,12 @@ Distance = Literal["equal", "ordered", "hierarchical"]
 @typed_fields
 @dataclass(frozen=True, init=False)
 class TCloseness(_OnColumn):
-    """The values of every group are distributed as in the whole table, but for an earth mover's distance of at most t.
+    """The values of every group are distributed as in the whole table, but for an earth mover's
+    distance of at most t.
 
-    Two values are at distance 1 ("equal"), as far apart as in the order of the values that occur ("ordered"), or as high as
-    their common ancestor in a hierarchy ("hierarchical"). A column that is coded as leaves of a hierarchy needs it for both.
+    Two values are at distance 1 ("equal"), as far apart as in the order of the values that occur
+    ("ordered"), or as high as their common ancestor in a hierarchy ("hierarchical"). A column that
+    is coded as leaves of a hierarchy needs it for both.
     """
 
     t: Fraction
@@ -473,7 +496,9 @@ class TCloseness(_OnColumn):
         return int(moved[worst]) / (int(groups.sizes[worst]) * scale)
 
     def _moved(self, groups: Groups) -> tuple[Integers, int]:
-        """The distance of every group as an integer, to be divided by the group's size and by the second result."""
+        """The distance of every group as an integer, to be divided by the group's size and by the
+        second result.
+        """
         histogram, sizes, tree = groups.histogram(self.column), groups.sizes, self.hierarchy
         if tree is not None and len(tree.maps[0]) != histogram.values:
             raise ParameterError(
@@ -498,7 +523,8 @@ class TCloseness(_OnColumn):
         order = np.arange(len(total))
         tree = self.hierarchy
         if tree is not None and tree.kind is not Kind.TEXT and not tree.cuts:
-            # Leaves are in the tree's order, which need not be that of their numbers; missing comes last.
+            # Leaves are in the tree's order, which need not be that of their numbers; missing comes
+            # last.
             keys = [tree.kind.key(label) for label in tree.labels[0]]
             by_key = sorted(order.tolist(), key=lambda code: (keys[code] is None, keys[code]))
             order = np.array(by_key, dtype=np.int64)
@@ -508,10 +534,13 @@ class TCloseness(_OnColumn):
 
 
 def _over_levels(histogram: Histogram, sizes: Ints, tree: Hierarchy) -> Integers:
-    """The sum over the levels of a tree of the equal distance at that level, times size and records.
+    """The sum over the levels of a tree of the equal distance at that level, times size and
+    records.
 
-    All leaves are equally deep, so moving from leaf to leaf over their ancestor at height h costs one H-th for each of h
-    levels: the hierarchical distance is the mean over the levels of the equal distance at that level.
+    All leaves are equally deep, so moving from leaf to leaf over their ancestor at height h costs
+    one H-th for each of h
+    levels: the hierarchical distance is the mean over the levels of the equal distance at that
+    level.
     """
     records = int(histogram.total().sum())
     moved: Integers = np.zeros(histogram.groups, dtype=fitting(sizes, records * len(tree.maps)))
@@ -526,7 +555,8 @@ def _over_levels(histogram: Histogram, sizes: Ints, tree: Hierarchy) -> Integers
 class BetaLikeness(_OnColumn):
     """No value is more frequent in a group than in the whole table by more than β times.
 
-    With shares q in the group and p in the table: (q − p) / p ≤ β for all values with q > p; enhanced: ≤ min(β, −ln p).
+    With shares q in the group and p in the table: (q − p) / p ≤ β for all values with q > p;
+    enhanced: ≤ min(β, −ln p).
     """
 
     beta: Fraction
@@ -570,7 +600,9 @@ class BetaLikeness(_OnColumn):
         return float(most(highest(gains, starts_of(histogram)), kept))
 
     def _gains(self, histogram: Histogram, sizes: Ints) -> tuple[Integers, Integers, Bools]:
-        """For every entry of the histogram (q − p)·nN and p·nN in integers, and whether it is within −ln p if required."""
+        """For every entry of the histogram (q − p)·nN and p·nN in integers, and whether it is
+        within −ln p if required.
+        """
         total = histogram.total()
         records = int(total.sum())
         kind = fitting(sizes, 2 * records)
@@ -578,8 +610,9 @@ class BetaLikeness(_OnColumn):
         gained = histogram.count.astype(kind) * records - expected
         if not self.enhanced:
             return gained, expected, np.ones(len(histogram.group), dtype=np.bool_)
-        # −ln p = ln(1 + (N − T) / T) keeps its relative precision where p is close to 1. With q > p the left side is a
-        # rational above 0, the right side is irrational: they are never equal, and the margin only errs towards failing.
+        # −ln p = ln(1 + (N − T) / T) keeps its relative precision where p is close to 1. With q > p
+        # the left side is a rational above 0, the right side is irrational: they are never equal,
+        # and the margin only errs towards failing.
         logs = np.log1p((records - total) / np.maximum(total, 1))
         limits = logs[histogram.value] * (1 - _ROUNDING)
         modest = (gained <= 0) | ((gained / expected).astype(np.float64) <= limits)
@@ -589,10 +622,12 @@ class BetaLikeness(_OnColumn):
 @typed_fields
 @dataclass(frozen=True, init=False)
 class DeltaDisclosure(_OnColumn):
-    """Every value of a group is as frequent there as in the whole table, but for a factor below e^δ: |ln(q / p)| < δ.
+    """Every value of a group is as frequent there as in the whole table, but for a factor below
+    e^δ: |ln(q / p)| < δ.
 
-    A value that a group does not have at all is ignored, as other tools do; with `every_value` it fails the group, as in
-    the paper, whose definition asks for all values of the table in every group.
+    A value that a group does not have at all is ignored, as other tools do; with `every_value` it
+    fails the group, as in the paper, whose definition asks for all values of the table in every
+    group.
     """
 
     delta: Fraction
@@ -621,13 +656,16 @@ class DeltaDisclosure(_OnColumn):
         )
 
     def holds(self, groups: Groups) -> Bools:
-        # e^δ is irrational for a rational δ above 0: no share meets the bound exactly, the margin only errs towards failing.
+        # e^δ is irrational for a rational δ above 0: no share meets the bound exactly, the margin
+        # only errs towards failing.
         information = self._information(groups)
         limit = float(min(self.delta, Fraction(_LARGEST_LOGARITHM)))
         return information + _ROUNDING * (1 + information) < limit
 
     def achieved(self, groups: Groups, kept: Bools | None = None) -> float:
-        """The largest |ln(q / p)|: the table holds for every δ above it; infinite where an absent value counts."""
+        """The largest |ln(q / p)|: the table holds for every δ above it; infinite where an absent
+        value counts.
+        """
         return float(most(self._information(groups), kept))
 
     def _information(self, groups: Groups) -> Floats:
@@ -697,7 +735,9 @@ def parse_model(text: str) -> Model:
 
 
 def _parameter(name: str, text: str) -> str | int | bool:
-    """A parameter of a model from its part of the short name; numbers that may be fractions stay texts."""
+    """A parameter of a model from its part of the short name; numbers that may be fractions stay
+    texts.
+    """
     if name in ("enhanced", "every_value"):
         return True
     if name in ("k", "l", "p") and text.isdigit():
@@ -706,7 +746,9 @@ def _parameter(name: str, text: str) -> str | int | bool:
 
 
 def bound(model: Model, table: Table) -> Model:
-    """The model with what it needs of the table: t-closeness takes the hierarchy of its column, if there is one."""
+    """The model with what it needs of the table: t-closeness takes the hierarchy of its column, if
+    there is one.
+    """
     if not isinstance(model, TCloseness) or model.hierarchy is not None:
         return model
     if model.column not in table.hierarchies:

@@ -1,8 +1,9 @@
-"""With which chance a noisy count is released: the parameters of noisy counts and of columns. Uses `calculus` and `epsilon`.
+"""With which chance a noisy count is released: the parameters of noisy counts and of columns. Uses
+`calculus` and `epsilon`.
 
-A row that occurs i < k times is never released. One that occurs i ≥ k times is released with chance w_i, and then counted as
-max(k, i + z), where z is discrete Laplace noise. The formulas, and why each rounding is to the safe side, are proven in
-docs/proofs/noisy-counts.md, with the same letters.
+A row that occurs i < k times is never released. One that occurs i ≥ k times is released with chance
+w_i, and then counted as max(k, i + z), where z is discrete Laplace noise. The formulas, and why
+each rounding is to the safe side, are proven in docs/proofs/noisy-counts.md, with the same letters.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,9 @@ ONE = 1 << 128
 """Chances are multiples of 1 / ONE, for which two random words decide a draw."""
 
 SMALLEST = Fraction(1, 10_000)
-"""The smallest ε of a count: below, a row would have to occur a hundred thousand times to be released."""
+"""The smallest ε of a count: below, a row would have to occur a hundred thousand times to be
+released.
+"""
 
 LARGEST_K = 1_000_000
 """Larger ones hide nobody better, and chances are kept for every count up to k."""
@@ -56,7 +59,9 @@ _HALVINGS = 30
 
 @dataclass(frozen=True)
 class NoisyCountParameters:
-    """For (ε, δ) under a definition: the noise, and the chance with which a row that occurs i times is released."""
+    """For (ε, δ) under a definition: the noise, and the chance with which a row that occurs i times
+    is released.
+    """
 
     epsilon: Epsilon
     delta: Fraction
@@ -65,7 +70,9 @@ class NoisyCountParameters:
 
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of the noise, 2 / ε rounded up: z has a probability proportional to e^−(|z| / scale)."""
+        """The scale of the noise, 2 / ε rounded up: z has a probability proportional to e^−(|z| /
+        scale).
+        """
         return noise_scale(self.epsilon * Fraction(1, 2))
 
     def chance(self, i: int) -> Fraction:
@@ -74,12 +81,16 @@ class NoisyCountParameters:
 
     @property
     def half(self) -> int:
-        """The smallest i such that a row with i records or more is more likely than not to be released."""
+        """The smallest i such that a row with i records or more is more likely than not to be
+        released.
+        """
         return next(i for i, rest in enumerate(self.withheld) if 2 * rest <= ONE)
 
     @cached_property
     def withheld(self) -> tuple[int, ...]:
-        """v_i = 1 − w_i for i = 0, 1, …, in multiples of 1 / ONE; the last one holds for all further i."""
+        """v_i = 1 − w_i for i = 0, 1, …, in multiples of 1 / ONE; the last one holds for all
+        further i.
+        """
         return _withheld(self.epsilon, self.delta, self.definition, self.k)
 
 
@@ -113,7 +124,9 @@ def noisy_count_parameters(
 
 
 def noise_scale(epsilon: Epsilon) -> Fraction:
-    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up; ParameterError if none can be drawn."""
+    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up;
+    ParameterError if none can be drawn.
+    """
     if (scale := rounded_up(1 / epsilon.bounds()[0], _SCALED)) > LARGEST_SCALE:
         raise ParameterError(f"an epsilon of {epsilon} leaves nothing but noise; give a larger one")
     return scale
@@ -154,9 +167,11 @@ def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int)
 def column_parameters(
     epsilon: Epsilon | Exact, delta: Exact, columns: int, k: int
 ) -> NoisyCountParameters:
-    """What each of some groups of columns spends so that together they keep (ε, δ), by the standard definition.
+    """What each of some groups of columns spends so that together they keep (ε, δ), by the standard
+    definition.
 
-    That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath with the share of ε that releases most.
+    That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath with the share of
+    ε that releases most.
 
     >>> one = column_parameters("ln(10)", "1e-3", 3, 10)
     >>> print(one.epsilon, one.half)
@@ -175,7 +190,8 @@ def column_parameters(
 
 
 def _stretches(epsilon: float, delta: float, number: int) -> list[Fraction]:
-    """Multiples of the plain share ε / number that may be worth trying: 1, the best one by floats, and its neighbours.
+    """Multiples of the plain share ε / number that may be worth trying: 1, the best one by floats,
+    and its neighbours.
 
     Any of them keeps the promise, as what it loses is computed anew, exactly.
     """
@@ -213,14 +229,17 @@ def _about_lost(epsilon: float, number: int, stretch: Fraction) -> float:
 
 
 def _told(number: int, stretch: Fraction) -> int:
-    """How many of the coins may lie so that the others tell more than ε: the first l with number − 2l ≤ number / stretch."""
+    """How many of the coins may lie so that the others tell more than ε: the first l with number −
+    2l ≤ number / stretch.
+    """
     return max(ceil((number - number / stretch) / 2), 0)
 
 
 def _lost(epsilon: Epsilon, number: int, stretch: Fraction) -> Fraction:
     """The δ that so many releases with ε′ = stretch·ε / number each have together at ε; rounded up.
 
-    It is Σ_l C(number, l)·(e^((number − l)ε′) − e^(ε + lε′)) / (1 + e^ε′)^number, over all l with (number − 2l)ε′ > ε.
+    It is Σ_l C(number, l)·(e^((number − l)ε′) − e^(ε + lε′)) / (1 + e^ε′)^number, over all l with
+    (number − 2l)ε′ > ε.
     """
     down, up = rounding(_DIGITS)
     share = stretch / number
@@ -239,5 +258,7 @@ def _lost(epsilon: Epsilon, number: int, stretch: Fraction) -> Fraction:
 
 
 def _about_half(epsilon: float, delta: float) -> float:
-    """About how many records above k a row is to have to be rather released than not: to choose by, not to promise."""
+    """About how many records above k a row is to have to be rather released than not: to choose by,
+    not to promise.
+    """
     return 2 / epsilon * log(1 + expm1(epsilon / 2) / (2 * delta * (1 + exp(-epsilon / 2))))

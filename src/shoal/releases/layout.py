@@ -1,4 +1,6 @@
-"""The released rows of a table: only columns that may leave, generalised, in an order that their values alone decide."""
+"""The released rows of a table: only columns that may leave, generalised, in an order that their
+values alone decide.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -16,7 +18,9 @@ __all__ = ["COUNT", "GROUP", "Suppressed", "assemble", "grouping", "lay_out", "r
 
 
 Suppressed = Literal["drop", "star"]
-"""What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
+"""What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying
+column.
+"""
 
 GROUP = "group"
 """The column that says who is in one group, where groups may look alike."""
@@ -29,10 +33,12 @@ _STAR = "*"
 def assemble(
     table: Table, groups: Groups, kept: npt.NDArray[np.bool_], *, suppressed: Suppressed = "drop"
 ) -> Any:
-    """The released rows of a table at the node of `groups`, as a dataframe of the kind that came in.
+    """The released rows of a table at the node of `groups`, as a dataframe of the kind that came
+    in.
 
-    Groups that are not `kept` are suppressed. Columns are in the table's order without identifying ones, quasi-identifying
-    values are the hierarchy's labels, rows are in the order of the released values.
+    Groups that are not `kept` are suppressed. Columns are in the table's order without identifying
+    ones, quasi-identifying values are the hierarchy's labels, rows are in the order of the released
+    values.
     """
     if suppressed not in ("drop", "star"):
         raise ParameterError(f"suppressed={suppressed!r}; it takes 'drop' or 'star'")
@@ -58,12 +64,14 @@ def lay_out(
     *,
     counts: bool = False,
 ) -> Any:
-    """The released rows, given for every quasi-identifying column its labels and every row's code among them.
+    """The released rows, given for every quasi-identifying column its labels and every row's code
+    among them.
 
-    Other columns are released as they are, identifying ones never; `keep` picks the rows. Where a method works on the
-    distinct `rows` of the table, the codes given and those picked are of these. Rows are sorted by their
-    released codes over all columns, so that equal multisets of rows give equal bytes and nothing tells of the input's order.
-    With `counts` each row is there once, and a column of that name says how often it is released.
+    Other columns are released as they are, identifying ones never; `keep` picks the rows. Where a
+    method works on the distinct `rows` of the table, the codes given and those picked are of these.
+    Rows are sorted by their released codes over all columns, so that equal multisets of rows give
+    equal bytes and nothing tells of the input's order. With `counts` each row is there once, and a
+    column of that name says how often it is released.
     """
     columns: dict[str, tuple[Sequence[Key | None], npt.NDArray[Any]]] = {}
     for name in released(table):
@@ -108,9 +116,11 @@ def released(table: Table) -> list[str]:
 
 
 def grouping(table: Table) -> list[str]:
-    """The columns whose values the records of a group share, by which every room counts groups: the quasi-identifying ones.
+    """The columns whose values the records of a group share, by which every room counts groups: the
+    quasi-identifying ones.
 
-    Where there are none, anything may be known about a person, and records share what is released of them.
+    Where there are none, anything may be known about a person, and records share what is released
+    of them.
     """
     others = [name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING]
     return list(table.quasi) or others
@@ -119,7 +129,9 @@ def grouping(table: Table) -> list[str]:
 def _starred(
     labels: Sequence[str], codes: npt.NDArray[Any], keep: npt.NDArray[np.bool_]
 ) -> tuple[Sequence[str], npt.NDArray[Any]]:
-    """The column with '*' where a row is suppressed; a label that is '*' already is the same value."""
+    """The column with '*' where a row is suppressed; a label that is '*' already is the same
+    value.
+    """
     star = labels.index(_STAR) if _STAR in labels else len(labels)
     return (labels if star < len(labels) else (*labels, _STAR)), np.where(
         keep, codes.astype(np.int64), star

@@ -1,4 +1,6 @@
-"""`Release`: a released table with its certificate, written into a folder of its own and read back."""
+"""`Release`: a released table with its certificate, written into a folder of its own and read
+back.
+"""
 
 import hashlib
 import os
@@ -26,9 +28,10 @@ _READS = 5  # of a folder that is replaced meanwhile; each time the writer would
 class Release:
     """A released table with its certificate, and what only the owner should see.
 
-    `table` is a dataframe of the kind that came in; `further` are those that some methods release besides, by their names.
-    `suppressed` is how many records were suppressed and `facts` what the method found on its way (loss, nodes looked at):
-    both tell about the input and are never written.
+    `table` is a dataframe of the kind that came in; `further` are those that some methods release
+    besides, by their names. `suppressed` is how many records were suppressed and `facts` what the
+    method found on its way (loss, nodes looked at): both tell about the input and are never
+    written.
     """
 
     table: Any
@@ -46,7 +49,9 @@ class Release:
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
-        """The release that was written into a directory: what its files show, and nothing about the input."""
+        """The release that was written into a directory: what its files show, and nothing about the
+        input.
+        """
         folder = Path(directory)
         for _ in range(_READS):
             before = _content(folder)
@@ -72,11 +77,13 @@ class Release:
         *,
         neutralise: bool = False,
     ) -> Path:
-        """Write release.<format>, further tables by their names, and certificate.json into a folder of their own.
+        """Write release.<format>, further tables by their names, and certificate.json into a folder
+        of their own.
 
-        The folder is new or empty, or has an earlier release, which is replaced. It appears at once, whole, also where the
-        process is killed. With `neutralise`, cells of a CSV file that a spreadsheet would run as formulas are written so
-        that it does not. Gives the path of the released file.
+        The folder is new or empty, or has an earlier release, which is replaced. It appears at
+        once, whole, also where the process is killed. With `neutralise`, cells of a CSV file that a
+        spreadsheet would run as formulas are written so that it does not. Gives the path of the
+        released file.
         """
         from shoal.data.files import Format, serialise
 
@@ -143,7 +150,8 @@ def _frames(folder: Path, certificate: Certificate) -> dict[str, Any]:
 
 
 def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()) -> list[Path]:
-    """The files of an earlier release in a folder, if there are any; FileError if no release can be written there.
+    """The files of an earlier release in a folder, if there are any; FileError if no release can be
+    written there.
 
     It must hold nothing else, and none of the `inputs` that the release is made from.
     """
@@ -164,7 +172,9 @@ def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()
 
 
 def earlier_files(folder: Path) -> list[Path]:
-    """The files of an earlier release in a folder, none if it is new or empty; FileError if it holds anything else."""
+    """The files of an earlier release in a folder, none if it is new or empty; FileError if it
+    holds anything else.
+    """
     if folder.is_symlink():
         raise FileError(f"{folder} is a symbolic link; give the folder itself")
     if not os.path.lexists(folder):
