@@ -30,6 +30,7 @@ from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
+from shoal.data.sources import Memory
 from shoal.errors import (
     ColumnError,
     HierarchyError,
@@ -644,7 +645,7 @@ def test_the_same_rows_in_another_order_give_the_same_release(name: str) -> None
         return  # which rows of a person are chosen depends on their order, and the law does not
     table = table_of(name)
     frame = nw.to_native(table.frame).sample(fraction=1, shuffle=True, seed=2)
-    other = replace(table, frame=nw.from_native(frame, eager_only=True), _coded={})
+    other = replace(table, source=Memory.of(frame))
     one, two = (METHODS[name][0].release(given, Seeded(1)) for given in (table, other))
     assert one.table.equals(two.table)
     assert one.certificate == two.certificate
@@ -911,7 +912,7 @@ def test_null_stays_null_at_every_level() -> None:
         assert rows == expected
         assert given == 2 + 4
     with pytest.raises(ColumnError, match="missing"):
-        Wide.of(replace(table, missing="refuse", _coded={}), ["age", "town"], {})
+        Wide.of(replace(table, missing="refuse"), ["age", "town"], {})
 
 
 def test_many_groups_are_composed_optimally_and_few_are_added_up() -> None:

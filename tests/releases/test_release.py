@@ -20,7 +20,7 @@ import shoal
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.sources import Embedded
+from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.lattice import Lattice
@@ -84,7 +84,7 @@ def people(rows: int = 60, seed: int = 1, kind: Any = pl.DataFrame) -> Table:
 
 def made(table: Table, node: tuple[int, ...] = (0, 1), k: int = 2, suppressed: Any = "drop") -> Any:
     lattice = Lattice(
-        Embedded().count(table, table.quasi), {name: table.hierarchy(name) for name in table.quasi}
+        table.count(table.quasi), {name: table.hierarchy(name) for name in table.quasi}
     )
     groups = lattice.groups(node)
     return assemble(table, groups, groups.sizes >= k, suppressed=suppressed)
@@ -156,7 +156,7 @@ def test_the_order_of_the_input_changes_nothing(
 ) -> None:
     table = people(rows)
     order = np.random.default_rng(seed).permutation(rows)
-    shuffled = replace(table, frame=table.frame[order], _coded={})
+    shuffled = replace(table, source=Memory(table.frame[order]))
     assert rows_of(made(table, k=k, suppressed=suppressed)) == rows_of(
         made(shuffled, k=k, suppressed=suppressed)
     )
@@ -193,9 +193,7 @@ def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
         dict(zip(names, np.vstack([values, values, values[:3]]).T.tolist(), strict=True))
     )
     table = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, wide))
-    lattice = Lattice(
-        Embedded().count(table, names), {name: table.hierarchy(name) for name in names}
-    )
+    lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
     groups = lattice.groups((0,) * 8)
     seen = {tuple(map(int, row)) for row in rows_of(assemble(table, groups, groups.sizes >= 3))}
     assert seen == {tuple(row) for row in values[:3].tolist()}
@@ -236,7 +234,7 @@ def test_a_certificate_reads_back_and_reads_well() -> None:
 
 
 def test_the_text_of_a_certificate_is_for_people() -> None:
-    crowd = Embedded().count(people(), people().quasi)
+    crowd = people().count(people().quasi)
     models = [KAnonymity(2), TCloseness("ill", "1/3", "ordered"), DeltaPresence(0, "1/2", crowd)]
     paper = replace(release(people()).certificate, levels={"age": 1, "sex": 0}, private=False)
     told = {
@@ -417,7 +415,7 @@ def test_parameters_become_plain_data() -> None:
         "1/3", "text", None, True, {"a": [1]}, {"is": "k-anonymity", "k": 3},
     ]  # fmt: skip
     assert plain(AGES) == "Hierarchy"
-    assert plain(Embedded().count(people(), ["sex"])) == "Counts"
+    assert plain(people().count(["sex"])) == "Counts"
 
 
 @pytest.mark.slow
@@ -487,9 +485,7 @@ def test_verify_and_the_models_agree_on_every_group(
         hierarchies={"sex": SEXES, "ill": ILLS, "pay": PAY},
     )
     model = bound(model, table)
-    groups = Lattice(Embedded().count(table, table.names), {"sex": table.hierarchy("sex")}).groups(
-        (0,)
-    )
+    groups = Lattice(table.count(table.names), {"sex": table.hierarchy("sex")}).groups((0,))
     failing = int((~model.holds(groups)).sum())
     method = StandIn((model,), suppression=Fraction(0))
     promise = Syntactic((str(model),))

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.data.sources import Embedded
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
@@ -83,7 +82,7 @@ class Optimal:
         models = tuple(bound(model, table) for model in self.models)
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
         needed = sorted({column for model in models for column in model.columns})
-        counts = Embedded().count(table, [*table.quasi, *needed])
+        counts = table.count([*table.quasi, *needed])
         lattice = Lattice(counts, hierarchies, floor=self.floor, ceiling=self.ceiling)
         loss = LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
         found = search(lattice, models, loss, self.suppression, progress)

@@ -223,7 +223,8 @@ class DeltaPresence:
         short = int((people[ours] < groups.sizes).sum())
         if short:
             raise InputError(
-                f"{short:,} of {len(ours):,} groups have more records than the population of {self}",
+                f"{short:,} of {len(ours):,} groups have more records than "
+                f"the population of {self}",
                 "the population must contain the table",
             )
         return people[ours], int(people.sum()) > int(people[ours].sum())
@@ -700,15 +701,16 @@ MODELS: dict[str, type[Any]] = {
 """Every model by the name that recipes use."""
 
 _NUMBER = r"[\d./eE+-]+"
+_OF = r" of (?P<column>.+)"
 _SHORT = {
     "k-anonymity": r"(?P<k>\d+)-anonymity",
-    "distinct-diversity": r"(distinct )?(?P<l>\d+)-diversity of (?P<column>.+)",
-    "entropy-diversity": rf"entropy (?P<l>{_NUMBER})-diversity of (?P<column>.+)",
-    "recursive-diversity": rf"recursive \((?P<c>{_NUMBER}), ?(?P<l>\d+)\)-diversity of (?P<column>.+)",
-    "t-closeness": rf"(?P<t>{_NUMBER})-closeness( \((?P<distance>\w+)\))? of (?P<column>.+)",
-    "p-sensitivity": r"(?P<p>\d+)-sensitive (?P<k>\d+)-anonymity of (?P<column>.+)",
-    "beta-likeness": rf"(?P<enhanced>enhanced )?(?P<beta>{_NUMBER})-likeness of (?P<column>.+)",
-    "delta-disclosure": rf"(?P<every_value>strict )?(?P<delta>{_NUMBER})-disclosure of (?P<column>.+)",
+    "distinct-diversity": rf"(distinct )?(?P<l>\d+)-diversity{_OF}",
+    "entropy-diversity": rf"entropy (?P<l>{_NUMBER})-diversity{_OF}",
+    "recursive-diversity": rf"recursive \((?P<c>{_NUMBER}), ?(?P<l>\d+)\)-diversity{_OF}",
+    "t-closeness": rf"(?P<t>{_NUMBER})-closeness( \((?P<distance>\w+)\))?{_OF}",
+    "p-sensitivity": rf"(?P<p>\d+)-sensitive (?P<k>\d+)-anonymity{_OF}",
+    "beta-likeness": rf"(?P<enhanced>enhanced )?(?P<beta>{_NUMBER})-likeness{_OF}",
+    "delta-disclosure": rf"(?P<every_value>strict )?(?P<delta>{_NUMBER})-disclosure{_OF}",
 }
 """The short names models print as."""
 
