@@ -1,21 +1,26 @@
-"""What released ratings are still good for: a matrix-factorisation predictor, and its error. Uses `tables`; the owner asks it.
+"""What released ratings are still good for: a matrix-factorisation predictor, and its error. Uses
+`tables`; the owner asks it.
 
-`rmse` trains the predictor on a release and on the input, and lets both predict ratings that were held out, each from the
-other ratings of the same person. It tells about the input, like everything that compares with it, and no promise covers it.
+`rmse` trains the predictor on a release and on the input, and lets both predict ratings that were
+held out, each from the other ratings of the same person. It tells about the input, like everything
+that compares with it, and no promise covers it.
 
-The predictor is our own, as none of the libraries fits: scikit-surprise and LensKit take no weights, implicit has no explicit
-ratings, cornac folds nobody in, cmfrec does all of it and has to be compiled. A rating is taken to be
+The predictor is our own, as none of the libraries fits: scikit-surprise and LensKit take no
+weights, implicit has no explicit ratings, cornac folds nobody in, cmfrec does all of it and has to
+be compiled. A rating is taken to be
 
     mean of the item + habit of the person + taste of the person · factors of the item + noise,
 
-all of them normal. Released records are short (one to three ratings), so that a person's taste is never known well.
-Alternating least squares would take its guess for the truth; here the guess keeps its variance, which is the EM algorithm for
-the same model, and the variances of habits, factors and noise are learnt too, so that there is no ridge to tune. A released
-record that stands for n people counts n times. Items that no chain of records joins (column groups that share no item) have
-tastes of their own, as nothing tells how the factors of one group turn into those of another; only the habit is shared.
+all of them normal. Released records are short (one to three ratings), so that a person's taste is
+never known well. Alternating least squares would take its guess for the truth; here the guess keeps
+its variance, which is the EM algorithm for the same model, and the variances of habits, factors and
+noise are learnt too, so that there is no ridge to tune. A released record that stands for n people
+counts n times. Items that no chain of records joins (column groups that share no item) have tastes
+of their own, as nothing tells how the factors of one group turn into those of another; only the
+habit is shared.
 
-The draws here are where the search for factors starts. They decide what is measured, never what is released, so a seed is an
-argument.
+The draws here are where the search for factors starts. They decide what is measured, never what is
+released, so a seed is an argument.
 """
 
 from collections.abc import Iterator
@@ -40,11 +45,15 @@ Floats = npt.NDArray[np.float64]
 FACTORS = 4
 ROUNDS = 30
 START = 0.3
-"""The standard deviation of the factors that training starts with, as a share of that of the ratings."""
+"""The standard deviation of the factors that training starts with, as a share of that of the
+ratings.
+"""
 
 DAMPING = 5.0
-"""How much more single ratings vary than people's habits, to begin with: records of one rating tell nothing about it, and what is
-learnt from them keeps it. Recommenders usually damp the mean of a person by five to ten ratings."""
+"""How much more single ratings vary than people's habits, to begin with: records of one rating tell
+nothing about it, and what is learnt from them keeps it. Recommenders usually damp the mean of a
+person by five to ten ratings.
+"""
 
 LEAST = 1e-6
 """No variance is taken to be smaller than this share of the ratings' own."""
@@ -55,9 +64,11 @@ CHUNK = 1 << 19
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings in long form: whose record, which item, which value; `weight` people have the very same record.
+    """Ratings in long form: whose record, which item, which value; `weight` people have the very
+    same record.
 
-    Records and items are whole numbers from 0; ratings of one record stand in any order and share one weight.
+    Records and items are whole numbers from 0; ratings of one record stand in any order and share
+    one weight.
     """
 
     record: Ints
@@ -80,10 +91,12 @@ class Ratings:
 
 @dataclass(frozen=True)
 class RatingError:
-    """Root-mean-square errors of `asked` ratings, predicted from `known` other ratings of the same people.
+    """Root-mean-square errors of `asked` ratings, predicted from `known` other ratings of the same
+    people.
 
-    `item_means` predicts an item's mean in the input, `original` trains on the input, `released` on the release, which has
-    `records` records. An error is None where nothing is asked, or where there is nothing to learn from.
+    `item_means` predicts an item's mean in the input, `original` trains on the input, `released` on
+    the release, which has `records` records. An error is None where nothing is asked, or where
+    there is nothing to learn from.
     """
 
     asked: int
@@ -107,12 +120,17 @@ def rmse(
     rounds: int = ROUNDS,
     seed: int = 0,
 ) -> RatingError:
-    """How well ratings are predicted by what is learnt from a release in long form, from the input, and by item means.
+    """How well ratings are predicted by what is learnt from a release in long form, from the input,
+    and by item means.
 
-    original: ratings in long form, a table or a dataframe with the columns `person`, `item` and `value`
-    released: the same with `record` in place of `person`, and `count` if a record stands for several people
-    held_out: ratings to predict, of people in the input and not part of it; the release should be made without them
-    share: of the input's ratings that are held out where `held_out` is not given. The release has seen these, if dimly
+    original: ratings in long form, a table or a dataframe with the columns `person`, `item` and
+    `value`
+    released: the same with `record` in place of `person`, and `count` if a record stands for
+    several people
+    held_out: ratings to predict, of people in the input and not part of it; the release should be
+    made without them
+    share: of the input's ratings that are held out where `held_out` is not given. The release has
+    seen these, if dimly
 
     >>> import polars as pl, shoal
     >>> seen = pl.DataFrame({"who": [1, 1, 2, 2], "film": ["a", "b", "a", "b"], "stars": [5, 4, 2, 1]})
@@ -178,7 +196,9 @@ def _some(ratings: Ratings) -> Ratings:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A trained model: the mean and the factors of every item, how much people's habits and single ratings vary."""
+    """A trained model: the mean and the factors of every item, how much people's habits and single
+    ratings vary.
+    """
 
     mean: Floats
     factors: Floats
@@ -191,7 +211,8 @@ class Predictor:
     high: float
 
     def predict(self, known: Ratings, record: Ints, item: Ints) -> Floats:
-        """The values of asked (record, item) pairs, from the known ratings of the same records; weights do not matter.
+        """The values of asked (record, item) pairs, from the known ratings of the same records;
+        weights do not matter.
 
         Somebody of whom nothing is known is predicted as the average person.
         """
@@ -280,7 +301,8 @@ def train(
             seconds = guess[:, :, None] * guess[:, None, :] + covariance
             several = counted * (np.bincount(who) > 1)[who]
             _add(square, right, what, several, heard, guess[who], seconds, who)
-            # A record of one rating tells the item's mean; of its factors it cannot tell more than how much they vary.
+            # A record of one rating tells the item's mean; of its factors it cannot tell more than
+            # how much they vary.
             single = counted - several
             square[:, factors, factors] += np.bincount(what, single, items)
             right[:, factors] += np.bincount(what, single * (left + mean[what]), items)
@@ -307,7 +329,9 @@ def train(
 def _normal(
     record: Ints, design: Floats, item: Ints, value: Floats, records: int
 ) -> tuple[Floats, Floats]:
-    """For every record Σ x xᵀ and Σ x · value over its ratings, where x is the item's row of the design."""
+    """For every record Σ x xᵀ and Σ x · value over its ratings, where x is the item's row of the
+    design.
+    """
     size = design.shape[1]
     square, right = np.empty((records, size, size)), np.empty((records, size))
     for a in range(size):
@@ -328,7 +352,9 @@ def _add(
     seconds: Floats,
     record: Ints,
 ) -> None:
-    """Add to every item's normal equations Σ E[y yᵀ] and Σ E[y · (value − habit)] over its ratings, where y is (taste, 1)."""
+    """Add to every item's normal equations Σ E[y yᵀ] and Σ E[y · (value − habit)] over its ratings,
+    where y is (taste, 1).
+    """
     items, size = right.shape
     last = size - 1
     for a in range(size):

@@ -1,8 +1,10 @@
-"""What a release is still good for: classifiers trained on it, count queries asked of it. Uses `tables`, `hierarchy`, `counts`.
+"""What a release is still good for: classifiers trained on it, count queries asked of it. Uses
+`tables`, `hierarchy`, `counts`.
 
-Both read every released value as the set of leaves it may stand for: a value of any level of the column's hierarchy, a
-range, or a list of values in braces. Rows need not be in the input's order, and suppressed ones may be there or not.
-The draws here decide what is measured, never what is released, so a seed is an argument. How both are defined, and why
+Both read every released value as the set of leaves it may stand for: a value of any level of the
+column's hierarchy, a range, or a list of values in braces. Rows need not be in the input's order,
+and suppressed ones may be there or not. The draws here decide what is measured, never what is
+released, so a seed is an argument. How both are defined, and why
 so: docs/measures.md.
 """
 
@@ -34,20 +36,26 @@ Floats = npt.NDArray[np.float64]
 Classifier = Literal["tree", "logistic", "unpruned"]
 
 SMALLEST_LEAF = 0.001
-"""A leaf of a decision tree has at least this share of the training records: what pruning does in C4.5."""
+"""A leaf of a decision tree has at least this share of the training records: what pruning does in
+C4.5.
+"""
 
 
 MOST_PAIRS = 2 << 30
-"""Distinct records × groups that are worth comparing where a release has values of several levels side by side."""
+"""Distinct records × groups that are worth comparing where a release has values of several levels
+side by side.
+"""
 
 
 @owner_only
 @dataclass(frozen=True)
 class Accuracy:
-    """How well a class column can be predicted, as shares of the input's records that are predicted right.
+    """How well a class column can be predicted, as shares of the input's records that are predicted
+    right.
 
-    `relative` puts `released` on the scale from `majority` (0: the most frequent class always) to `original` (1: trained
-    on the input); it may lie outside, and is None where the input itself predicts no better than the majority.
+    `relative` puts `released` on the scale from `majority` (0: the most frequent class always) to
+    `original` (1: trained on the input); it may lie outside, and is None where the input itself
+    predicts no better than the majority.
     """
 
     column: str
@@ -82,10 +90,12 @@ def classification(
     folds: int = 10,
     seed: int = 0,
 ) -> tuple[Accuracy, ...]:
-    """How well classifiers trained on a release predict the input, by cross-validation; one answer a class and classifier.
+    """How well classifiers trained on a release predict the input, by cross-validation; one answer
+    a class and classifier.
 
-    `features` are by default all released columns but the class and identifying ones. A class column must be released
-    as it is. A record that was suppressed trains nothing, and is tested like all others.
+    `features` are by default all released columns but the class and identifying ones. A class
+    column must be released as it is. A record that was suppressed trains nothing, and is tested
+    like all others.
     """
     release = released if isinstance(released, Table) else as_table(released)
     classes = (class_columns,) if isinstance(class_columns, str) else tuple(class_columns)
@@ -133,11 +143,12 @@ def queries(
 ) -> QueryError:
     """How far off count queries are on a release that is read as uniform within its values.
 
-    Each query asks for the records whose values in `columns` random columns lie in random sets, which together select a
-    share `selectivity` of the domain: neighbouring values of numbers and dates, any values of text. `names` are the
-    columns to draw from, by default the quasi-identifying ones. `bound` is a share of the records, so that queries with
-    hardly any answer do not decide everything. `rate` is the chance with which each record was drawn, if the release is
-    a sample: answers are divided by it.
+    Each query asks for the records whose values in `columns` random columns lie in random sets,
+    which together select a share `selectivity` of the domain: neighbouring values of numbers and
+    dates, any values of text. `names` are the columns to draw from, by default the
+    quasi-identifying ones. `bound` is a share of the records, so that queries with hardly any
+    answer do not decide everything. `rate` is the chance with which each record was drawn, if the
+    release is a sample: answers are divided by it.
     """
     release = released if isinstance(released, Table) else as_table(released)
     share, least = exact(selectivity, "selectivity", 0, 1, above=True), exact(bound, "bound", 0, 1)
@@ -179,7 +190,9 @@ def queries(
 
 
 def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
-    """How many records have each leaf of a column: of the input, and of a release read as uniform within its values."""
+    """How many records have each leaf of a column: of the input, and of a release read as uniform
+    within its values.
+    """
     reading = _Reading.of(original, released, name)
     rows = np.bincount(reading.codes, minlength=len(reading.may_be)) / np.maximum(
         reading.may_be.sum(axis=1), 1
@@ -188,7 +201,9 @@ def spread(original: Table, released: Table, name: str) -> tuple[Ints, Floats]:
 
 
 class _Answers:
-    """Sums over the records of a table; tables of the few columns that one query asks for are kept."""
+    """Sums over the records of a table; tables of the few columns that one query asks for are
+    kept.
+    """
 
     def __init__(self, counts: Counts) -> None:
         self.counts = counts
@@ -208,7 +223,9 @@ class _Answers:
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """One column in both tables: the input's as leaves, the release's as codes of which `may_be[code][leaf]` tells all."""
+    """One column in both tables: the input's as leaves, the release's as codes of which
+    `may_be[code][leaf]` tells all.
+    """
 
     name: str
     ordered: bool
@@ -276,7 +293,8 @@ class _Reading:
 def _may_be(column: Column, domain: Hierarchy, name: str) -> Bools:
     """Which leaves every value of a released column may stand for."""
     shown = {label for label in column.labels if label != ANY}
-    # A text may name values of several levels ("White" in a race hierarchy): prefer the level that has them all.
+    # A text may name values of several levels ("White" in a race hierarchy): prefer the level that
+    # has them all.
     whole = [level for level, labels in enumerate(domain.labels) if shown <= set(labels)]
     texts = Texts.of(domain, whole[0] if whole else None)
     read = [texts(label) for label in column.labels]
@@ -362,7 +380,9 @@ def _cross_validate(
 
 
 def _suppressed(original: Table, readings: Sequence[_Reading]) -> Bools:
-    """Which released rows say nothing in any quasi-identifying feature, or in any feature where roles are not known."""
+    """Which released rows say nothing in any quasi-identifying feature, or in any feature where
+    roles are not known.
+    """
     known = [
         reading for reading in readings if original.roles.get(reading.name) is Role.QUASI
     ] or readings
@@ -377,10 +397,12 @@ def _suppressed(original: Table, readings: Sequence[_Reading]) -> Bools:
 def _at_levels_of_release(
     readings: Sequence[_Reading], trains: Bools, classes: Ints, shown_classes: Ints, order: Ints
 ) -> tuple[_Features, _Features, Ints]:
-    """The release's training rows, the input's records as the release would have shown them, and who may be whom.
+    """The release's training rows, the input's records as the release would have shown them, and
+    who may be whom.
 
-    For every training row the last has a record it may be made of, each record once; -1 where none is left. Which of
-    several equal records it is makes no difference to what can be learned from the row.
+    For every training row the last has a record it may be made of, each record once; -1 where none
+    is left. Which of several equal records it is makes no difference to what can be learned from
+    the row.
     """
     shown = np.column_stack([reading.codes[trains] for reading in readings])
     present = [np.unique(codes) for codes in shown.T]
@@ -441,7 +463,9 @@ def _at_levels_of_release(
 
 
 def _generalised(reading: _Reading, present: Ints) -> tuple[Ints, Bools]:
-    """Every record's released code, where its leaf has one; the others get new codes at the release's level, returned too."""
+    """Every record's released code, where its leaf has one; the others get new codes at the
+    release's level, returned too.
+    """
     may_be = reading.may_be[present]
     covered = may_be.any(axis=0)
     code = np.where(covered, present[may_be.argmax(axis=0)] if len(present) else 0, -1)
@@ -460,7 +484,9 @@ def _is_node(leaves: Bools, level: Ints) -> bool:
 
 
 def _tightest(may_be: Sequence[Bools], records: Ints, groups: Ints, order: Ints) -> Ints:
-    """For every record (as leaves) the first group, in an order, that covers it; -1 if none does."""
+    """For every record (as leaves) the first group, in an order, that covers it; -1 if none
+    does.
+    """
     found = np.full(len(records), -1, dtype=np.int64)
     step = max((1 << 24) // max(len(groups), 1), 1)
     for start in range(0, len(records), step):
@@ -473,7 +499,9 @@ def _tightest(may_be: Sequence[Bools], records: Ints, groups: Ints, order: Ints)
 
 
 def _twins(records: Ints, released: Ints, order: Ints) -> Ints:
-    """For every released row an equal record, each record once, the first in an order first; -1 where none is left."""
+    """For every released row an equal record, each record once, the first in an order first; -1
+    where none is left.
+    """
     cells = _cells(np.concatenate((records, released)))
     ours, theirs = cells[: len(records)], cells[len(records) :]
     ours_by_cell = order[np.argsort(ours[order], kind="stable")]
@@ -501,7 +529,9 @@ def _cells(rows: Ints) -> Ints:
 def _predict(
     classifier: Classifier, train: _Features, classes: Ints, test: _Features, otherwise: Ints
 ) -> Ints:
-    """What a classifier says about some rows; who has learned nothing says what is said `otherwise`."""
+    """What a classifier says about some rows; who has learned nothing says what is said
+    `otherwise`.
+    """
     if not len(classes):
         return otherwise
     if (classes == classes[0]).all():
