@@ -309,10 +309,6 @@ def test_what_others_show_is_told_beside_groups_that_are_joined() -> None:
 
 def test_buckets_with_people_who_look_alike_tell_what_the_surest_bucket_does() -> None:
     """Two look alike, in buckets of which one has a value twice; those who fit one bucket only are joined with them."""
-    people = shoal.table(
-        pl.DataFrame({"age": [1, 2, 3, 3, 4, 5], "ill": list("xxyxyz")}), types={"age": "integer"}
-    )
-    register = Register(shoal.table(people.frame.select("age").to_native()))
     groups = [
         ShownGroup([0, 1, 2, 3], Counter("xxy")),
         ShownGroup([2, 3, 4, 5], Counter("xyz")),

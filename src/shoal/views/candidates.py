@@ -64,18 +64,17 @@ class Candidate:
 @typed
 def public(register: Register) -> dict[str, list[Key | None]]:
     """The public columns of a register, without the one that names people."""
-    columns: dict[str, list[Key | None]] = {}
-    for name in register.people.names:
-        if name != register.person:
-            column = register.people.column(name)
-            columns[name] = [column.keys[code] for code in column.codes.tolist()]
-    return columns
+    names = [name for name in register.people.names if name != register.person]
+    return {
+        column.name: [column.keys[code] for code in column.codes.tolist()]
+        for column in register.people.records(names)
+    }
 
 
 @typed
 def truth(register: Register, data: Table, column: str, *, complete: bool = True) -> list[Value]:
     """Everybody's value in a table, by the column that names people, or otherwise row by row."""
-    secret = data.column(column)
+    (secret,) = data.records([column])
     texts = [register.canonical(key) for key in secret.keys]
     values: list[Value] = [texts[code] for code in secret.codes.tolist()]
     people = len(register.names)
@@ -87,7 +86,7 @@ def truth(register: Register, data: Table, column: str, *, complete: bool = True
                 "give the register a column `person`, or rows in the same order",
             )
         return values
-    named = data.column(register.person)
+    (named,) = data.records([register.person])
     row: dict[str, int] = {}
     for place, code in enumerate(named.codes.tolist()):
         if row.setdefault(named.labels[code], place) != place:

@@ -13,7 +13,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,22 @@ from shoal.data.disk import together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
 from shoal.exact.numbers import Exact
 from shoal.releases.certificate import Certificate
+from shoal.releases.sealed import Document, canonical, seal_of, sealed, unsealed
 from shoal.views.checking import Checked, check
 from shoal.views.files import ViewSection, ViewsFile
 from shoal.views.gathering import gather
 from shoal.views.register import Register, sensitive_columns
 
-__all__ = ["JointCertificate", "certify", "shown_in", "verify"]
+__all__ = ["DOCUMENT", "JointCertificate", "certify", "shown_in", "verify"]
 
-_LAYOUT = 1
+DOCUMENT = Document(
+    key="joint_certificate",
+    version=1,
+    called="certificate of several releases",
+    get_it="give one that shoal views certify wrote",
+)
+"""How a joint certificate is written."""
+
 _PER_BYTE = 40  # bytes of memory that a byte of JSON takes at most, as Python objects
 _DIGITS = 1000  # of a number of tables that is given exactly
 _LONGEST = 1000  # characters of a failure, so that it does not bury the others
@@ -81,34 +89,13 @@ class JointCertificate:
     version: str = __version__
 
     def to_json(self) -> str:
-        """Canonical JSON with a seal, the digest of everything else, against accidents only."""
-        content = {**asdict(self), "joint_certificate": _LAYOUT}
-        return _canonical({**content, "seal": _digest(_canonical(content).encode())})
+        """The certificate as a sealed document."""
+        return sealed(asdict(self), DOCUMENT)
 
     @classmethod
     def from_json(cls, text: str) -> "JointCertificate":
         """The certificate in a text; FileError unless it is exactly what `to_json` wrote."""
-        try:
-            content = json.loads(text)
-            content.pop("seal")
-            layout = content.pop("joint_certificate")
-            if layout != _LAYOUT:
-                raise FileError(
-                    f"the certificate has layout {layout!r}, and this version reads {_LAYOUT}",
-                    "use a newer Shoal",
-                )
-            certificate = cls(**content)
-            unchanged = certificate.to_json() == text
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise FileError(
-                "not a certificate of several releases", "give one that shoal views certify wrote"
-            ) from None
-        if not unchanged:
-            raise FileError(
-                "the certificate was changed after it was written",
-                "get it anew from whoever gave it",
-            )
-        return certificate
+        return cls(**unsealed(text, DOCUMENT, [field.name for field in fields(cls)]))
 
     def write(self, path: str | os.PathLike[str]) -> tuple[Path, Path]:
         """Write it as JSON, and for people beside it as .txt: both, or none."""
@@ -176,7 +163,7 @@ def certify(path: str | os.PathLike[str], *, gamma: Exact | None = None) -> Join
     shown = list(shown_in(path, column))
     register = _digest_of(gathered.register)
     content = {"shown": sorted(map(_unnamed, shown)), "register": register}
-    seed = int(_digest(_canonical(content).encode())[:_SEED], 16)
+    seed = int(seal_of(content)[:_SEED], 16)
     checked = check(views, seed=seed)
     if checked.private is not True:
         problem = "is not kept"
@@ -213,8 +200,7 @@ def _digest_of(register: Register) -> str:
     rows = list(register.rows())
     if register.person is not None:
         rows.sort()
-    content = {"people": rows, "hierarchies": register.trees()}
-    return _digest(_canonical(content).encode())
+    return seal_of({"people": rows, "hierarchies": register.trees()})
 
 
 def _statement(gamma: str, limits: Mapping[str, str], columns: Sequence[str]) -> str:
@@ -290,7 +276,9 @@ def _of_view(section: ViewSection, column: str | None) -> dict[str, str]:
             table = (section.folder / content["table"]).read_bytes()
         except OSError as error:
             raise FileError(f"cannot read {content['table']}: {error.strerror}") from None
-    digest = _digest(_canonical(defined).encode() + table)
+    # Dates of TOML are texts in JSON.
+    plain = json.loads(json.dumps(defined, default=str))
+    digest = _digest(canonical(plain).encode() + table)
     line = {"is": "view", "name": section.name, "sha256": digest}
     if "table" in content:
         line |= {"is": "table", "column": str(content.get("sensitive", column))}
@@ -376,7 +364,7 @@ def _different(paper: JointCertificate, again: JointCertificate) -> list[str]:
     failures = [
         f"{part} is not what is found here"
         for part in found
-        if _canonical(found[part]) != _canonical(stated[part])
+        if canonical({part: found[part]}) != canonical({part: stated[part]})
     ]
     names = [line.get("name") for line in paper.shown]
     if not all(isinstance(name, str) and name.isprintable() for name in names):
@@ -394,10 +382,3 @@ def _one_line(text: str) -> str:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _canonical(content: object) -> str:
-    text = json.dumps(
-        content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False, default=str
-    )
-    return f"{text}\n"

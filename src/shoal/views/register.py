@@ -19,6 +19,7 @@ from shoal.arguments import typed
 from shoal.audit import expressions
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.kinds import Kind
+from shoal.data.sources import Column
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, InputError, listed, plural
 from shoal.methods.entry import AsViews
@@ -80,11 +81,10 @@ class Register:
         """
         named = [] if person is None else [person]
         public = [name for name in dict.fromkeys([*table.quasi, *named]) if name != sensitive]
-        known = Table(
-            table.frame.select(*public),
+        known = table.selecting(
+            public,
             hierarchies={name: tree for name, tree in table.hierarchies.items() if name in public},
             types={name: table.kind(name) for name in public},
-            missing=table.missing,
         )
         return cls(known, person, table.kind(sensitive))
 
@@ -93,7 +93,7 @@ class Register:
         """Everybody's name."""
         if self.person is None:
             return tuple(str(row + 1) for row in range(self.people.rows))
-        column = self.people.column(self.person)
+        column = self._columns[self.person]
         names = [column.labels[code] for code in column.codes.tolist()]
         if None in column.keys or len(set(names)) < len(names):
             raise ColumnError(
@@ -103,21 +103,25 @@ class Register:
         return tuple(names)
 
     @cached_property
+    def _columns(self) -> dict[str, Column]:
+        """Everybody's public values, in the order of the rows."""
+        names = self.people.names
+        return dict(zip(names, self.people.records(names), strict=True))
+
+    @cached_property
     def _number(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
     def _public(self) -> dict[str, expressions.Public]:
-        public = {}
-        for name in self.people.names:
-            column = self.people.column(name)
-            codes = array("Q", column.codes.tolist())
-            public[name] = expressions.Public(column.kind, column.keys, codes)
-        return public
+        return {
+            name: expressions.Public(column.kind, column.keys, array("Q", column.codes.tolist()))
+            for name, column in self._columns.items()
+        }
 
     def rows(self) -> Iterator[list[str]]:
         """Everybody, by all public columns with their names."""
-        columns = [self.people.column(name) for name in sorted(self.people.names)]
+        columns = [column for _, column in sorted(self._columns.items())]
         for codes in zip(*(column.codes.tolist() for column in columns), strict=True):
             cells = zip(columns, codes, strict=True)
             yield [f"{column.name}={column.labels[code]}" for column, code in cells]
@@ -265,7 +269,7 @@ class Register:
             bag[self.canonical(text_of(value))] += int(often)
         buckets_of = self._buckets_of_rows(people, name, public, form.mark)
         inside: dict[int, list[int]] = {bucket: [] for bucket in bags}
-        columns = [self.people.column(one) for one in public]
+        columns = [self._columns[one] for one in public]
         labels = ([one.labels[code] for code in one.codes.tolist()] for one in columns)
         for person, row in enumerate(zip(*labels, strict=True)):
             for bucket in buckets_of.get(row, ()):
@@ -277,7 +281,7 @@ class Register:
         self, people: "nw.DataFrame[Any]", name: str, public: Sequence[str], mark: str
     ) -> dict[tuple[str, ...], set[int]]:
         """The buckets of all released rows with the same public values."""
-        kinds = [self.people.column(one).kind for one in public]
+        kinds = [self.people.kind(one) for one in public]
         buckets: dict[tuple[str, ...], set[int]] = {}
         rows = zip(*(people[one].to_list() for one in public), strict=True)
         for row, bucket in zip(rows, people[mark].to_list(), strict=True):

@@ -183,7 +183,7 @@ class Reach:
     """Whom a released text of a column may stand for."""
 
     def __init__(self, people: Table, column: str, source: str, legend: Legend) -> None:
-        self.column = people.column(column)
+        (self.column,) = people.records([column])
         self.codes = self.column.codes
         self.source = source
         self.unchanged = column in legend.unchanged
