@@ -452,7 +452,7 @@ def test_what_could_not_be_counted_is_not_proven(monkeypatch: pytest.MonkeyPatch
     views = chapter("6.3A", "6.3B")
     (left,) = restore(views, TABLE, pairs(), most=1).unrestored
     assert left.proven == "candidates"
-    monkeypatch.setattr(Region._count, "__defaults__", (1,))  # the longest that a set may take
+    monkeypatch.setattr(Region.tally, "__defaults__", (1,))  # the longest that a set may take
     (left,) = restore(views, TABLE, pairs(), most=1).unrestored
     assert left.proven is None
 
