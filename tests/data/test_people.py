@@ -43,7 +43,7 @@ from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
 from shoal.studies import tradeoffs as curves
-from shoal.views.sources import Register
+from shoal.views import Register
 from tests.enumeration import law
 from tests.methods.test_conformance import AGES, METHODS, PLACES, TOWNS, table
 
