@@ -20,7 +20,6 @@ from shoal.audit.model import Decision, Number
 from shoal.audit.polytope import extremes, free
 from shoal.audit.sums import Sums, SumState
 from shoal.chance import Chance
-from shoal.data.sources import Embedded
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
 from shoal.exact.numbers import Exact, fraction, whole
@@ -79,7 +78,7 @@ def frequent_exponential(
         raise ParameterError(
             "beta must be below 1 and above e to the power −epsilon; choose it between"
         )
-    rows = Embedded().count(table, list(trees))
+    rows = table.count(list(trees))
     if rows.total < t:
         raise InfeasibleError(
             f"no generalisation fits t={t} records, as there are not so many; use a smaller t"
