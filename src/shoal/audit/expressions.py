@@ -1,10 +1,11 @@
-"""The language of queries: `max(salary) where dept = 'X' and not age < 30`. Uses `data.kinds`; `book` uses it.
+"""The language of queries: `max(salary) where dept = 'X' and not age < 30`. `book` uses it.
 
-A query has an aggregate and a condition on public columns. It is parsed here, by recursive descent, into
-a few frozen classes, and evaluated on the public columns alone; nothing of it reaches a database. `str`
-of a query is its canonical text.
+A query has an aggregate and a condition on public columns. It is parsed here, by recursive descent,
+into a few frozen classes, and evaluated on the public columns alone; nothing of it reaches a
+database. `str` of a query is its canonical text.
 
-Logic has two values. A missing value satisfies no comparison but `!=`, which is the same as `not … = …`.
+Logic has two values. A missing value satisfies no comparison but `!=`, which is the same as `not …
+= …`.
 """
 
 import operator
@@ -192,7 +193,7 @@ def _part_text(part: Condition) -> str:
 
 
 def parse(text: str, public: Mapping[str, Kind], secret: Collection[str] = ()) -> Query:
-    """The query in a text, given the public columns with their types and the secret ones; else QueryError.
+    """The query in a text, given the public columns and the secret ones; else QueryError.
 
     >>> public = {"dept": Kind.TEXT, "age": Kind.INTEGER}
     >>> print(parse("MAX(salary) where (dept='X') and not age>=30", public, ["salary"]))
@@ -357,7 +358,7 @@ class _Reader:
         if negated or token.kind != "sign" or token.text not in _SIGNS:
             raise self.wrong(
                 token,
-                "expected a comparison: = != < <= > >=, in (…), between … and …, or is missing",
+                "expected one of = != < <= > >=, in (…), between … and …, is missing",
             )
         typed = token.text + self.peek().text
         if self.peek().kind == "sign" and typed in _MEANT:
@@ -515,7 +516,7 @@ class Public:
 
 
 def cost(where: Condition | None, people: int) -> int:
-    """Steps, as auditors count them, to find those for whom a condition holds among this many people."""
+    """Steps, as auditors count them, to find for whom of this many people a condition holds."""
     match where:
         case None:
             return 0
