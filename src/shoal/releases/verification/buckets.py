@@ -18,11 +18,10 @@ from shoal.data.kinds import Key, Kind
 from shoal.data.tables import Table
 from shoal.errors import listed, plural
 from shoal.privacy.limits import BucketLimits
-from shoal.releases.certificate import plain
 from shoal.releases.verification.claims import Claims
 from shoal.releases.verification.method import MethodCheck, OpenEnd
 from shoal.releases.verification.numbers import is_numeric, number
-from shoal.releases.verification.promised import bucket_limits
+from shoal.releases.verification.promised import bucket_limits, is_promise_of
 from shoal.releases.verification.reading import ReleasedTables, TableShape, read_table
 from shoal.releases.verification.rows import Ints, integers
 from shoal.releases.verification.words import NOT_TAKEN
@@ -151,7 +150,7 @@ def derivation(claim: BucketsClaim) -> Iterator[str]:
 
     The odds of fakes are checked with the tables.
     """
-    if plain(claim.asked.to_dict()) != claim.claims.certificate.promise:
+    if not is_promise_of(claim.claims, claim.asked):
         yield "column, limits or fakes of the promise are not those of the parameters"
     gap, searched = claim.gap_reached, claim.sizes_searched
     if type(gap) is not float or not 0 <= gap <= 1:

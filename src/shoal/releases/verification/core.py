@@ -26,7 +26,7 @@ from shoal.releases.verification.labels import (
 )
 from shoal.releases.verification.method import MethodCheck, OpenEnd, Place
 from shoal.releases.verification.models import ClaimedModel
-from shoal.releases.verification.promised import promise_faults, statement
+from shoal.releases.verification.promised import promise_faults, statement, variant_faults
 from shoal.releases.verification.reading import (
     ReleasedTables,
     read_bytes,
@@ -155,6 +155,7 @@ class Examination:
             yield f"the method {paper.method!r} does not promise {promise}"
         yield from content_faults(paper, self.check)
         record = self.check.parse(self.claims)
+        yield from variant_faults(self.claims, self.check.variant(record))
         yield from self._completeness_faults(record)
         yield from self.check.derivation(record)
         contents = self._read_files(path)

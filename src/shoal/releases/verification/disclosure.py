@@ -275,4 +275,5 @@ CHECK = MethodCheck(
     trusted=trusted,
     free=free,
     whole=lambda claim: True,
+    variant=lambda claim: {"merged": False} if claim.permutations else {},
 )

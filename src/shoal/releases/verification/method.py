@@ -41,6 +41,10 @@ def _ordinary(record: object) -> TableShape:
     return TableShape()
 
 
+def _no_variant(record: object) -> Mapping[str, bool]:
+    return {}
+
+
 @dataclass(frozen=True)
 class MethodCheck(Generic[Record]):
     """How the releases of a method are checked. Faults are texts; none means that all is well."""
@@ -74,6 +78,9 @@ class MethodCheck(Generic[Record]):
 
     further: tuple[str, ...] = ()
     """The tables that it makes beside the first."""
+
+    variant: Callable[[Record], Mapping[str, bool]] = _no_variant
+    """The parts of the promise that say what else is not protected."""
 
     models_of_release: bool = False
     """Whether models compare groups with the release itself, and not with the input."""

@@ -78,4 +78,5 @@ CHECK = MethodCheck(
     free=free,
     whole=lambda claim: claim.starred or not claim.suppression,
     shape=shape,
+    variant=lambda claim: {"starred": True} if claim.starred else {},
 )

@@ -20,12 +20,23 @@ from shoal.privacy.promises import (
     SemanticAnonymity,
     Syntactic,
 )
-from shoal.releases.certificate import left_open, plain
+from shoal.releases.certificate import plain
+from shoal.releases.sealed import canonical
 from shoal.releases.verification.claims import Claims
 
-__all__ = ["PROMISES", "bucket_limits", "promise_faults", "statement"]
+__all__ = [
+    "PROMISES",
+    "bucket_limits",
+    "is_promise_of",
+    "promise_faults",
+    "statement",
+    "variant_faults",
+]
 
 Reader = Callable[[Claims], Promise]
+
+_VARIANTS = ("starred", "merged")
+"""Parts of promises that say what else is not protected."""
 
 
 def _reader(kind: Any) -> Reader:
@@ -92,17 +103,28 @@ def statement(claims: Claims) -> str:
 def promise_faults(claims: Claims) -> Iterator[str]:
     """Whether the statement, what is left open, the unit and the models are those promised."""
     certificate = claims.certificate
-    if tuple(certificate.unprotected) != left_open(claims.promise_name, certificate.parameters):
-        yield "what the certificate lists as not protected is not what its promise leaves open"
     promise = PROMISES[claims.promise_name](claims)
+    if tuple(certificate.unprotected) != promise.unprotected:
+        yield "what the certificate lists as not protected is not what its promise leaves open"
     if not isinstance(promise, DifferentialPrivacy):
         # People may give several rows there, which its own checks are about.
         yield from _unit_faults(claims)
-    same_parts = plain(promise.to_dict()) == certificate.promise
-    if not same_parts or promise.statement != certificate.statement:
+    if not is_promise_of(claims, promise) or promise.statement != certificate.statement:
         yield "the certificate's statement is not what its promise says"
     if isinstance(promise, Syntactic | Coincidence):
         yield from _model_faults(claims, promise)
+
+
+def is_promise_of(claims: Claims, promise: Promise) -> bool:
+    """Whether a promise is written as that on the certificate; JSON tells 1, 1.0 and true apart."""
+    return canonical(plain(promise.to_dict())) == canonical(claims.certificate.promise)
+
+
+def variant_faults(claims: Claims, variant: Mapping[str, bool]) -> Iterator[str]:
+    """Whether what the promise says of stars and merging is what the parameters give."""
+    stated = {name: part for name, part in claims.certificate.promise.items() if name in _VARIANTS}
+    if stated != variant:
+        yield "what the promise says of stars or of merged groups does not follow from the parameters"
 
 
 def _unit_faults(claims: Claims) -> Iterator[str]:
