@@ -166,7 +166,7 @@ def test_what_an_audit_could_not_promise_is_refused(
     assert not (folder / "people.audit").exists()
 
 
-@pytest.mark.parametrize(("column", "why"), [("name", "no numbers"), ("wage", "no column 'wage'")])
+@pytest.mark.parametrize(("column", "why"), [("name", "not numeric"), ("wage", "no column 'wage'")])
 def test_a_column_that_is_no_column_of_numbers_is_refused(
     folder: Path, column: str, why: str
 ) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from shoal.attack.transcript import Heard, possible
 from shoal.attack.transcript_sums import ranges
-from shoal.audit import Audit, Standing
+from shoal.audit import Audit, SecretState
 from shoal.audit.model import Decision, Number
 from shoal.audit.sums import Sums
 
@@ -36,7 +36,7 @@ def told(audit: Audit) -> tuple[Told, ...]:
     )
 
 
-def _of(audit: Audit, standing: Standing) -> Iterator[Told]:
+def _of(audit: Audit, standing: SecretState) -> Iterator[Told]:
     secret, family = standing.secret, standing.family
     assert family is not None
     auditor = secret.auditor(family, audit.people)

@@ -22,7 +22,7 @@ from shoal.errors import FileError, ParameterError
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from shoal.audit import Audit, Standing
+    from shoal.audit import Audit, SecretState
 
 __all__ = ["app", "serve"]
 
@@ -472,7 +472,7 @@ def _span(low: str | None, high: str | None) -> str:
     return f"from {low} up" if high is None else f"from {low} to {high}"
 
 
-def _about(audit: "Audit", standings: "tuple[Standing, ...]") -> Any:
+def _about(audit: "Audit", standings: "tuple[SecretState, ...]") -> Any:
     pairs = []
     for standing in standings:
         one, told = standing.secret, standing.secret.to_dict()
@@ -517,7 +517,7 @@ def _choice(families: tuple[str, ...]) -> str:
     return told if "sum" in families else f"{told} (sums within bounds need --dither)"
 
 
-def _counts(standings: "tuple[Standing, ...]") -> Any:
+def _counts(standings: "tuple[SecretState, ...]") -> Any:
     rows = [
         (
             one.secret.column,

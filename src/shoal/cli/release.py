@@ -204,7 +204,7 @@ def _again(book: "Ledger") -> bool:
     """Whether a ledger has an earlier release by buckets, with which no γ is kept."""
     account = book.account()
     return account.gamma is None and "buckets" in {
-        entry.facts["method"] for entry in account.reserved
+        entry.facts.method for entry in account.reserved
     }
 
 

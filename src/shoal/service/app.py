@@ -36,7 +36,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 from starlette.exceptions import HTTPException as StarletteError
 
 from shoal import __version__
-from shoal.audit.book import Audit, Line, Reply, Standing, digest
+from shoal.audit.book import Audit, Line, Reply, SecretState, digest
 from shoal.audit.expressions import LONGEST
 from shoal.audit.store import Key
 from shoal.errors import (
@@ -485,7 +485,7 @@ def _page(lines: Sequence[Line]) -> Sequence[Line]:
     return lines
 
 
-def _settings(standing: Standing) -> dict[str, Any]:
+def _settings(standing: SecretState) -> dict[str, Any]:
     return {**standing.secret.to_dict(), "family": standing.secret.family or standing.family}
 
 
