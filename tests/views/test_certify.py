@@ -97,7 +97,10 @@ def test_a_set_that_does_not_keep_gamma_has_no_certificate(both: Path) -> None:
             ),
             "limits is not",
         ),
-        (lambda: Path("together.json").write_text("{}"), "not a valid certificate of several releases"),
+        (
+            lambda: Path("together.json").write_text("{}"),
+            "not a valid certificate of several releases",
+        ),
     ],
 )
 def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words: str) -> None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from shoal.attack.transcript import Heard, possible
 from shoal.attack.transcript_sums import ranges
-from shoal.audit import Audit, Standing
+from shoal.audit import Audit, SecretState
 from shoal.audit.model import Number
 from shoal.audit.sums import Sums
 
@@ -40,7 +40,7 @@ def disclosed(audit: Audit) -> tuple[Disclosed, ...]:
     return tuple(each for column in by_column for each in column)
 
 
-def _of_column(audit: Audit, standing: Standing) -> Iterator[Disclosed]:
+def _of_column(audit: Audit, standing: SecretState) -> Iterator[Disclosed]:
     secret, family = standing.secret, standing.family
     assert family is not None
     assert secret.width is not None  # a Secret sets it if nobody gives it
