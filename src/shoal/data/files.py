@@ -24,7 +24,8 @@ import polars as pl
 
 from shoal.arguments import typed
 from shoal.data import memory
-from shoal.data.disk import encodings, known, mixed, reading, replacing
+from shoal.data.disk import encodings, mixed, reading, replacing
+from shoal.data.disk import require_encoding as known
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Missing, Table, like_a_record, require_names, table, wrap
