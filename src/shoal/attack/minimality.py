@@ -27,8 +27,8 @@ from shoal.chance import Chance, Seeded
 from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
-from shoal.data.sources import Embedded
-from shoal.data.tables import Role, Table, table, wrap
+from shoal.data.sources import Memory
+from shoal.data.tables import Role, Table, table
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, TooLargeError
 from shoal.lattice import Groups, Lattice, Node
 from shoal.measure.loss import LOSSES
@@ -274,7 +274,7 @@ class _Seen:
     hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
-        shown = wrap(self.released)
+        shown = Memory.of(self.released).frame
         if self.column in self.people.names or self.column not in shown.columns:
             raise ColumnError(
                 f"column {self.column!r} must be in the release and not among what is known of the people"
@@ -759,7 +759,7 @@ class _Seen:
         assert self.group_of is not None
         names = list(self.people.quasi)
         trees = {name: self.people.hierarchy(name) for name in names}
-        counts = Embedded().count(self.people, names)
+        counts = self.people.count(names)
         lattice = Lattice(counts, trees, floor=method.floor, ceiling=method.ceiling)
         loss = LOSSES[method.loss] if isinstance(method.loss, str) else method.loss
 

@@ -23,10 +23,11 @@ from shoal.errors import ColumnError, HierarchyError, InfeasibleError, Parameter
 from shoal.lattice import Lattice
 from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
 from shoal.methods.axes import Axis, axis_of
+from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
 from shoal.releases.certificate import certify
-from shoal.releases.layout import lay_out
+from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
 
 __all__ = ["Mondrian"]
@@ -125,13 +126,13 @@ class Mondrian:
 
     def _nothing(self, table: Table, promise: Promise, chance: Chance) -> Release:
         """No row, in columns of types that do not tell whether there were any."""
+        rows = table.count(released(table), {}).where(np.zeros(0, dtype=np.bool_))
         roots = {
             name: (table.hierarchy(name).labels[-1], np.zeros(0, dtype=np.int64))
             for name in table.quasi
         }
-        return Release(
-            lay_out(table, roots), certify(table, self, promise, chance), table.rows, {"groups": 0}
-        )
+        empty = lay_out(table, roots, rows)
+        return Release(empty, certify(table, self, promise, chance), table.rows, {"groups": 0})
 
 
 def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> int:
@@ -453,3 +454,19 @@ def _total(places: npt.NDArray[Any], weights: Ints, size: int) -> Ints:
     return np.bincount(places, weights, size).astype(
         np.int64
     )  # floats are exact up to 2**53 records
+
+
+ENTRY = Entry(
+    method=Mondrian,
+    summary="groups with ranges of their own",
+    draft=(
+        'models = ["?"]',
+        "relaxed = false  # true: groups of more even size, whose ranges overlap",
+        'ranges = "boundary"  # or observed: only as far as there are values',
+        'splits = "median"  # or middle: fixed beforehand (semantic k-anonymity)',
+    ),
+    public_algorithm=False,
+    needs_hierarchies=False,
+    as_views=AsViews(),
+    own_ranges=True,
+)

@@ -21,6 +21,7 @@ from shoal.errors import HierarchyError, ParameterError, TooLargeError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, whole
 from shoal.methods import Progress, Schema, people_of, require_bound, silent
+from shoal.methods.entry import Entry
 from shoal.privacy.calculus import Definition, definition_of, delta_concern, delta_of, per_row
 from shoal.privacy.noise import ONE, NoisyCountParameters, noise_scale, noisy_count_parameters
 from shoal.privacy.promises import DifferentialPrivacy, SemanticAnonymity
@@ -96,7 +97,7 @@ class NoisyCounts:
         schema.require_declared()
         trees, _ = fixed(schema, self.levels)
         if self.k is None:
-            if missing := [name for name in schema.leaving if name not in trees]:
+            if missing := [name for name in schema.released if name not in trees]:
                 raise HierarchyError(
                     f"with a delta of 0 every row of a declared domain gets a count, and {listed(missing)} have none; "
                     "give them hierarchies, or a delta"
@@ -183,7 +184,7 @@ class NoisyCounts:
     def _domain(self, schema: Schema) -> tuple[int, ...]:
         """How many values each column has in the declared domain."""
         trees, levels = fixed(schema, self.levels)
-        cards = tuple(trees[name].cardinality(levels[name]) for name in schema.leaving)
+        cards = tuple(trees[name].cardinality(levels[name]) for name in schema.released)
         if (cells := prod(cards)) > LARGEST:
             raise TooLargeError(
                 f"the declared domain has {cells:,} rows, and each would get a count; at most {LARGEST:,} are taken: give "
@@ -289,7 +290,7 @@ def _kept(rows: Counts) -> Counts:
 
 
 def _require_no_count(schema: Schema) -> None:
-    if COUNT in schema.leaving:
+    if COUNT in schema.released:
         raise ParameterError(
             "a column is called 'count', as the released counts would be; rename it"
         )
@@ -299,7 +300,7 @@ def fixed(
     schema: Schema, levels: Mapping[str, int] | None
 ) -> tuple[dict[str, Hierarchy], dict[str, int]]:
     """The public hierarchies of released columns and the level of each, 0 where none is given."""
-    trees = {name: schema.public(name) for name in schema.leaving if name in schema.hierarchies}
+    trees = {name: schema.public(name) for name in schema.released if name in schema.hierarchies}
     if unknown := [name for name in levels or {} if name not in trees]:
         raise ParameterError(
             f"`levels` names {listed(unknown)}, which are no released columns with a hierarchy"
@@ -317,7 +318,7 @@ def generalised(table: Table, levels: Mapping[str, int] | None) -> Counts:
     """Distinct rows of the released columns at fixed levels; columns without a hierarchy as they are."""
     schema = Schema.of(table)
     trees, at = fixed(schema, levels)
-    names, codes, cards = schema.leaving, [], []
+    names, codes, cards = schema.released, [], []
     table.columns(names)  # side by side, which is faster than one by one
     for name in names:
         tree = trees.get(name)
@@ -334,3 +335,34 @@ def laid_out(table: Table, levels: Mapping[str, int] | None, rows: Counts, count
         for name, tree in trees.items()
     }
     return lay_out(table, labels, rows=rows, counts=counts)
+
+
+ENTRY = Entry(
+    method=NoisyCounts,
+    summary="frequent rows with noisy counts, at levels you give",
+    draft=(
+        'epsilon = "?"  # how much one row may matter',
+        'delta = "?"  # the chance that this fails; shoal explain --counts 10',
+        "k = 10  # how many records must share a row, at least",
+        'definition = "probabilistic"  # or standard: releases more rows',
+        "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
+    ),
+    truthful=False,
+    subset=True,
+    generalises="released",
+    needs_quasi=False,
+    needs_hierarchies=False,
+)
+
+KDGS_ENTRY = Entry(
+    method=KDGS,
+    summary="frequent rows with exact counts: semantic k-anonymity alone",
+    draft=(
+        "k = 10  # how many records must share a row, at least",
+        "levels = {}  # such as { NAME = 2 }; 0 for columns not named",
+    ),
+    subset=True,
+    generalises="released",
+    needs_quasi=False,
+    needs_hierarchies=False,
+)

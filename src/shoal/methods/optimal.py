@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.data.sources import Embedded
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
@@ -23,6 +22,7 @@ from shoal.lattice import Lattice, Node
 from shoal.lattice.optimum import Evaluation, Optimum
 from shoal.measure.loss import LOSSES, Columnwise, Loss, normalised
 from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
+from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise
 from shoal.releases.certificate import certify
@@ -69,7 +69,8 @@ class Optimal:
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all."""
-        return syntactic(self.models, schema, self.unit)
+        promise = syntactic(self.models, schema, self.unit)
+        return replace(promise, starred=self.suppressed == "star")
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
@@ -81,7 +82,7 @@ class Optimal:
         models = tuple(bound(model, table) for model in self.models)
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
         needed = sorted({column for model in models for column in model.columns})
-        counts = Embedded().count(table, [*table.quasi, *needed])
+        counts = table.count([*table.quasi, *needed])
         lattice = Lattice(counts, hierarchies, floor=self.floor, ceiling=self.ceiling)
         loss = LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
         found = search(lattice, models, loss, self.suppression, progress)
@@ -215,3 +216,16 @@ def _enumerated(
         if done % 256 == 0:
             progress(done, lattice.size, "searching the lattice")
     return Found(best[1], best[0], suppressed, lattice.size) if best[1] or best[0] < inf else None
+
+
+ENTRY = Entry(
+    method=Optimal,
+    summary="k-anonymity and similar models, with the levels that lose least",
+    draft=(
+        'suppression = "?"  # the share of records that may be left out, such as 0.05',
+        'loss = "granularity"  # what is kept small; others: docs/measures.md',
+        'models = ["?"]  # such as "5-anonymity"; all: docs/models.md',
+    ),
+    public_algorithm=False,
+    as_views=AsViews(),
+)

@@ -10,6 +10,7 @@ from shoal.counts import group
 from shoal.data.tables import Table
 from shoal.exact.numbers import Exact, fraction
 from shoal.methods import Progress, Schema, people_of
+from shoal.methods.entry import Entry
 from shoal.privacy.promises import Promise, Sampled
 from shoal.releases.certificate import certify
 from shoal.releases.layout import lay_out, released
@@ -62,3 +63,14 @@ class RandomSample:
         if progress:
             progress(table.rows, table.rows, "drawing records")
         return Release(lay_out(table, {}, rows=drawn), certify(table, self, promise, chance))
+
+
+ENTRY = Entry(
+    method=RandomSample,
+    summary="every record unchanged, or not at all",
+    draft=('probability = "?"  # that a record is released, such as 0.1',),
+    public_algorithm=False,
+    subset=True,
+    needs_quasi=False,
+    needs_hierarchies=False,
+)

@@ -26,6 +26,7 @@ from shoal.methods import Progress, Schema, people_of, silent
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
+from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.limits import BucketLimits, Limits
 from shoal.releases.certificate import Certificate, certify
 from shoal.releases.layout import COUNT, released
@@ -258,7 +259,7 @@ class Buckets:
 def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
     """The public hierarchies of the columns that blocks are made by."""
     if unknown := [
-        name for name in within if name not in schema.leaving or name not in schema.hierarchies
+        name for name in within if name not in schema.released or name not in schema.hierarchies
     ]:
         raise ParameterError(
             f"`within` names {listed(unknown)}, which are no released columns with a hierarchy"
@@ -419,3 +420,32 @@ def _filled(
         parts += [(bag, most[:, j], hiding) for j, bag in enumerate(bags)]
         first += sum(setting.buckets)
     return _Filled(parts, hidings, np.concatenate(places))
+
+
+ENTRY = Entry(
+    method=Buckets,
+    summary="people as they are, with their sensitive values apart, by bucket",
+    draft=(
+        'column = "?"  # the sensitive column, the only one with that role',
+        "# How probable each of its values may become: by class, and for all others;",
+        'limits = { classes = { A = { limit = 0.05, values = ["?"] } }, others = "?" }',
+        "# a limit of 1 may publish a value beside its people;",
+        "# or by value, { values = { VALUE = 0.05 }, others = 0.5 }; or by share f,",
+        "# min{1, a·f + b}: { a = 4, b = 0.02 }",
+        'solver = "multi"  # or optimal (smaller buckets, needs scipy), two, anatomy',
+        "fakes = 0  # values nobody has in every bucket, against those who know others",
+        "# within = { NAME = 2 }  # only people who agree at a level share a bucket",
+    ),
+    generalises="released",
+    needs_quasi=False,
+    needs_hierarchies=False,
+    adds=(BUCKET,),
+    tables=("buckets",),
+    as_views=AsViews(mark=BUCKET, apart="buckets", known_roles=(Role.QUASI, Role.INSENSITIVE)),
+    not_judged=(
+        "it releases everybody's other columns unchanged, and sensitive values apart; the size of "
+        "its buckets is among its facts, and both tables together answer what the input can be "
+        "asked: see shoal count"
+    ),
+    again_note="with two releases by buckets, no limit holds against whoever gets both",
+)

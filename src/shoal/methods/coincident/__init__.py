@@ -36,6 +36,7 @@ from shoal.methods.coincident.schemes import (
     merged,
     shaped,
 )
+from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
 from shoal.releases.certificate import Certificate, certify
@@ -499,3 +500,21 @@ def _common(
         shown[same] = places.take(lowest.take(same))
         left = left[low != high]
     return texts, shown, sizes.take(shown)
+
+
+ENTRY = Entry(
+    method=Coincident,
+    summary="l-diversity that holds although everyone knows how groups are made",
+    draft=(
+        'models = ["?"]  # such as "3-diversity of NAME"; all: docs/models.md',
+        "# size = 6  # people of a group to start with; else twice what models need",
+        'scheme = "forest"  # or interleaved, UU, UA',
+        '# order = "splits"  # or curve, which is faster; else by how many rows',
+    ),
+    subset=True,
+    adds=(GROUP,),
+    as_views=AsViews(mark=GROUP, drawn=True),
+    own_ranges=True,
+    leaves_out=True,
+    proof="coincident",
+)

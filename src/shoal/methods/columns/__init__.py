@@ -21,6 +21,7 @@ from shoal.methods import Progress, Schema, people_of, require_bound, silent
 from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
+from shoal.methods.entry import Entry
 from shoal.methods.noisy_counts import fixed
 from shoal.privacy.calculus import delta_concern, delta_of, per_row
 from shoal.privacy.noise import NoisyCountParameters, column_parameters
@@ -199,7 +200,7 @@ class Columns:
 
     def _vocabulary(self, schema: Schema) -> tuple[str, ...]:
         """All columns, or items, that a schema may have, in a public order; what does not fit is refused."""
-        leaving = schema.leaving
+        leaving = schema.released
         made = (
             COLUMN_GROUP,
             *((RECORD,) if self.person is not None else ()),
@@ -459,3 +460,30 @@ def _placed(
             )
         found[tuple(sorted(places[name] for name in own))] = None
     return tuple(found)
+
+
+ENTRY = Entry(
+    method=Columns,
+    summary="sparse or wide tables: groups of columns, each on its own",
+    draft=(
+        'epsilon = "?"  # how much one record may matter',
+        'delta = "?"  # the chance that this fails',
+        "k = 10  # how many records must share what a group shows of them, at least",
+        "most = 2  # to how many groups a record may give values",
+        "groups = [2]  # that many groups of columns, found with a share of epsilon;",
+        "buying = 0.1  # instead of both: schema = [[NAME, NAME], [NAME]]",
+        "# Purchases, ratings, diagnoses in long form, a row for each item of a person:",
+        '# person = "NAME", item = "NAME", value = "NAME" too; docs/columns.md',
+    ),
+    truthful=False,
+    subset=True,
+    generalises="released",
+    needs_quasi=False,
+    needs_hierarchies=False,
+    adds=(COLUMN_GROUP,),
+    not_judged=(
+        "it releases groups of columns, each with parts of records, which cannot be compared with "
+        "the input record by record; train what you need on the release, and test that on records "
+        "of your own"
+    ),
+)

@@ -21,11 +21,11 @@ from shoal.chance import Chance
 from shoal.counts import Counts, group
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_once
-from shoal.data.sources import Embedded
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.methods import Progress, Schema, people_of, silent
+from shoal.methods.entry import AsViews, Entry
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
 from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth, by_column
@@ -209,7 +209,7 @@ class People:
         utility, wishes = method.sums(hierarchies)
         others = [name for name in released(table) if name not in hierarchies]
         chosen = [] if method.choice is None or method.choice in others else [method.choice]
-        rows = Embedded().count(table, [*hierarchies, *others, *chosen])
+        rows = table.count([*hierarchies, *others, *chosen])
         rows = _plain(table, rows, hierarchies)
         register = None if method.register is None else _register(method.register, table)
         crowds = Crowds(rows, hierarchies, register)
@@ -298,7 +298,7 @@ def _register(register: Table, table: Table) -> Counts:
     own = {name: table.hierarchies[name] for name in table.quasi}
     left_out = [name for name in register.names if name not in table.quasi]
     require_once(register, table.quasi, left_out, "the register: ")
-    return Embedded().count(replace(register, hierarchies=own), table.quasi)
+    return replace(register, hierarchies=own).count(table.quasi)
 
 
 def _choices(
@@ -320,3 +320,19 @@ def _choices(
             "add them to `wishes`, or clean the column"
         )
     return numbers.astype(np.intp)[rows.codes[rows.names.index(method.choice)]]
+
+
+ENTRY = Entry(
+    method=Personal,
+    summary="every record at levels of its own: lowest risk at a given utility",
+    draft=(
+        'utility = "?"  # the share of it that each record keeps, such as 0.6',
+        'measure = "leaves"  # how utility is counted; or log, depth',
+        'model = "fixed"  # how sensitivity is; or uniform, harmonic',
+        "weights = {}  # how sensitive columns are, such as { NAME = 3 }; else 1",
+        '# choice = "NAME"  # a column with what people chose: strict, normal, open',
+        'solver = "exact"  # or genetic, relaxed, lagrangian, for very wide tables',
+    ),
+    public_algorithm=False,
+    as_views=AsViews(),
+)

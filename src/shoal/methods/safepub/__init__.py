@@ -23,6 +23,7 @@ from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.lattice import Node
 from shoal.methods import Progress, Schema, people_of, require_bound, silent
+from shoal.methods.entry import Entry
 from shoal.methods.safepub.scores import SCORES, Space, space_of
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
 from shoal.privacy.calculus import (
@@ -195,7 +196,7 @@ class SafePub:
     def _space(self, schema: Schema) -> Space:
         """The candidates, from the schema alone."""
         hierarchies: dict[str, Hierarchy] = {}
-        names = schema.leaving
+        names = schema.released
         for name in names:
             if name not in schema.hierarchies:
                 if schema.roles[name] is not Role.QUASI:
@@ -313,3 +314,28 @@ def released_groups(sample: Counts, space: Space, node: Node, k: int) -> Counts:
     return replace(
         groups, codes=tuple(codes[kept] for codes in groups.codes), count=groups.count[kept]
     )
+
+
+ENTRY = Entry(
+    method=SafePub,
+    summary="differential privacy with true rows: fewer and coarser",
+    draft=(
+        'epsilon = "?"  # how much one row may matter, such as 1 or "ln(2)"',
+        'delta = "?"  # the chance that this fails, such as 1e-6; try shoal explain',
+        'definition = "probabilistic"  # or standard: keeps more records',
+        'score = "granularity"  # what a good release is; others: docs/safepub.md',
+        "# importance = { NAME = 3 }  # columns that count more in the score than 1",
+        "# ceiling = { NAME = 2 }  # the highest level that a column may be released at",
+        '# unit = "NAME"  # whose rows belong together, by an identifying column (for any',
+        '# method). Each person gives one row; here it needs definition = "standard"',
+        "# More options (levels, classes, floor, split, …): docs/recipes.md",
+    ),
+    subset=True,
+    generalises="released",
+    needs_quasi=False,
+    levels_note=(
+        "safepub counts records that agree in all released columns, in a sample, so the groups "
+        "of its release differ from these. Levels chosen by looking at this page reveal "
+        "information about the table, and no budget pays for that."
+    ),
+)
