@@ -517,7 +517,7 @@ def make_mask(
     from shoal.data.hierarchy import mask
 
     target = _Target.of(out, separator, force)
-    declared = {"values": _values(values, values_from), "length": length}
+    declared: dict[str, Any] = {"values": _values(values, values_from), "length": length}
     if length is not None:
         declared["alphabet"] = alphabet
     domain = _Domain.of(declared, table, column, kind)

@@ -13,7 +13,7 @@ __all__ = ["Uncovered", "uncovered_values"]
 
 @dataclass(frozen=True)
 class Uncovered:
-    """The values of a column that its hierarchy does not have, and how many rows have one of them."""
+    """The values of a column that its hierarchy does not have, and how many rows have one."""
 
     values: tuple[str, ...]
     rows: int
