@@ -162,7 +162,7 @@ def test_an_integer_column_meets_a_text_hierarchy(folder: Path) -> None:
         (["make", "intervals", "--widths", "5"], "give --low, or --bottom"),
         (
             ["make", "intervals", "--low", "0.5", "--high", "9"],
-            "--low is not an integer; round it, or declare --type 'float'",
+            "--low is not an integer; round it, or declare --type float",
         ),
         (
             ["make", "intervals", "--low", "0", "--high", "9", "--widths", "5", "--cuts", "5"],

@@ -13,7 +13,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.terminal import complain, give, percent, print_json, printable, show, working
 from shoal.data.kinds import KindName
-from shoal.errors import FileError, ParameterError, plural
+from shoal.errors import FileError, ParameterError, plural, spelled
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -327,9 +327,9 @@ def _missing_values(missing: "Uncovered", column: str, listed: bool) -> str:
 
 def _typed_problems(problems: "Problems") -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """Errors and warnings, with parameters of the library as they are typed here."""
-    typed = {"root": "--root", "add_root": "--add-root"}
+    typed = options.as_options({"root": "--root", "add_root": "--add-root"})
     errors, warnings = (
-        [{"name": one.name, "message": options.spelled(one.message, typed)} for one in findings]
+        [{"name": one.name, "message": spelled(one.message, typed)} for one in findings]
         for findings in (problems.fatal, problems.minor)
     )
     return errors, warnings

@@ -81,6 +81,19 @@ class Kind(StrEnum):
         """The canonical text of a key; a missing value is the empty text."""
         return "" if key is None else _text_of(key)
 
+    def canonical(self, text: str) -> str:
+        """A text as it is released: "039" of whole numbers as 39, and a label unchanged.
+
+        >>> Kind.INTEGER.canonical("039"), Kind.INTEGER.canonical("30-39")
+        ('39', '30-39')
+        """
+        if self is Kind.TEXT:
+            return text
+        try:
+            return self.text(self.key(text))
+        except (ValueError, TypeError, OverflowError):
+            return text
+
     def keys(self, values: Sequence[object], column: str) -> list[Key | None]:
         """The keys of several values.
 

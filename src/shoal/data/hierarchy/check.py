@@ -142,7 +142,7 @@ def _regular(findings: Problems, filled: "list[tuple[int, Sequence[str]]]") -> _
         findings.error(
             "one level",
             "there is only one level; add a root such as '*' to every line (or read the file with "
-            "add_root='*')",
+            "`add_root='*'`)",
         )
     return _LevelColumns([(number, line) for number, line in filled if len(line) == depth])
 
@@ -259,8 +259,8 @@ def _check_root(findings: Problems, grid: _LevelColumns) -> None:
         findings.error(
             "two roots",
             f"{len(roots)} roots: {_some(map(repr, roots))}; give every line the same last level, "
-            "such as '*' (read the file with root='*' to replace the last level, with "
-            "add_root='*' to put one above)",
+            "such as '*' (read the file with `root='*'` to replace the last level, with "
+            "`add_root='*'` to put one above)",
         )
 
 

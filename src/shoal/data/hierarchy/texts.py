@@ -172,10 +172,10 @@ class Texts:
     # Labels
 
     def is_label(self, text: str) -> bool:
-        return self._canonical(text) in self._places
+        return self.kind.canonical(text) in self._places
 
     def _label(self, text: str) -> Bools | None:
-        places = self._places.get(self._canonical(text))
+        places = self._places.get(self.kind.canonical(text))
         if places is None:
             return None
         covered = np.zeros(self.number, dtype=np.bool_)
@@ -189,17 +189,8 @@ class Texts:
         places: dict[str, list[tuple[int, int]]] = {}
         for level, (labels, _) in enumerate(self._levels):
             for code, label in enumerate(labels):
-                places.setdefault(self._canonical(label), []).append((level, code))
+                places.setdefault(self.kind.canonical(label), []).append((level, code))
         return places
-
-    def _canonical(self, text: str) -> str:
-        """Numbers and dates as they are released: the label "039" of whole numbers becomes 39."""
-        if self.kind is Kind.TEXT or not text:
-            return text
-        try:
-            return self.kind.text(self.kind.key(text))
-        except _MISFITS:
-            return text
 
     def value(self, text: str) -> Bools | None:
         """What a text stands for if values are shown unchanged."""
