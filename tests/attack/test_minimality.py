@@ -17,10 +17,14 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
-from shoal.attack import Exposed, beliefs, expose, first_safe, inputs
+from shoal.attack import AttackResult, Effort, beliefs, expose, first_safe, inputs
 from shoal.attack.coins import Enumerated
-from shoal.attack.counting import Judge, Puzzle, drawn, ways
-from shoal.attack.minimality import _interval, _Seen
+from shoal.attack.counting import CountingProblem, PeopleClass, drawn, ways
+from shoal.attack.enumeration import enumerated
+from shoal.attack.judge import Judge
+from shoal.attack.knowledge import Knowledge
+from shoal.attack.minimality import counted
+from shoal.attack.sampling import interval
 from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.data.hierarchy import Hierarchy
@@ -66,7 +70,7 @@ def owned(rows: list[tuple[int, int]], ill: str) -> Table:
     return shoal.table(frame, quasi=["a", "b"], sensitive=["ill"], hierarchies=TREES)
 
 
-def of_everyone(found: Exposed) -> list[tuple[dict[Any, Fraction], dict[Any, Fraction]]]:
+def of_everyone(found: AttackResult) -> list[tuple[dict[Any, Fraction], dict[Any, Fraction]]]:
     """What everyone is shown to have, and has to the attacker."""
 
     def some(shares: Any) -> dict[Any, Fraction]:
@@ -103,7 +107,7 @@ def test_the_patients_of_table_4_1_are_betrayed_by_the_table_that_was_not_releas
     possible = inputs(method, people, release.table, "condition")
     assert len(possible) == 4
     assert all(given[2:4] == ("cancer", "cancer") for given in possible)
-    found = expose(method, people, release.table, "condition", how=how)
+    found = expose(method, people, release.table, "condition", effort=Effort(how))
     assert found.left == Fraction(4, 36)
     assert [found.of(row).inherent.get("cancer", 0) for row in range(6)] == [0, 0, 1, 1, 0, 0]
     assert [found.of(row).apparent["cancer"] for row in range(6)] == [THIRD] * 6
@@ -197,12 +201,13 @@ def counting_is_trying(
         released = method.release(owned(rows, ill)).table
     except InfeasibleError:
         return
-    seen = _Seen(method, known(rows), released, "ill")
-    counted = seen.counted(100, np.random.default_rng(0))
-    tried = seen.enumerated(Enumerated)
-    if counted is not None:
-        assert of_everyone(counted) == of_everyone(tried)
-        assert (counted.left, counted.broken, counted.unknown) == (tried.left, tried.broken, 0)
+    knowledge = Knowledge(method, known(rows), released, "ill")
+    by_counting = counted(method, knowledge, Effort(tries=100))
+    tried = enumerated(knowledge)
+    if by_counting is not None:
+        assert of_everyone(by_counting) == of_everyone(tried)
+        assert (by_counting.left, by_counting.broken) == (tried.left, tried.broken)
+        assert by_counting.unknown == 0
     truth = tried.of(0).inherent
     assert truth[ill[0]] > 0  # what is true is never ruled out
 
@@ -213,25 +218,23 @@ def test_cuts_that_several_groups_lie_across_are_counted_together() -> None:
     method = Mondrian((EntropyDiversity("ill", 2),))
     released = method.release(owned(rows, "zxyyzx")).table
     assert released.select("a", "b").n_unique() == 2
-    found = expose(method, known(rows), released, "ill", how="counting")
+    found = expose(method, known(rows), released, "ill", effort=Effort("counting"))
     assert found.left == Fraction(2, 3)
     assert of_everyone(found) == of_everyone(
-        expose(method, known(rows), released, "ill", how="enumeration")
+        expose(method, known(rows), released, "ill", effort=Effort("enumeration"))
     )
 
 
-def puzzle() -> tuple[Puzzle, Judge]:
+def problem() -> tuple[CountingProblem, Judge]:
     judge = Judge([DistinctDiversity("ill", 2)], "ill", np.array([4, 5, 1]), np.arange(3), 3)
-    return Puzzle(
-        ((3, 2, 0), (1, 3, 0)),
-        ((0, 3), (0, 2), (1, 2), (1, 2)),
-        (((0,), (1, 2, 3)), ((0, 2), (1, 3))),
-    ), judge
+    classes = [PeopleClass(0, 3), PeopleClass(0, 2), PeopleClass(1, 2), PeopleClass(1, 2)]
+    candidates = (((0,), (1, 2, 3)), ((0, 2), (1, 3)))
+    return CountingProblem(((3, 2, 0), (1, 3, 0)), tuple(classes), candidates), judge
 
 
 def test_ways_are_those_of_all_assignments() -> None:
     """Two groups, four classes, two candidates: by brute force over the people."""
-    given, judge = puzzle()
+    given, judge = problem()
     members = [[0, 1, 2], [3, 4], [5, 6], [7, 8]]
     number: Counter[int] = Counter()
     has: dict[tuple[int, int, int], int] = {}
@@ -410,7 +413,7 @@ def test_too_many_who_may_have_been_left_out_are_refused() -> None:
     with pytest.raises(ParameterError, match="left out by lot"):
         expose(method, known(rows), shown, "ill")
     with pytest.raises(TooLargeError, match="possible inputs"):
-        expose(method, known(rows), shown, "ill", how="enumeration")
+        expose(method, known(rows), shown, "ill", effort=Effort("enumeration"))
 
 
 class NotDrawn(Enumerated):
@@ -422,19 +425,19 @@ def test_a_coincident_twin_that_leaves_out_the_first_safe_groups_is_caught() -> 
     """As ERRATA has it: six people, pairs, UA with exclusion that is not drawn."""
     method = Coincident((DistinctDiversity("ill", 2),), size=2, scheme="UA")
     shown = method.release(owned(SIX, "xxxyxy"), NotDrawn([], Fraction(0))).table
-    assert _Seen(method, known(SIX), shown, "ill").enumerated(NotDrawn).certain == 2
+    assert enumerated(Knowledge(method, known(SIX), shown, "ill"), NotDrawn).certain == 2
 
 
 # Sampling
 
 
 def test_samples_bound_what_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.attack.minimality.FEWEST", 40)  # bounds hold for any number
+    monkeypatch.setattr("shoal.attack.sampling.FEWEST", 40)  # bounds hold for any number
     rows = [(4, 0), (3, 0), (1, 3), (5, 1), (0, 3), (0, 0)]
     method = Mondrian((EntropyDiversity("ill", 2),))
     shown = method.release(owned(rows, "zxyyzx")).table
-    exact = expose(method, known(rows), shown, "ill", how="counting")
-    found = expose(method, known(rows), shown, "ill", how="sampling", tries=80, seed=3)
+    exact = expose(method, known(rows), shown, "ill", effort=Effort("counting"))
+    found = expose(method, known(rows), shown, "ill", effort=Effort("sampling", tries=80, seed=3))
     assert found.accepted is not None
     assert 40 <= found.accepted[0] <= found.accepted[1] == 80
     for row in range(6):
@@ -454,21 +457,20 @@ def test_too_few_samples_say_nothing() -> None:
         known(rows),
         method.release(owned(rows, "zzzzyzxx")).table,
         "ill",
-        how="sampling",
-        tries=20,
+        effort=Effort("sampling", tries=20),
     )
-    assert (found.beliefs, found.unknown, found.changed) == ((), 8, 0)
+    assert (found.inferences, found.unknown, found.changed) == ((), 8, 0)
     with pytest.raises(ParameterError, match="nothing is said"):
         found.of(0)
 
 
 def test_samples_of_a_puzzle_are_those_that_are_counted() -> None:
-    given, judge = puzzle()
+    given, judge = problem()
     hits = drawn(given, judge, 20_000, np.random.default_rng(5))
     number, has = ways(given, judge, refused=True)[0]
     for at, (_, people) in enumerate(given.classes):
         for value in range(3):
-            low, high = _interval(int((hits[:, at] == value).sum()), len(hits), 12)
+            low, high = interval(int((hits[:, at] == value).sum()), len(hits), 12)
             assert low <= Fraction(has[at][value], number * people) <= high
 
 
@@ -482,8 +484,8 @@ def test_a_puzzle_that_is_too_large_is_sampled(monkeypatch: pytest.MonkeyPatch) 
     def too_large(*args: object, **more: object) -> None:
         raise TooLargeError("as if")
 
-    monkeypatch.setattr("shoal.attack.minimality.ways", too_large)
-    found = expose(method, known(rows), shown, "ill", tries=1_000)
+    monkeypatch.setattr("shoal.attack.mondrian.ways", too_large)
+    found = expose(method, known(rows), shown, "ill", effort=Effort(tries=1_000))
     assert found.left is None
     for row in range(8):
         for value, (low, high) in (found.of(row).bounds or {}).items():
@@ -493,7 +495,7 @@ def test_a_puzzle_that_is_too_large_is_sampled(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("hits", "tries"), [(0, 50), (3, 50), (25, 50), (50, 50)])
 def test_intervals_are_those_of_clopper_and_pearson(hits: int, tries: int) -> None:
     stats = pytest.importorskip("scipy.stats")
-    low, high = _interval(hits, tries, 10)
+    low, high = interval(hits, tries, 10)
     expected = stats.binomtest(hits, tries).proportion_ci(1 - 0.01 / 10, method="exact")
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-6)
 
@@ -542,7 +544,7 @@ def test_mondrian_betrays_people_of_adult(shared_data: Path) -> None:
     truth = frame["occupation"].to_list()
     certain = [
         (row, max(one.inherent, key=one.inherent.__getitem__))
-        for one in found.beliefs
+        for one in found.inferences
         if one.broken
         for row in one.rows
     ]
@@ -616,8 +618,8 @@ def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(
         assert done.exit_code == 2
     assert "give --recipe" in done.output
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.attack.minimality.ways", partial(ways, most=0))
-        patch.setattr("shoal.attack.minimality.FEWEST", 1)
+        patch.setattr("shoal.attack.mondrian.ways", partial(ways, most=0))
+        patch.setattr("shoal.attack.mondrian.FEWEST", 1)
         sampled = " ".join(run("attack", made, "--recipe", recipe).split())
     assert "sampling them where they are too many" in sampled
     assert "inferred at least" in sampled
@@ -634,7 +636,7 @@ def test_attacks_that_cannot_work_are_refused() -> None:
     with pytest.raises(InputError, match="recipe of the release"):
         expose(Mondrian((DistinctDiversity("ill", 2), KAnonymity(6))), known(rows), released, "ill")
     with pytest.raises(ParameterError, match="cannot be counted"):
-        expose(Mondrian(method.models, relaxed=True), known(rows), released, "ill", how="counting")
+        expose(Mondrian(method.models, relaxed=True), known(rows), released, "ill", effort=Effort("counting"))
     counts = shoal.counts.Counts(
         ("a",), (np.zeros(1, dtype=np.uint8),), (1,), np.ones(1, dtype=np.int64)
     )
@@ -659,9 +661,9 @@ def test_samples_of_a_method_with_coins_are_the_same_for_the_same_seed() -> None
     public = shoal.table(frame, quasi=["a"], hierarchies={"a": TREES["a"]})
     method = Coincident(("2-diversity of ill",), 2, depth=1)  # type: ignore[arg-type]
     tried = (method.release(given, Seeded(seed)).table for seed in range(99))
-    released = next(one for one in tried if _Seen(method, public, one, "ill").group_of is not None)
+    released = next(one for one in tried if Knowledge(method, public, one, "ill").group_of is not None)
     kept = {
-        expose(method, public, released, "ill", how="sampling", tries=25, seed=1).accepted
+        expose(method, public, released, "ill", effort=Effort("sampling", tries=25, seed=1)).accepted
         for _ in range(3)
     }
     assert len(kept) == 1

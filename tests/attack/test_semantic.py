@@ -170,7 +170,7 @@ def test_what_cannot_be_checked_is_refused() -> None:
         breach(len, ["a"], 2, 0)
     with pytest.raises(ParameterError, match="epsilon"):
         breach(len, ["a"], 2, 2, -1)
-    with pytest.raises(ParameterError, match="gives a list"):
+    with pytest.raises(ParameterError, match="returns a list"):
         breach(list, ["a"], 2, 2)  # type: ignore[arg-type]
     with pytest.raises(TooLargeError, match="184,756 tables"):
         breach(len, list("abcdefghij"), 10, 2)
