@@ -21,7 +21,7 @@ import numpy as np
 
 from bench.__main__ import Cells, Printed
 from shoal.audit.model import Strategy, members
-from shoal.audit.polytope import Row, free
+from shoal.audit.polytope import Constraint, free
 from shoal.audit.sums import Sums, SumState
 
 BOUNDS = 0, 10
@@ -49,7 +49,7 @@ def decisions(count: int, answered: int, seed: int = 1) -> Iterator[float]:
     values, auditor, rows = people(random, count), Sums(count, *BOUNDS), []
     for _ in range(answered - TIMED - 1):
         asked = random.getrandbits(count) or 1
-        rows.append(Row(asked, "=", total(values, asked)))
+        rows.append(Constraint(asked, "=", total(values, asked)))
     state = SumState(tuple(rows))
     for number in range(TIMED + 1):
         asked = random.getrandbits(count) or 1
@@ -80,7 +80,7 @@ def independent(random: Random, count: int, questions: int) -> list[int]:
     """Questions that are independent and that auditing without bounds answers: all are if, of the last one, that is so."""
     while True:
         found = [random.getrandbits(count) or 1 for _ in range(questions)]
-        if free(tuple(Row(asked, "=", 0) for asked in found[:-1]), found[-1]):
+        if free(tuple(Constraint(asked, "=", 0) for asked in found[:-1]), found[-1]):
             return found
 
 
@@ -92,7 +92,9 @@ def utility(count: int, questions: int, runs: int, first: int) -> Iterator[Cells
         values, asked = people(random, count), independent(random, count, questions)
         for strategy, found in said.items():
             auditor, answers = Sums(count, *BOUNDS, strategy=strategy), [True] * first
-            state = SumState(tuple(Row(each, "=", total(values, each)) for each in asked[:first]))
+            state = SumState(
+                tuple(Constraint(each, "=", total(values, each)) for each in asked[:first])
+            )
             for each in asked[first:]:
                 entry = auditor.decide(state, each, total(values, each))
                 state = auditor.after(state, entry)

@@ -27,7 +27,6 @@ from bench.measure import best, peak
 from bench.ratings import draw, make
 from bench.sources import Source, adult
 from shoal.chance import Chance
-from shoal.data.sources import Embedded
 from shoal.exact.epsilon import Epsilon
 from shoal.measure.ratings import FACTORS, Predictor, Ratings, item_means, train
 from shoal.methods.columns import Columns, schema_of
@@ -301,7 +300,7 @@ def speed(folder: Path) -> Printed:
 def association(source: Source, runs: int = 20) -> Printed:
     """PAM's objective of schemas that were bought, by the exact distances 1 − s / n, as more than that of the exact schema."""
     table = work.code(source)
-    counted = Embedded().count(table, table.names)
+    counted = table.count(table.names)
     exact = 1 - np.array(
         [
             [_associated(one, other) for one in table.columns(table.names)]

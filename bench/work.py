@@ -9,7 +9,6 @@ import polars as pl
 import shoal
 from bench.sources import Source
 from shoal.counts import Counts
-from shoal.data.sources import Embedded
 from shoal.lattice import Lattice, Node
 from shoal.measure.loss import Granularity
 from shoal.measure.risk import Assessment
@@ -56,7 +55,7 @@ def code(source: Source) -> shoal.Table:
 
 def count(table: shoal.Table) -> Counts:
     """From coded columns to distinct rows."""
-    return Embedded().count(table, table.names)
+    return table.count(table.names)
 
 
 def assess(source: Source) -> Assessment:

@@ -17,7 +17,6 @@ import shoal
 from shoal import demo
 from shoal.cli.app import app
 from shoal.data.hierarchy import read as read_hierarchy
-from shoal.data.sources import Embedded
 from shoal.errors import FileError, ParameterError
 
 
@@ -72,7 +71,7 @@ def test_the_columns_depend_on_each_other_as_in_a_hospital() -> None:
 
 def test_it_is_at_risk_one_diagnosis_is_rare_and_some_values_are_missing() -> None:
     table, stays = demo.table(), demo.hospital()
-    assert (Embedded().count(table, table.quasi).count == 1).mean() > 0.9
+    assert (table.count(table.quasi).count == 1).mean() > 0.9
     counts = stays["diagnosis"].value_counts()
     assert counts["count"].min() == 1
     assert 0 < stays["postcode"].null_count() < 100

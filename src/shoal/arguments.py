@@ -3,20 +3,36 @@
 `typed` refuses an argument of the wrong type before anything is done with it, in one way everywhere. It looks at types
 only: ranges, and which names are known, are checked where they matter. A message names the type of what was given and
 never shows it, for it may be somebody's data; only a text where a list of names belongs is shown.
+
+Parameters are converted once, when a thing is made. A frozen dataclass whose parameters are kept as they are given needs
+nothing but `typed`, and a `__post_init__` for ranges. Where a parameter is taken as one type and kept as another, the fields
+have the types that are kept, and the constructor is written out, with the types that are taken and the defaults; `keep`
+fills the fields. Whoever asks for the signature (recipes do) sees the types that are taken; whoever uses a field never
+converts it again. `dataclasses.replace` works as usual, since what is kept can be given.
+
+    @typed
+    @dataclass(frozen=True, init=False)
+    class Sampled:
+        share: Fraction
+        unit: str | None
+
+        def __init__(self, share: Exact, unit: str | None = None) -> None:
+            keep(self, share=fraction(share, "share", 0, 1), unit=unit)
 """
 
 import inspect
 import os
 import types
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from fractions import Fraction
 from functools import cache, wraps
 from numbers import Real
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
-from shoal.errors import ColumnError, ParameterError, ShoalError, listed
+from shoal.errors import ColumnError, InternalError, ParameterError, ShoalError, listed
 
-__all__ = ["described", "missing_of", "typed", "typed_but", "typed_fields"]
+__all__ = ["described", "keep", "missing_of", "typed", "typed_but", "typed_fields"]
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
@@ -80,6 +96,15 @@ def typed_fields(thing: type[Made]) -> type[Made]:
     """A class that refuses fields of the wrong type; its methods take what is given."""
     thing.__init__ = _checked(thing.__init__)  # type: ignore[method-assign]
     return thing
+
+
+def keep(thing: Any, **values: Any) -> None:
+    """Fill the fields of a frozen dataclass from its constructor: all of them, each with what is kept of its argument."""
+    names = {field.name for field in fields(thing)}
+    if names != values.keys():
+        raise InternalError(f"fields that are not kept: {listed(sorted(names ^ values.keys()))}")
+    for name, value in values.items():
+        object.__setattr__(thing, name, value)
 
 
 def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:

@@ -1,7 +1,7 @@
 """`Counts`: the distinct coded rows of a table and how often each occurs. Everything after reading works on these."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -55,6 +55,16 @@ class Counts:
     @property
     def distinct(self) -> int:
         return len(self.count)
+
+    def column(self, name: str) -> Codes:
+        """The codes of a column, one for each distinct row."""
+        return self.codes[self.names.index(name)]
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> "Counts":
+        """The counts of some of the distinct rows."""
+        rows = np.flatnonzero(kept)
+        codes = tuple(column[rows] for column in self.codes)
+        return replace(self, codes=codes, count=self.count[rows])
 
     def over(self, names: Sequence[str]) -> "Counts":
         """The counts of some of the columns, the others summed over."""

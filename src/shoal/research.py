@@ -16,11 +16,10 @@ import numpy as np
 
 from shoal.arguments import typed
 from shoal.audit.maxima import Known
-from shoal.audit.model import Entry, Number
+from shoal.audit.model import Decision, Number
 from shoal.audit.polytope import extremes, free
 from shoal.audit.sums import Sums, SumState
 from shoal.chance import Chance
-from shoal.data.sources import Embedded
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
 from shoal.exact.numbers import Exact, fraction, whole
@@ -79,7 +78,7 @@ def frequent_exponential(
         raise ParameterError(
             "beta must be below 1 and above e to the power −epsilon; choose it between"
         )
-    rows = Embedded().count(table, list(trees))
+    rows = table.count(list(trees))
     if rows.total < t:
         raise InfeasibleError(
             f"no generalisation fits t={t} records, as there are not so many; use a smaller t"
@@ -162,11 +161,15 @@ class PrintedMaxima:
         """Nothing is known."""
         return Known((inf,) * self.people)
 
-    def after(self, state: Known, entry: Entry) -> Known:
+    def after(self, state: Known, decision: Decision) -> Known:
         """True and made-up answers alike."""
-        return state if entry.value is None else state.exactly(entry.people, entry.value, False)
+        return (
+            state
+            if decision.value is None
+            else state.exactly(decision.people, decision.value, False)
+        )
 
-    def decide(self, state: Known, people: int, answer: Number) -> Entry:
+    def decide(self, state: Known, people: int, answer: Number) -> Decision:
         """Answer unless that would tell, or it is the least made-up answer that would not."""
         heard: list[Any] = sorted({most for _, most in state.witnesses})
         tried = (
@@ -182,14 +185,14 @@ class PrintedMaxima:
         tried.sort()
         tells = [self._tells(state, people, value) for value in tried]
         if all(tells):
-            return Entry(people, False, None, None)
+            return Decision(people, False, None, None)
         made_up = tried[tells.index(False)]
         contradicts = self.strict and not _fits(state.exactly(people, answer, False))
         if not self._tells(state, people, answer) and answer != made_up and not contradicts:
-            return Entry(people, True, "=", answer)
+            return Decision(people, True, "=", answer)
         if not any(tells) and not contradicts:
-            return Entry(people, True, "=", answer)
-        return Entry(people, False, "=", made_up)
+            return Decision(people, True, "=", answer)
+        return Decision(people, False, "=", made_up)
 
     @staticmethod
     def _tells(state: Known, people: int, value: Any) -> bool:
@@ -207,14 +210,14 @@ class PrintedSums(Sums):
     What it answers alone gives values away; and what a denial is bound to depends on the true answer. docs/proofs/audit-sums.md
     """
 
-    def decide(self, state: SumState, people: int, answer: Number) -> Entry:
+    def decide(self, state: SumState, people: int, answer: Number) -> Decision:
         """Answer if the sum could be less and more by 2; a denial is bound to a sum that could be less and more by 1."""
-        if not free(state.rows, people):
-            return Entry(people, False, None, None)
+        if not free(state.constraints, people):
+            return Decision(people, False, None, None)
         found = extremes(
             [float(low) for low in self.lows],
             [float(high) for high in self.highs],
-            state.rows,
+            state.constraints,
             [people],
         )
         least, most = found[0] if found else (inf, -inf)
@@ -225,6 +228,6 @@ class PrintedSums(Sums):
             return least - 1e-6 <= value - 1 and value + 1 <= most + 1e-6
 
         if passes(answer) and passes(answer - 1) and passes(answer + 1):
-            return Entry(people, True, "=", answer)
+            return Decision(people, True, "=", answer)
         bound = next((value for value in (answer, answer - 1, answer + 1) if passes(value)), None)
-        return Entry(people, False, None if bound is None else "=", bound)
+        return Decision(people, False, None if bound is None else "=", bound)

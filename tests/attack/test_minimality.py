@@ -636,7 +636,13 @@ def test_attacks_that_cannot_work_are_refused() -> None:
     with pytest.raises(InputError, match="recipe of the release"):
         expose(Mondrian((DistinctDiversity("ill", 2), KAnonymity(6))), known(rows), released, "ill")
     with pytest.raises(ParameterError, match="cannot be counted"):
-        expose(Mondrian(method.models, relaxed=True), known(rows), released, "ill", effort=Effort("counting"))
+        expose(
+            Mondrian(method.models, relaxed=True),
+            known(rows),
+            released,
+            "ill",
+            effort=Effort("counting"),
+        )
     counts = shoal.counts.Counts(
         ("a",), (np.zeros(1, dtype=np.uint8),), (1,), np.ones(1, dtype=np.int64)
     )
@@ -661,9 +667,13 @@ def test_samples_of_a_method_with_coins_are_the_same_for_the_same_seed() -> None
     public = shoal.table(frame, quasi=["a"], hierarchies={"a": TREES["a"]})
     method = Coincident(("2-diversity of ill",), 2, depth=1)  # type: ignore[arg-type]
     tried = (method.release(given, Seeded(seed)).table for seed in range(99))
-    released = next(one for one in tried if Knowledge(method, public, one, "ill").group_of is not None)
+    released = next(
+        one for one in tried if Knowledge(method, public, one, "ill").group_of is not None
+    )
     kept = {
-        expose(method, public, released, "ill", effort=Effort("sampling", tries=25, seed=1)).accepted
+        expose(
+            method, public, released, "ill", effort=Effort("sampling", tries=25, seed=1)
+        ).accepted
         for _ in range(3)
     }
     assert len(kept) == 1

@@ -15,8 +15,8 @@ from shoal.attack import told
 from shoal.audit import Secret
 from shoal.audit.book import FINE
 from shoal.audit.maxima import Maxima
-from shoal.audit.model import Entry, crowd
-from shoal.audit.polytope import Row
+from shoal.audit.model import Decision, crowd
+from shoal.audit.polytope import Constraint
 from shoal.audit.sums import Sums, SumState
 from shoal.errors import ColumnError, ParameterError, QueryError
 
@@ -65,9 +65,9 @@ def test_where_the_unit_is_coarse_nothing_is_answered_that_could_be_worked_out()
 
 def test_the_digits_that_are_added_are_enough_for_a_thousand_sums_of_two_thousand_people() -> None:
     auditor, drawn = Sums(2_000, 0, 10, 1, unit=Fraction(1, FINE)), random.Random(2)
-    rows = tuple(Row(drawn.getrandbits(2_000), "=", 5_000) for _ in range(1_000))
-    assert not auditor._coarse(SumState(rows), drawn.getrandbits(2_000))
-    assert auditor._coarse(SumState(rows * 2), drawn.getrandbits(2_000))
+    rows = tuple(Constraint(drawn.getrandbits(2_000), "=", 5_000) for _ in range(1_000))
+    assert not auditor.is_coarse(SumState(rows), drawn.getrandbits(2_000))
+    assert auditor.is_coarse(SumState(rows * 2), drawn.getrandbits(2_000))
 
 
 def test_answers_are_off_by_half_a_unit_a_person_at_most_and_the_log_keeps_what_was_decided(
@@ -118,7 +118,7 @@ def test_a_dithered_sum_is_worked_out_again_from_others(tmp_path: Path) -> None:
 
 def test_entries_of_a_coarse_audit_are_denials_that_bind_nothing() -> None:
     auditor = Sums(4, 0, 10, 1, unit=1)
-    assert auditor.decide(auditor.start(), 15, 20) == Entry(15, False, None, None)
+    assert auditor.decide(auditor.start(), 15, 20) == Decision(15, False, None, None)
 
 
 def test_bounds_that_no_value_can_have_are_those_that_some_can(tmp_path: Path) -> None:
@@ -148,11 +148,11 @@ def test_different_values_of_few_digits_are_refused(tmp_path: Path) -> None:
 class Careless(Sums):
     """A twin that takes multiples of a unit for real numbers."""
 
-    def _coarse(self, state: SumState, people: int) -> bool:
+    def is_coarse(self, state: SumState, people: int) -> bool:
         return False
 
 
-def narrowest(people: int, high: int, entries: list[Entry]) -> int:
+def narrowest(people: int, high: int, entries: list[Decision]) -> int:
     """How far apart the possible values of some person are, of all whole tables with the answers that were given."""
     tables = np.array(list(product(range(high + 1), repeat=people)))
     for entry in entries:
@@ -215,7 +215,7 @@ def test_some_multiples_are_as_near_to_any_real_table_as_the_proof_says() -> Non
 
 
 def test_widths_of_multiples_are_asked_for_with_room() -> None:
-    bare, fine = Sums(3, 0, 8, 2)._box, Sums(3, 0, 8, 2, unit=Fraction(1, 10**30))._box
+    bare, fine = Sums(3, 0, 8, 2).box, Sums(3, 0, 8, 2, unit=Fraction(1, 10**30)).box
     assert all(
         wider - width == Fraction(8, 2**38)
         for width, wider in zip(bare.width, fine.width, strict=True)

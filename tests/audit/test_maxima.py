@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shoal.attack.transcript import Heard, possible
 from shoal.audit.maxima import Known, Maxima, MaximaState, Minima
-from shoal.audit.model import Auditor, Entry, Number, crowd, members
+from shoal.audit.model import Auditor, Decision, Number, crowd, members
 from shoal.errors import InputError, ParameterError, TooLargeError
 from shoal.research import PrintedMaxima
 
@@ -201,32 +201,34 @@ def test_with_bounds_everyone_keeps_the_width(width: int) -> None:
 class Unbound(Maxima):
     """A twin whose denials are forgotten."""
 
-    def after(self, state: MaximaState, entry: Entry) -> MaximaState:
-        return super().after(state, entry) if entry.answered else state
+    def after(self, state: MaximaState, decision: Decision) -> MaximaState:
+        return super().after(state, decision) if decision.answered else state
 
 
 class Tied(Maxima):
     """A twin that answers what its denial is bound to."""
 
-    def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
+    def decide(self, state: MaximaState, people: int, answer: Number) -> Decision:
         entry = super().decide(state, people, answer)
         return (
-            Entry(people, True, "=", answer) if entry.relation and entry.value == answer else entry
+            Decision(people, True, "=", answer)
+            if entry.relation and entry.value == answer
+            else entry
         )
 
 
 class Believing(Maxima):
     """A twin that takes what denials are bound to for true."""
 
-    def after(self, state: MaximaState, entry: Entry) -> MaximaState:
-        audit = super().after(state, entry).audit
+    def after(self, state: MaximaState, decision: Decision) -> MaximaState:
+        audit = super().after(state, decision).audit
         return MaximaState(audit, audit)
 
 
 class Telling(Maxima):
     """A twin whose denial is bound to something that depends on the answer."""
 
-    def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
+    def decide(self, state: MaximaState, people: int, answer: Number) -> Decision:
         entry = super().decide(state, people, answer)
         return replace(entry, value=answer) if entry.relation == "<=" else entry
 
@@ -234,10 +236,10 @@ class Telling(Maxima):
 class Careless(Maxima):
     """A twin that does not make use of values being distinct."""
 
-    def after(self, state: MaximaState, entry: Entry) -> MaximaState:
-        return Maxima(self.people).after(state, entry)
+    def after(self, state: MaximaState, decision: Decision) -> MaximaState:
+        return Maxima(self.people).after(state, decision)
 
-    def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
+    def decide(self, state: MaximaState, people: int, answer: Number) -> Decision:
         return Maxima(self.people).decide(state, people, answer)
 
 
@@ -266,7 +268,7 @@ def test_a_twin_that_forgets_that_values_are_distinct_is_caught() -> None:
 
 def test_a_twin_without_the_margin_at_the_end_of_the_domain_is_caught() -> None:
     class Bare(Maxima):
-        def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
+        def decide(self, state: MaximaState, people: int, answer: Number) -> Decision:
             return Maxima(self.people, None, self.high).decide(state, people, answer)
 
     assert Walk.over(Bare(3, 0, 2, integers=True), 3).breach(2) is not None

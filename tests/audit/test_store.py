@@ -26,7 +26,7 @@ import pytest
 import shoal
 from shoal.audit import Audit, Query, Reply, Secret, expressions
 from shoal.audit.book import _FAMILY, _number
-from shoal.audit.model import Entry
+from shoal.audit.model import Decision
 from shoal.audit.store import Store, _Postgres
 from shoal.errors import ColumnError, FileError, ParameterError, QueryError
 from shoal.log import custody
@@ -94,7 +94,7 @@ def contradictions(place: str, told: dict[str, str]) -> list[str]:
         column, members = content["column"], int(content["people"], 16)
         auditor = audit._auditors[column]
         value = None if content["value"] is None else _number(Fraction(content["value"]))
-        entry = Entry(members, content["answered"], content["relation"], value)
+        entry = Decision(members, content["answered"], content["relation"], value)
         state = states.get(column, auditor.start())
         truth = audit._values[column].aggregate(_FAMILY[content["aggregate"]], members)
         if auditor.decide(state, members, truth) != entry:

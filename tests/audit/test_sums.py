@@ -24,11 +24,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal.audit.polytope as polytope
+import shoal.audit.slices as slices
 from bench import audit_sums
 from shoal.attack.transcript import Heard
 from shoal.attack.transcript_sums import ranges
-from shoal.audit.model import Auditor, Entry, Number, Strategy, crowd, members
-from shoal.audit.polytope import Box, Row, combination, extremes, linked
+from shoal.audit.model import Auditor, Decision, Number, Strategy, crowd, members
+from shoal.audit.polytope import Box, Constraint, combination, extremes, linked
 from shoal.audit.sums import Rule, Sums, SumState
 from shoal.errors import InputError, ParameterError, TooLargeError
 from shoal.research import PrintedSums
@@ -68,7 +69,7 @@ def answers(
 # The exact judge
 
 
-def holds(rows: Iterable[Row], values: Sequence[Number]) -> bool:
+def holds(rows: Iterable[Constraint], values: Sequence[Number]) -> bool:
     return all(
         total(values, row.people) == row.value
         if row.relation == "="
@@ -98,7 +99,7 @@ def corner(normals: Sequence[Sequence[int]], sides: Sequence[Fraction]) -> Table
     return tuple(row[-1] for row in system)
 
 
-def wide(auditor: Sums, rows: Sequence[Row]) -> bool:
+def wide(auditor: Sums, rows: Sequence[Constraint]) -> bool:
     """Whether points of the polytope that are exactly in it are as far apart as everyone's width.
 
     Corners are looked for in floats, and those that are furthest apart are then worked out in fractions.
@@ -149,7 +150,7 @@ class Walk:
     auditor: Sums
     tables: Sequence[Table]
     questions: Sequence[int]
-    judged: dict[tuple[Row, ...], bool] = field(default_factory=dict)
+    judged: dict[tuple[Constraint, ...], bool] = field(default_factory=dict)
     nodes: int = 0
 
     def breach(self, depth: int) -> str | None:
@@ -163,7 +164,7 @@ class Walk:
             return fault
         for people in self.questions:
             branches: dict[tuple[bool, Number | None], list[Table]] = defaultdict(list)
-            entries: dict[tuple[bool, Number | None], Entry] = {}
+            entries: dict[tuple[bool, Number | None], Decision] = {}
             for values in tables:
                 entry = self._decided(state, people, total(values, people))
                 seen = entry.answered, entry.value if entry.answered else None
@@ -179,23 +180,25 @@ class Walk:
                         return fault
         return None
 
-    def _decided(self, state: SumState, people: int, answer: Number) -> Entry:
+    def _decided(self, state: SumState, people: int, answer: Number) -> Decision:
         key = state, people, answer
         if key not in self._decisions:
             self._decisions[key] = self.auditor.decide(state, people, answer)
         return self._decisions[key]
 
     @cached_property
-    def _decisions(self) -> dict[tuple[SumState, int, Number], Entry]:
+    def _decisions(self) -> dict[tuple[SumState, int, Number], Decision]:
         return {}
 
     def _fault(self, state: SumState, tables: list[Table]) -> str | None:
-        if state.rows not in self.judged:
-            self.judged[state.rows] = wide(self.auditor, state.rows)
-        if not self.judged[state.rows]:
+        if state.constraints not in self.judged:
+            self.judged[state.constraints] = wide(self.auditor, state.constraints)
+        if not self.judged[state.constraints]:
             return "what is taken as known is too narrow"
         sounded = set(tables)
-        if any(holds(state.rows, values) and values not in sounded for values in self.tables):
+        if any(
+            holds(state.constraints, values) and values not in sounded for values in self.tables
+        ):
             return "a table that is taken as possible would have sounded otherwise"
         return None
 
@@ -260,14 +263,14 @@ def test_no_transcript_about_four_people_tells_anything() -> None:
 class Forgetful(Memo):
     """A twin whose denials are forgotten."""
 
-    def after(self, state: SumState, entry: Entry) -> SumState:
-        return super().after(state, entry) if entry.answered else state
+    def after(self, state: SumState, decision: Decision) -> SumState:
+        return super().after(state, decision) if decision.answered else state
 
 
 class Telling(Memo):
     """A twin whose threshold depends on the answer."""
 
-    def decide(self, state: SumState, people: int, answer: Number) -> Entry:
+    def decide(self, state: SumState, people: int, answer: Number) -> Decision:
         entry = super().decide(state, people, answer)
         return replace(entry, value=answer + 1) if entry.relation == "<=" else entry
 
@@ -277,7 +280,7 @@ class Summing(Memo):
 
     def rule(self, state: SumState, people: int) -> Rule | None:
         found = extremes(
-            list(map(float, self.lows)), list(map(float, self.highs)), state.rows, [people]
+            list(map(float, self.lows)), list(map(float, self.highs)), state.constraints, [people]
         )
         if found is None or found[0][1] - found[0][0] < 4:
             return None
@@ -289,7 +292,7 @@ class Narrow(Memo):
     """A twin that keeps nine tenths of the width."""
 
     @cached_property
-    def _box(self) -> Box:
+    def box(self) -> Box:
         return Box(self.lows, self.highs, [width * Fraction(9, 10) for width in self.widths])
 
 
@@ -308,7 +311,7 @@ class Hasty(Memo):
 class Inclusive(Memo):
     """A twin that answers below its own threshold."""
 
-    def decide(self, state: SumState, people: int, answer: Number) -> Entry:
+    def decide(self, state: SumState, people: int, answer: Number) -> Decision:
         rule = self.rule(state, people)
         if (
             rule is not None
@@ -316,7 +319,7 @@ class Inclusive(Memo):
             and rule.bound is not None
             and rule.low <= answer <= rule.bound
         ):
-            return Entry(people, True, "=", answer)
+            return Decision(people, True, "=", answer)
         return super().decide(state, people, answer)
 
 
@@ -343,13 +346,13 @@ def test_broken_twins_are_caught(twin: Sums, depth: int) -> None:
 def test_a_twin_that_overlooks_people_further_along_a_chain_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def near(rows: Sequence[Row], people: int) -> tuple[tuple[Row, ...], int]:
+    def near(rows: Sequence[Constraint], people: int) -> tuple[tuple[Constraint, ...], int]:
         return (), people
 
-    monkeypatch.setattr(polytope, "linked", near)
-    polytope._shape.cache_clear()
+    monkeypatch.setattr(slices, "linked", near)
+    slices.shape.cache_clear()
     assert Walk(Memo(3, 0, 4), grid(3, 0, 1.25, 2.5, 4), SOME).breach(2) is not None
-    polytope._shape.cache_clear()
+    slices.shape.cache_clear()
 
 
 # What is answered
@@ -360,7 +363,7 @@ def test_what_could_be_known_is_answered_again_and_denials_stay() -> None:
     assert answers(auditor, values, [(0, 1), (0, 1), (2,), (2,), (0, 1)]) == [9, 9, None, None, 9]
     said, state = talk(auditor, values, [(0, 1), (2, 3), (0, 1, 2, 3)])
     assert [heard.answer for heard in said] == [9, Fraction(13, 2), Fraction(31, 2)]
-    assert len(state.rows) == 2
+    assert len(state.constraints) == 2
 
 
 def test_a_denied_question_stays_denied_when_others_tell_its_answer() -> None:
@@ -423,13 +426,15 @@ def test_without_bounds_no_value_is_ever_determined_and_little_is_denied_for_not
     for _ in range(data.draw(st.integers(1, 10))):
         asked = data.draw(st.integers(1, 2**people - 1))
         entry = auditor.decide(state, asked, asked.bit_count())  # everyone has 1
-        rank = exact_rank([row.people for row in state.rows] + [asked], people)
+        rank = exact_rank([row.people for row in state.constraints] + [asked], people)
         told = any(
-            exact_rank([row.people for row in state.rows] + [asked, 1 << person], people) == rank
+            exact_rank([row.people for row in state.constraints] + [asked, 1 << person], people)
+            == rank
             for person in range(people)
         )
         assert entry.answered == (
-            not told or (asked not in state.denied and combination(state.rows, asked) is not None)
+            not told
+            or (asked not in state.denied and combination(state.constraints, asked) is not None)
         ) or (asked in state.denied)
         state = auditor.after(state, entry)
 
@@ -482,8 +487,8 @@ def test_whatever_is_asked_what_is_taken_as_known_is_wide_and_answers_are_true(
         entry = auditor.decide(state, people, total(values, people))
         assert not entry.answered or entry.value == total(values, people)
         state = auditor.after(state, entry)
-    assert wide(auditor, state.rows)
-    assert holds((row for row in state.rows if row.relation == "="), values)
+    assert wide(auditor, state.constraints)
+    assert holds((row for row in state.constraints if row.relation == "="), values)
 
 
 def test_a_state_is_a_function_of_the_log() -> None:
@@ -499,7 +504,7 @@ def test_a_state_is_a_function_of_the_log() -> None:
         again = fresh.after(again, entry)
     assert again == state
     question = random.getrandbits(40)
-    for cached in (polytope._shape, polytope._centre):
+    for cached in (slices.shape, slices.centre):
         cached.cache_clear()
     assert fresh.rule(again, question) == auditor.rule(state, question)
 
@@ -513,38 +518,41 @@ def test_many_answers_about_many_people_stay_safe() -> None:
         auditor, values, [[i for i in range(people) if random.random() < 0.5] for _ in range(count)]
     )
     found = extremes(
-        [0.0] * people, [10.0] * people, state.rows, [1 << person for person in range(people)]
+        [0.0] * people,
+        [10.0] * people,
+        state.constraints,
+        [1 << person for person in range(people)],
     )
     assert found is not None
     assert all(high - low >= 1 for low, high in found)
-    assert sum(row.relation == "=" for row in state.rows) > 28
+    assert sum(row.relation == "=" for row in state.constraints) > 28
 
 
 def test_rows_that_say_nothing_of_the_people_asked_about_are_left_out() -> None:
     rows = [
-        Row(0b000011, "=", 5),
-        Row(0b110000, "=", 5),
-        Row(0b000110, "=", 5),
-        Row(0b001100, "=", 5),
+        Constraint(0b000011, "=", 5),
+        Constraint(0b110000, "=", 5),
+        Constraint(0b000110, "=", 5),
+        Constraint(0b001100, "=", 5),
     ]
     assert linked(rows, 0b001000) == ((rows[0], rows[2], rows[3]), 0b001111)
     assert linked(rows[:2], 0b001000) == ((), 0b001000)
 
 
 def test_a_combination_is_found_exactly() -> None:
-    assert combination([Row(0b0011, "=", 1), Row(0b1100, "=", 1)], 0b1111) == (
+    assert combination([Constraint(0b0011, "=", 1), Constraint(0b1100, "=", 1)], 0b1111) == (
         Fraction(1),
         Fraction(1),
     )
-    assert combination([Row(0b1111, "=", 1), Row(0b0011, "=", 1)], 0b1100) == (
+    assert combination([Constraint(0b1111, "=", 1), Constraint(0b0011, "=", 1)], 0b1100) == (
         Fraction(1),
         Fraction(-1),
     )
     assert (
-        combination([Row(people, "=", 1) for people in (0b011, 0b110, 0b101)], 0b111)
+        combination([Constraint(people, "=", 1) for people in (0b011, 0b110, 0b101)], 0b111)
         == (Fraction(1, 2),) * 3
     )
-    assert combination([Row(0b0111, "=", 1), Row(0b1110, "=", 1)], 0b1001) is None
+    assert combination([Constraint(0b0111, "=", 1), Constraint(0b1110, "=", 1)], 0b1001) is None
     assert combination([], 0b1) is None
 
 
@@ -561,8 +569,8 @@ def test_a_truth_outside_what_is_taken_as_known_does_no_harm() -> None:
     auditor, values = Sums(3, 0, 10), table(9.75, 9.75, 5)
     said, state = talk(auditor, values, [(0, 1), (0, 1, 2), (1, 2), (0, 2)])
     assert said[0].answer is None
-    assert not holds(state.rows, values)
-    assert wide(auditor, state.rows)
+    assert not holds(state.constraints, values)
+    assert wide(auditor, state.constraints)
     assert all(each.width >= 1 for each in ranges(auditor, said))
 
 
@@ -627,9 +635,13 @@ def test_the_adversary_of_whole_numbers_breaches_simple_auditing() -> None:
 
 def test_reals_are_no_audit_of_whole_numbers() -> None:
     """Two people with whole numbers from 0, the width is 1, the sum is at most 3/2 when the reals' denial is bound to that."""
-    rows = (Row(0b011, "=", 3), Row(0b110, "=", 3), Row(0b101, "<=", Fraction(3, 2)))
+    rows = (
+        Constraint(0b011, "=", 3),
+        Constraint(0b110, "=", 3),
+        Constraint(0b101, "<=", Fraction(3, 2)),
+    )
     auditor = Sums(3, 0, 3, integers=True)
-    left = auditor._tables[auditor._possible(rows)]
+    left = auditor.tables[auditor.possible(rows)]
     assert {tuple(each) for each in left.tolist()} == {(0, 3, 0)}
 
 
@@ -682,7 +694,7 @@ def test_the_printed_algorithm_breaches_without_a_denial() -> None:
     values = table("1/3", "5/3", "1/3", 1, "1/3")
     said, state = talk(PrintedSums(5, 0, 10), values, questions)
     assert [heard.answer for heard in said] == [2, 2, 2, 2]
-    found = extremes([0.0] * 5, [10.0] * 5, state.rows, [1 << person for person in range(5)])
+    found = extremes([0.0] * 5, [10.0] * 5, state.constraints, [1 << person for person in range(5)])
     assert found is not None
     expected = [(0, 2 / 3), (4 / 3, 2), (0, 2 / 3), (0, 2), (0, 2 / 3)]
     assert np.allclose(found, expected)

@@ -22,8 +22,9 @@ from typer.testing import CliRunner
 import shoal
 from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
-from shoal.data import people as rooms
-from shoal.data.people import drawn, repeated
+from shoal.data import sources
+from shoal.data.people import repeated
+from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, RecipeError
 from shoal.measure.judging import judge
@@ -201,20 +202,20 @@ def test_no_group_of_any_small_table_has_fewer_people_than_k_whatever_is_drawn(
 ) -> None:
     own = replace(method, unit="name")
     assert not not_by_people(own)
-    right = rooms.first_rows
+    right = sources.first_rows
     twins: dict[str, Any] = {
         "two rows of each": lambda codes, rows, chance: right(codes, rows + 1, chance),
         "all rows": lambda codes, rows, chance: np.arange(len(codes)),
         "not of everybody": lambda codes, rows, chance: right(codes, rows, chance)[1:],
     }
     for name, twin in twins.items():
-        monkeypatch.setattr(rooms, "first_rows", twin)
+        monkeypatch.setattr(sources, "first_rows", twin)
         assert not_by_people(own), name
 
 
 def test_which_row_is_drawn_is_uniform_and_independent_between_people() -> None:
     codes = np.array([0, 1, 0, 1, 1], dtype=np.uint8)
-    found = law(lambda chance: tuple(rooms.first_rows(codes, 1, chance).tolist()))
+    found = law(lambda chance: tuple(sources.first_rows(codes, 1, chance).tolist()))
     assert {taken: weight.exact for taken, weight in found.items()} == {
         tuple(sorted(pair)): Fraction(1, 6) for pair in product((0, 2), (1, 3, 4))
     }
@@ -223,7 +224,7 @@ def test_which_row_is_drawn_is_uniform_and_independent_between_people() -> None:
 def test_drawing_keeps_types_whatever_the_rows_drawn_would_suggest() -> None:
     odd = pd.DataFrame({"name": ["a", "a", "b"], "age": pd.Series([1, "old", 3], dtype=object)})
     given = shoal.table(odd, identifying=["name"], quasi=["age"])
-    taken = drawn(given, "name", 1, Seeded(1))
+    taken = given.bounded("name", 1, Seeded(1))
     assert taken.rows == 2
     assert taken.kind("age") is given.kind("age")
 
@@ -245,7 +246,9 @@ def test_a_household_is_a_larger_unit() -> None:
 def test_a_release_by_people_is_not_a_view_of_rows() -> None:
     given = table(frame(60))
     made = Optimal((KAnonymity(3),), unit="name").release(given)
-    register = Register(Table(given.frame.select("age", "town"), hierarchies=given.hierarchies))
+    register = Register(
+        Table(Memory(given.frame.select("age", "town")), hierarchies=given.hierarchies)
+    )
     with pytest.raises(InputError, match="one row of each 'name'"):
         register.of_release(made, "it", "ill")
 

@@ -394,7 +394,7 @@ def test_unknown_columns_types_and_policies_are_named() -> None:
         ParameterError, match="type of column 'a' is 'number'; it takes 'text', 'integer'"
     ):
         shoal.table(frame, types={"a": "number"})
-    with pytest.raises(ParameterError, match="missing='drop'; it takes 'category' or 'refuse'"):
+    with pytest.raises(ParameterError, match="missing='drop' is not a policy; it takes 'category' or 'refuse'"):
         shoal.table(frame, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="the hierarchy of column 'a' is a str"):
         shoal.table(frame, hierarchies={"a": "ages.csv"})  # type: ignore[dict-item]
@@ -654,7 +654,7 @@ def test_new_columns_are_text_and_columns_keep_the_order_given() -> None:
 
 def test_columns_of_different_length_are_refused() -> None:
     table = shoal.table(pl.DataFrame({"a": [1], "b": [2]}))
-    with pytest.raises(ColumnError, match="all of one length"):
+    with pytest.raises(ColumnError, match="all of the same length"):
         table.like({"a": ([1], np.zeros(2, int)), "b": ([1], np.zeros(3, int))})
     with pytest.raises(ColumnError, match="at least one column"):
         table.like({})

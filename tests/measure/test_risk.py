@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.counts import group
-from shoal.data.sources import Embedded
 from shoal.errors import ColumnError, ParameterError
 from shoal.measure import uniqueness
 from shoal.measure.risk import assess
@@ -291,7 +290,7 @@ def test_columns_with_more_combinations_than_an_integer_holds_are_told_apart() -
 
 def test_larger_identifying_sets_are_left_out() -> None:
     table = people(a=["0", "0", "1", "1"], b=["0", "1", "0", "1"])
-    cells = Embedded().count(table, ["a", "b"], leaves=False)
+    cells = table.count(["a", "b"], {})
     assert [one.columns for one in identifying_sets(cells)] == [("a", "b")]
     assert identifying_sets(cells, largest=1) == ()
 
@@ -299,7 +298,7 @@ def test_larger_identifying_sets_are_left_out() -> None:
 def test_shares_of_columns_in_the_risk_are_what_they_are_by_hand() -> None:
     # Groups: 1 from nothing, 4 from a, 2 from b, 4 from both. Gains of a: 3 before b, 2 after; of b: 1 and 0.
     table = people(a=["0", "1", "2", "3"], b=["x", "x", "y", "y"])
-    first, second = column_risks(Embedded().count(table, ["a", "b"], leaves=False))
+    first, second = column_risks(table.count(["a", "b"], {}))
     assert (first.column, first.values, first.alone, first.without) == ("a", 4, 4 / 4, 2 / 4)
     assert (second.column, second.values, second.alone, second.without) == ("b", 2, 2 / 4, 4 / 4)
     assert (first.share, second.share) == pytest.approx((2.5 / 3, 0.5 / 3))

@@ -22,7 +22,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, FileError, InfeasibleError, ParameterError
-from shoal.measure.buckets import Estimate, Reading, count, excluded
+from shoal.measure.buckets import Estimate, BucketReading, count, excluded
 from shoal.methods.buckets import Buckets
 from shoal.privacy.limits import Limits
 from shoal.releases.release import Release
@@ -79,7 +79,7 @@ def test_one_bucket_gives_the_hypergeometric_mean_and_variance() -> None:
 def test_estimates_are_as_far_from_the_truth_as_their_errors_say(fakes: int) -> None:
     """Where illnesses have nothing to do with other columns; 300 queries, whose mean squared distance in errors is about 1."""
     table = hospital()
-    read = Reading(release(table, 3, fakes=fakes))
+    read = BucketReading(release(table, 3, fakes=fakes))
     draw, far = np.random.default_rng(2), []
     for _ in range(300):
         where = {
@@ -113,7 +113,7 @@ def test_the_unbiased_estimate_is_right_where_values_go_with_other_columns_and_t
     where: dict[str, Any] = {"sex": ["male"], "ill": ["ill08"]}
     papers, unbiased = [], []
     for _ in range(40):
-        read = Reading(release(table, fakes=1))
+        read = BucketReading(release(table, fakes=1))
         papers.append(read.count(where).count)
         found = read.count(where, unbiased=True)
         unbiased.append(found.count)
@@ -165,7 +165,7 @@ def test_ranges_are_not_written_out_and_ask_for_whole_numbers_of_any_type() -> N
     assert [count(made, {name: everything}).count for name in ("n", "t", "f")] == [6, 3, 3]
     assert count(made, {"n": [range(2, 4), 5]}).count == 3
     assert count(made, {"t": ""}).count == 1
-    assert Reading(made).absent({"n": [range(5, 9), 7], "ill": ["a", "c"], "t": "2"}) == {
+    assert BucketReading(made).absent({"n": [range(5, 9), 7], "ill": ["a", "c"], "t": "2"}) == {
         "n": [7],
         "ill": ["c"],
     }
@@ -177,13 +177,13 @@ def test_ranges_are_not_written_out_and_ask_for_whole_numbers_of_any_type() -> N
 
 
 def test_a_negative_association_is_learnt_and_no_other_is_seen_where_there_is_none() -> None:
-    found = Reading(release(hospital(60_000, apart=True), 1, fakes=1)).associations()
+    found = BucketReading(release(hospital(60_000, apart=True), 1, fakes=1)).associations()
     assert [(one.value, one.sensitive) for one in found if one.column == "sex"] == [
         ("male", "ill08")
     ]
     assert [
         one
-        for one in Reading(release(hospital(60_000), 1, fakes=1)).associations()
+        for one in BucketReading(release(hospital(60_000), 1, fakes=1)).associations()
         if one.column == "sex"
     ] == []
 
@@ -334,7 +334,7 @@ def beliefs(made: Release, table: Table) -> list[tuple[str, float, bool]]:
     )
     real = set(zip(made.table["bucket"], map(ill.get, made.table[:, 0]), strict=True))
     shown = made.further["buckets"]
-    rows = zip(shown["bucket"], shown["ill"], Reading(made).real, strict=True)
+    rows = zip(shown["bucket"], shown["ill"], BucketReading(made).real, strict=True)
     return [(value, float(sure), (bucket, value) in real) for bucket, value, sure in rows]
 
 
@@ -397,7 +397,7 @@ def far_off(fakes: int, factor: Fraction = Fraction(1)) -> list[tuple[float, flo
     method = Buckets("ill", Limits.each({}, others="1/4"), "two", fakes=fakes)
     found = []
     for seed in range(25):
-        read = Reading(method.release(table, Seeded(seed)))
+        read = BucketReading(method.release(table, Seeded(seed)))
         if factor != 1:
             first = read.values.column("ill").codes == 0
             odds = zip(first, read.odds, strict=True)
@@ -488,7 +488,7 @@ def test_attackers_look_at_buckets_of_every_size_and_at_those_that_tell_most(fak
         {"flu": "3/4", "HIV": "1/4", **{f"w{i}": "1/4" for i in range(4)}}, others="1/2"
     )
     made = Buckets("ill", limits, solver="two", fakes=fakes).release(table, Seeded(1))
-    read = Reading(made)
+    read = BucketReading(made)
     assert len(set(read.sizes.tolist())) == 2
     assert (read.sizes == read.sizes.min()).sum() > 50
     largest = max(

@@ -30,6 +30,7 @@ from shoal.chance import Chance, Seeded
 from shoal.cli.app import app
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
+from shoal.data.sources import Memory
 from shoal.errors import (
     ColumnError,
     HierarchyError,
@@ -44,7 +45,7 @@ from shoal.methods.columns import long as long_form
 from shoal.methods.columns import wide as wide_form
 from shoal.methods.columns.long import Long, Rows, bounded, dense, fits, shared
 from shoal.methods.columns.wide import Laid, Wide
-from shoal.releases.certificate import _canonical, _seal
+from shoal.releases.sealed import canonical, seal_of
 from shoal.releases.verification import unchecked
 from tests.columns_forms import (
     FORMS,
@@ -438,7 +439,7 @@ def forged(tmp_path: Path, change: Callable[[dict[str, Any]], None], name: str) 
     path, paper = made(name).write(tmp_path), tmp_path / "certificate.json"
     content = {key: value for key, value in json.loads(paper.read_text()).items() if key != "seal"}
     change(content)
-    paper.write_text(_canonical({**content, "seal": _seal(content)}))
+    paper.write_text(canonical({**content, "seal": seal_of(content)}))
     return shoal.verify(paper, path)
 
 
@@ -644,7 +645,7 @@ def test_the_same_rows_in_another_order_give_the_same_release(name: str) -> None
         return  # which rows of a person are chosen depends on their order, and the law does not
     table = table_of(name)
     frame = nw.to_native(table.frame).sample(fraction=1, shuffle=True, seed=2)
-    other = replace(table, frame=nw.from_native(frame, eager_only=True), _coded={})
+    other = replace(table, source=Memory.of(frame))
     one, two = (METHODS[name][0].release(given, Seeded(1)) for given in (table, other))
     assert one.table.equals(two.table)
     assert one.certificate == two.certificate
@@ -911,7 +912,7 @@ def test_null_stays_null_at_every_level() -> None:
         assert rows == expected
         assert given == 2 + 4
     with pytest.raises(ColumnError, match="missing"):
-        Wide.of(replace(table, missing="refuse", _coded={}), ["age", "town"], {})
+        Wide.of(replace(table, missing="refuse"), ["age", "town"], {})
 
 
 def test_many_groups_are_composed_optimally_and_few_are_added_up() -> None:

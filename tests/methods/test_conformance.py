@@ -22,6 +22,7 @@ import shoal
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
+from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import (
     ColumnError,
@@ -596,7 +597,9 @@ def test_stopping_leaves_nothing_written(method: Method, tmp_path: Path) -> None
 def test_a_release_becomes_views_that_are_true_or_is_refused_as_none(method: Method) -> None:
     given = people(kind=pl.DataFrame)
     ill = given.frame["ill"].to_list()
-    register = Register(Table(given.frame.select("age", "town"), hierarchies=given.hierarchies))
+    register = Register(
+        Table(Memory(given.frame.select("age", "town")), hierarchies=given.hierarchies)
+    )
     release = method.release(given)
     if method.name not in TRUTHFUL:
         with pytest.raises(InputError, match="no view"):

@@ -20,7 +20,6 @@ import shoal
 from shoal.cli.app import app
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.sources import Embedded
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
 from shoal.lattice import Lattice
@@ -280,7 +279,7 @@ def test_every_group_of_a_release_satisfies_the_models(
     again = shoal.table(
         texts, quasi=["age", "land"], sensitive=["ill"], hierarchies={**flat, "ill": ILLS}
     )
-    counts = Embedded().count(again, ["age", "land", "ill"])
+    counts = again.count(["age", "land", "ill"])
     groups = Lattice(counts, {name: again.hierarchy(name) for name in ("age", "land")}).groups(
         (0, 0)
     )
@@ -333,7 +332,7 @@ def test_a_strict_cut_stops_only_where_no_median_cut_is_allowed(
 def test_presence_counts_the_population_of_every_group() -> None:
     everyone = only_ages([1, 2, 3, 4, 5, 6, 7, 8, 50, 60, 70, 80])
     table = only_ages([1, 2, 3, 50, 60, 70])
-    population = Embedded().count(everyone, ["age"])
+    population = everyone.count(["age"])
     free = column(Mondrian((KAnonymity(3), DeltaPresence(0, 1, population))), table)
     assert free == ["0-3"] * 3 + ["4-99"] * 3
     held = column(Mondrian((KAnonymity(3), DeltaPresence(0, Fraction(3, 4), population))), table)
@@ -347,7 +346,7 @@ def test_presence_counts_the_population_of_every_group() -> None:
 def test_a_population_with_missing_values_is_counted_where_they_are() -> None:
     everyone = only_ages([1, 2, 3, 4, None, None])
     table = only_ages([1, 2, 3, 4])
-    method = Mondrian((KAnonymity(2), DeltaPresence(0, 1, Embedded().count(everyone, ["age"]))))
+    method = Mondrian((KAnonymity(2), DeltaPresence(0, 1, everyone.count(["age"]))))
     assert column(method, table) == ["0-2"] * 2 + ["3-99 or missing"] * 2
 
 

@@ -19,7 +19,7 @@ from shoal import SafePub
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy, derive, intervals
 from shoal.data.kinds import Kind
-from shoal.data.people import first_rows
+from shoal.data.sources import first_rows
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
 from shoal.methods import Schema

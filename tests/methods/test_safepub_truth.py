@@ -23,7 +23,7 @@ import pytest
 import shoal
 from shoal.chance import Chance
 from shoal.counts import Counts
-from shoal.data import people
+from shoal.data import sources
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.exact.epsilon import Epsilon
@@ -136,7 +136,7 @@ def noised(total: int, parameters: SafePubParameters) -> type[Enumerated]:
     return type("Noised", (Enumerated,), {"discrete_laplace": discrete_laplace})
 
 
-FIRST_ROWS = people.first_rows
+FIRST_ROWS = sources.first_rows
 
 
 class Remembered:
@@ -317,7 +317,7 @@ def searches(method: SafePub, world: World, databases: Sequence[Database]) -> In
 
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room, name in ((safepub, "select"), (safepub, "walk"), (people, "first_rows")):
+    for room, name in ((safepub, "select"), (safepub, "walk"), (sources, "first_rows")):
         monkeypatch.setattr(room, name, Remembered(getattr(room, name)))
 
 

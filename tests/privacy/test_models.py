@@ -21,7 +21,6 @@ import shoal
 from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.sources import Embedded
 from shoal.errors import ColumnError, InputError, ParameterError
 from shoal.exact.numbers import fraction, printed, whole
 from shoal.lattice import Groups, Histogram, Lattice
@@ -731,7 +730,10 @@ def test_a_meaning_is_one_line(model: Model) -> None:
             {"model": "t-closeness", "column": "x", "t": float("nan")},
             "t=nan is not a finite number; it takes a number from 0 to 1",
         ),
-        ({"model": "t-closeness", "column": "x", "t": float("inf")}, "t=inf is not a finite number"),
+        (
+            {"model": "t-closeness", "column": "x", "t": float("inf")},
+            "t=inf is not a finite number",
+        ),
         (
             {"model": "t-closeness", "column": "x", "t": 1.1},
             "t=1.1 is out of range; it takes a number from 0 to 1",
@@ -874,7 +876,7 @@ def test_ordered_distance_follows_the_numbers_and_not_the_tree() -> None:
     )
     reached = []
     for table in (numbers_table(None), numbers_table(tree)):
-        counts = Embedded().count(table, ["place", "value"])
+        counts = table.count(["place", "value"])
         lattice = Lattice(counts, {"place": table.hierarchy("place")})
         model = bound(TCloseness("value", 1, "ordered"), table)
         reached.append(model.achieved(lattice.groups((0,))))
@@ -887,9 +889,7 @@ def test_hierarchical_distance_takes_the_hierarchy_of_the_table() -> None:
         [["10", "even", "*"], ["2", "even", "*"], ["9", "odd", "*"]], Kind.INTEGER
     )
     table = numbers_table(tree)
-    lattice = Lattice(
-        Embedded().count(table, ["place", "value"]), {"place": table.hierarchy("place")}
-    )
+    lattice = Lattice(table.count(["place", "value"]), {"place": table.hierarchy("place")})
     model = TCloseness("value", 1, "hierarchical")
     with pytest.raises(ParameterError, match="needs a hierarchy of column 'value'"):
         model.holds(lattice.groups((0,)))
@@ -923,7 +923,7 @@ ADULT = {
 
 def adult(folder: Path, quasi: tuple[str, ...], sensitive: str) -> Groups:
     table = shoal.table(pl.read_csv(folder / "adult" / "adult.csv", separator=";"))
-    counts = Embedded().count(table, [*quasi, sensitive], leaves=False)
+    counts = table.count([*quasi, sensitive], {})
     return Lattice(
         counts, {name: flat(card) for name, card in zip(quasi, counts.cards, strict=False)}
     ).groups((0,) * len(quasi))

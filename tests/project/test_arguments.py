@@ -91,7 +91,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     space = Space(("a", "b"), ((frozenset("a"), frozenset("b")), (frozenset("ab"),)))
     counts = shoal.Counts((), (), (), pl.Series([1]).to_numpy())
     lattice = shoal.Lattice(
-        import_module("shoal.data.sources").Embedded().count(table, ["age", "sex"]),
+        table.count(["age", "sex"]),
         {name: table.hierarchy(name) for name in table.quasi},
     )
     buckets = shoal.Buckets("ill", shoal.Limits.formula(1, "1/2"), "multi").release(table)
@@ -131,8 +131,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "beta": "1/2",
         "lowest": 0,
         "highest": 1,
-        "population": lattice.rollup
-        and import_module("shoal.data.sources").Embedded().count(table, ["age", "sex"]),
+        "population": lattice.rollup and table.count(["age", "sex"]),
         "utility": "1/2",
         "probability": "1/2",
         "rows": 1,
@@ -187,7 +186,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 OWN: dict[str, dict[str, Any]] = {
     "shoal.data.hierarchy.intervals": {"low": 0, "high": 9, "widths": [5]},
     "shoal.measure.buckets.count": {"release": "buckets"},
-    "shoal.measure.buckets.Reading": {"release": "buckets"},
+    "shoal.measure.buckets.BucketReading": {"release": "buckets"},
     "shoal.attack.corruption": {"release": "buckets"},
     "shoal.attack.association": {"release": "buckets"},
     "shoal.privacy.limits.BucketLimits": {},

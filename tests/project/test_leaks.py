@@ -25,7 +25,7 @@ from shoal.errors import ColumnError
 from shoal.methods import noisy_counts, safepub
 from shoal.methods.optimal import Optimal
 from shoal.privacy.models import KAnonymity
-from shoal.releases.certificate import _canonical, _seal
+from shoal.releases.sealed import canonical, seal_of
 
 SECRET = "Zanzibar, which is longer than twelve bytes"
 COLUMNS = {"sex": ["f"] * 9 + ["m"], "ill": [*"abcabzyxw", SECRET]}
@@ -385,7 +385,7 @@ def test_a_forged_certificate_is_told_in_words(tmp_path: Path, value: Any) -> No
         for key in place[:-1]:
             part = part[key]
         part[place[-1]] = value
-        paper.write_text(_canonical({**content, "seal": _seal(content)}))
+        paper.write_text(canonical({**content, "seal": seal_of(content)}))
         verdict = shoal.verify(paper, released)
         lines = [*verdict, *verdict.unchecked]
         assert lines

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.data.sources import Embedded
 from shoal.measure.loss import LOSSES
 from shoal.methods import Schema
 from shoal.methods.optimal import search
@@ -44,7 +43,7 @@ def shown(folder: Path) -> dict[str, Any]:
     table = people()
     ledger = shoal.Ledger.create(folder / "ledger.db", epsilon=9, delta="1e-2")
     release = ledger.release(loose.SafePub(1, "1e-4"), table, folder / "out")
-    counts = Embedded().count(table, ["age", "sex"])
+    counts = table.count(["age", "sex"])
     lattice = shoal.Lattice(counts, {name: table.hierarchy(name) for name in table.quasi})
     judged = loose.judge(table, release, queries=5)
     found = loose.assess(table, details=True, fraction="1/10")

@@ -20,7 +20,7 @@ import shoal
 from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.sources import Embedded
+from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, FileError, ParameterError
 from shoal.lattice import Lattice
@@ -50,7 +50,7 @@ SEXES = Hierarchy.from_lines([["f", "*"], ["m", "*"]])
 
 
 @dataclass(frozen=True)
-class Shown:
+class StandIn:
     """A stand-in for a method, with the parameters of one."""
 
     models: tuple[Any, ...] = (KAnonymity(2),)
@@ -84,15 +84,16 @@ def people(rows: int = 60, seed: int = 1, kind: Any = pl.DataFrame) -> Table:
 
 def made(table: Table, node: tuple[int, ...] = (0, 1), k: int = 2, suppressed: Any = "drop") -> Any:
     lattice = Lattice(
-        Embedded().count(table, table.quasi), {name: table.hierarchy(name) for name in table.quasi}
+        table.count(table.quasi), {name: table.hierarchy(name) for name in table.quasi}
     )
     groups = lattice.groups(node)
     return assemble(table, groups, groups.sizes >= k, suppressed=suppressed)
 
 
-def release(table: Table, method: Shown | None = None, chance: Chance | None = None) -> Release:
-    method = method or Shown()
-    promise = Syntactic(tuple(str(model) for model in method.models))
+def release(table: Table, method: StandIn | None = None, chance: Chance | None = None) -> Release:
+    method = method or StandIn()
+    names = tuple(str(model) for model in method.models)
+    promise = Syntactic(names, starred=method.suppressed == "star")
     paper = certify(
         table,
         method,
@@ -155,7 +156,7 @@ def test_the_order_of_the_input_changes_nothing(
 ) -> None:
     table = people(rows)
     order = np.random.default_rng(seed).permutation(rows)
-    shuffled = replace(table, frame=table.frame[order], _coded={})
+    shuffled = replace(table, source=Memory(table.frame[order]))
     assert rows_of(made(table, k=k, suppressed=suppressed)) == rows_of(
         made(shuffled, k=k, suppressed=suppressed)
     )
@@ -192,9 +193,7 @@ def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
         dict(zip(names, np.vstack([values, values, values[:3]]).T.tolist(), strict=True))
     )
     table = shoal.table(frame, quasi=names, hierarchies=dict.fromkeys(names, wide))
-    lattice = Lattice(
-        Embedded().count(table, names), {name: table.hierarchy(name) for name in names}
-    )
+    lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
     groups = lattice.groups((0,) * 8)
     seen = {tuple(map(int, row)) for row in rows_of(assemble(table, groups, groups.sizes >= 3))}
     assert seen == {tuple(row) for row in values[:3].tolist()}
@@ -203,7 +202,7 @@ def test_nodes_whose_codes_fit_no_integer_are_assembled_too() -> None:
 def test_nothing_leaves_when_every_column_is_identifying() -> None:
     table = shoal.table(pl.DataFrame({"name": ["a"]}), identifying=["name"])
     with pytest.raises(ColumnError, match="identifying"):
-        certify(table, Shown(), Sampled(1), Chance())
+        certify(table, StandIn(), Sampled(1), Chance())
 
 
 def test_an_unknown_way_to_suppress_is_refused() -> None:
@@ -235,7 +234,7 @@ def test_a_certificate_reads_back_and_reads_well() -> None:
 
 
 def test_the_text_of_a_certificate_is_for_people() -> None:
-    crowd = Embedded().count(people(), people().quasi)
+    crowd = people().count(people().quasi)
     models = [KAnonymity(2), TCloseness("ill", "1/3", "ordered"), DeltaPresence(0, "1/2", crowd)]
     paper = replace(release(people()).certificate, levels={"age": 1, "sex": 0}, private=False)
     told = {
@@ -308,7 +307,7 @@ def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right
     table = people()
     levels = {"sex": 0, "age": 1}
     promise = Syntactic(("5-anonymity",))
-    paper = certify(table, Shown((KAnonymity(5),)), promise, Chance(), levels=levels)
+    paper = certify(table, StandIn((KAnonymity(5),)), promise, Chance(), levels=levels)
     path = Release(made(table, k=4), paper).write(tmp_path)
     failures = verify(tmp_path / "certificate.json", path)
     assert len(failures) == 1
@@ -317,7 +316,7 @@ def test_a_table_that_does_not_keep_the_promise_fails_though_the_digest_is_right
 
 def test_suppressed_records_are_no_group(tmp_path: Path) -> None:
     table = people()
-    allowed = Shown((KAnonymity(3),), suppressed="star", suppression=Fraction(1, 2))
+    allowed = StandIn((KAnonymity(3),), suppressed="star", suppression=Fraction(1, 2))
     made = release(table, allowed)
     path = made.write(tmp_path)
     assert verify(tmp_path / "certificate.json", path) == []
@@ -368,7 +367,7 @@ def test_a_hierarchy_read_off_the_rows_is_not_on_the_certificate(tmp_path: Path)
     )
     models = (KAnonymity(2), bound(TCloseness("ill", 0), table))
     promise = Syntactic(tuple(map(str, models)))
-    method = Shown(models, suppression=Fraction(0))
+    method = StandIn(models, suppression=Fraction(0))
     paper = certify(table, method, promise, Chance(), levels={"sex": 0}, whole=True)
     path = Release(made(table, (0,)), paper).write(tmp_path)
     assert "secret" not in (tmp_path / "certificate.json").read_text(encoding="utf-8")
@@ -416,7 +415,7 @@ def test_parameters_become_plain_data() -> None:
         "1/3", "text", None, True, {"a": [1]}, {"is": "k-anonymity", "k": 3},
     ]  # fmt: skip
     assert plain(AGES) == "Hierarchy"
-    assert plain(Embedded().count(people(), ["sex"])) == "Counts"
+    assert plain(people().count(["sex"])) == "Counts"
 
 
 @pytest.mark.slow
@@ -486,11 +485,9 @@ def test_verify_and_the_models_agree_on_every_group(
         hierarchies={"sex": SEXES, "ill": ILLS, "pay": PAY},
     )
     model = bound(model, table)
-    groups = Lattice(Embedded().count(table, table.names), {"sex": table.hierarchy("sex")}).groups(
-        (0,)
-    )
+    groups = Lattice(table.count(table.names), {"sex": table.hierarchy("sex")}).groups((0,))
     failing = int((~model.holds(groups)).sum())
-    method = Shown((model,), suppression=Fraction(0))
+    method = StandIn((model,), suppression=Fraction(0))
     promise = Syntactic((str(model),))
     paper = certify(table, method, promise, Chance(), levels={"sex": 0}, whole=True)
     path = Release(

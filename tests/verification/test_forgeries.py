@@ -32,8 +32,8 @@ from shoal.privacy.models import (
     RecursiveDiversity,
     TCloseness,
 )
-from shoal.releases.certificate import _canonical, _seal
 from shoal.releases.release import Release
+from shoal.releases.sealed import canonical, seal_of
 from shoal.releases.verification import Verdict
 from tests.methods import test_buckets, test_columns
 from tests.methods import test_conformance as test_methods
@@ -100,7 +100,7 @@ def opened(paper: Path) -> Content:
 
 
 def sealed(content: Content, paper: Path) -> None:
-    text = _canonical({**content, "seal": _seal(content)})
+    text = canonical({**content, "seal": seal_of(content)})
     paper.write_bytes(text.encode("utf-8", "surrogatepass"))
 
 

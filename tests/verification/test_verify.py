@@ -28,7 +28,7 @@ from shoal.methods import Method
 from shoal.methods.safepub import SafePub
 from shoal.privacy.calculus import delta_for, safepub_parameters
 from shoal.privacy.promises import DifferentialPrivacy
-from shoal.releases.certificate import _canonical, _seal
+from shoal.releases.sealed import canonical, seal_of
 from shoal.releases.verification import _acyclic, _enough, _Epsilon, _last, unchecked, verify
 
 AGES = Hierarchy.from_lines(
@@ -100,7 +100,7 @@ def forge(
         table.write_text("".join(f"{line}\n" for line in (head, *rows(lines))), encoding="utf-8")
         content["file"]["sha256"] = hashlib.sha256(table.read_bytes()).hexdigest()
     change(content)
-    paper.write_text(_canonical({**content, "seal": _seal(content)}), encoding="utf-8")
+    paper.write_text(canonical({**content, "seal": seal_of(content)}), encoding="utf-8")
 
 
 def put(place: str, value: Any) -> Change:
@@ -616,11 +616,11 @@ def test_the_statement_of_every_promise_is_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"certificate": 1, "seal": "", "promise": NaN, "statement": "", "unprotected": [], "method": "", "parameters": {}, '
+        '{"certificate": 2, "seal": "", "promise": NaN, "statement": "", "unprotected": [], "method": "", "parameters": {}, '
         '"columns": [], "number": ""}',
-        '{"certificate": 1, "seal": "", "promise": "\\ud800", "statement": "", "unprotected": [], "method": "", '
+        '{"certificate": 2, "seal": "", "promise": "\\ud800", "statement": "", "unprotected": [], "method": "", '
         '"parameters": {}, "columns": [], "number": ""}',
-        '{"certificate": 1, "seal": "", "promise": '
+        '{"certificate": 2, "seal": "", "promise": '
         + "[" * 900
         + "]" * 900
         + ', "statement": "", "unprotected": [], '

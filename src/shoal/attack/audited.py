@@ -7,7 +7,7 @@ from fractions import Fraction
 from shoal.attack.transcript import Heard, possible
 from shoal.attack.transcript_sums import ranges
 from shoal.audit import Audit, Standing
-from shoal.audit.model import Entry, Number
+from shoal.audit.model import Decision, Number
 from shoal.audit.sums import Sums
 
 __all__ = ["Told", "told"]
@@ -54,5 +54,5 @@ def _of(audit: Audit, standing: Standing) -> Iterator[Told]:
             yield Told(secret.column, person, one.low, one.high, promised)
 
 
-def _answer(entry: Entry) -> Number | None:
+def _answer(entry: Decision) -> Number | None:
     return entry.value if entry.answered else None

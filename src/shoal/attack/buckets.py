@@ -16,7 +16,7 @@ from typing import TypeVar
 from shoal.arguments import typed
 from shoal.data.kinds import Key
 from shoal.errors import ParameterError
-from shoal.measure.buckets import BucketRelease, Reading
+from shoal.measure.buckets import BucketReading, BucketRelease
 
 __all__ = ["Exposure", "HelpedAttackers", "association", "corruption", "helped", "posterior"]
 
@@ -127,10 +127,10 @@ def corruption(release: BucketRelease, known: int | None = None) -> Exposure:
     exact for someone who does not know how often values occur in the table. With `associations`
     fakes are drawn otherwise, and these beliefs are an approximation.
     """
-    return _corruption(Reading(release), known)
+    return _corruption(BucketReading(release), known)
 
 
-def _corruption(read: Reading, known: int | None) -> Exposure:
+def _corruption(read: BucketReading, known: int | None) -> Exposure:
     sizes = read.sizes.tolist()
     most = read.most.tolist()
     # Buckets that are alike are attacked once. Without fakes odds do not matter.
@@ -187,10 +187,10 @@ def association(release: BucketRelease) -> tuple[int, Exposure]:
     The values that one of a person's other values is seen not to go with are taken away, and what
     is left is believed in proportion.
     """
-    return _association(Reading(release))
+    return _association(BucketReading(release))
 
 
-def _association(read: Reading) -> tuple[int, Exposure]:
+def _association(read: BucketReading) -> tuple[int, Exposure]:
     held = read.matrix()[read.bucket]
     held[read.ruled_out()] = 0
     left = held.sum(axis=1)
@@ -204,7 +204,7 @@ def _association(read: Reading) -> tuple[int, Exposure]:
 
 @dataclass(frozen=True)
 class HelpedAttackers:
-    """How sure attackers with some help are of somebody's value in a release of buckets, at most."""
+    """How sure attackers with some help are of somebody's value in a release, at most."""
 
     fakes: int
     """The fake values of every bucket."""
@@ -221,7 +221,7 @@ class HelpedAttackers:
 @typed
 def helped(release: BucketRelease) -> HelpedAttackers:
     """How sure each of the helped attackers is of somebody's value, at most."""
-    read = Reading(release)
+    read = BucketReading(release)
     associations, ruling_out = _association(read)
     return HelpedAttackers(
         fakes=read.fakes,

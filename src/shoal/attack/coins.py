@@ -1,9 +1,9 @@
 """The exact law of what shipped code does: it is run along every path that its chance can take.
 
-`law(run)` calls `run(chance)` once for every path, with a source of chance whose draws are branching
-points with known probabilities, and gives every outcome's probability. Probabilities are intervals
-between fractions: exact where all draws have rational probabilities, and below 10⁻⁸⁰ wide where e is
-involved.
+`law(run)` calls `run(chance)` once for every path, with a source of chance whose draws are
+branching points with known probabilities, and gives every outcome's probability. Probabilities are
+intervals between fractions: exact where all draws have rational probabilities, and below 10⁻⁸⁰ wide
+where e is involved.
 
     >>> coins = law(lambda chance: int(chance.binomial(np.array([2]), Fraction(1, 3))[0]))
     >>> {heads: str(weight.exact) for heads, weight in coins.items()}
@@ -335,7 +335,7 @@ def _binomial(n: int, p: Fraction) -> list[Interval]:
 
 @lru_cache(maxsize=100)
 def _laplace(scale: Fraction, least: Fraction) -> tuple[list[int], list[Interval]]:
-    """The discrete Laplace law: 0, 1, −1, 2, −2 and so on, until the rest weighs at most `least`."""
+    """The discrete Laplace law: 0, 1, −1, 2, −2, … until the rest weighs at most `least`."""
     assert least > 0, "infinitely many outcomes: give a cut"
     ratio = exp(-1 / scale)
     weight = (ONE - ratio) / (ONE + ratio)

@@ -1,4 +1,5 @@
-"""What someone who knows the algorithm infers: of people who are alike, and of everybody in a release.
+"""What someone who knows the algorithm infers: of people who are alike, and of everybody in a
+release.
 
 Values only, without the work that leads to them: `minimality` and the modules it calls make them,
 the command line shows them.
@@ -190,8 +191,8 @@ class AttackResult:
         """
         exposed: list[ExposedPerson] = []
         for inference in self.most_exposed():
-            for row in inference.rows[: most - len(exposed)]:
-                exposed.append(_exposed_person(people, row, inference))
+            rows = inference.rows[: most - len(exposed)]
+            exposed += [_exposed_person(people, row, inference) for row in rows]
         return exposed
 
 

@@ -27,7 +27,7 @@ from shoal.privacy.models import (
     RecursiveDiversity,
 )
 
-__all__ = ["FAILED", "Bag", "Judge", "Memory"]
+__all__ = ["FAILED", "Bag", "Judge", "Recollection"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -63,7 +63,7 @@ class Judge:
         self.leaf = leaf
         self.leaves = leaves
         self.least = fewest(models)
-        self.memory = Memory.of(models)
+        self.memory = Recollection.of(models)
         self._known: dict[Bag, bool] = {}
 
     def only(self, model: Model) -> "Judge":
@@ -100,7 +100,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Memory:
+class Recollection:
     """What has to be remembered of a part of some size while values are given out: as little as
     the models need, and None at first.
 
@@ -113,7 +113,7 @@ class Memory:
     sure: Callable[[Any, int, int], bool] = lambda seen, size, more: False
 
     @classmethod
-    def of(cls, models: Sequence[Model]) -> "Memory":
+    def of(cls, models: Sequence[Model]) -> "Recollection":
         kinds = {type(model) for model in models}
         counted = {KAnonymity, DistinctDiversity, PSensitive}
         if kinds <= counted:
@@ -128,7 +128,7 @@ class Memory:
         return cls(lambda seen, value, often, size: (*(seen or ()), (value, often)))
 
     @classmethod
-    def _of_diversity(cls, most: int) -> "Memory":
+    def _of_diversity(cls, most: int) -> "Recollection":
         """How many values are different, as far as that matters."""
         return cls(
             lambda seen, value, often, size: min((seen or 0) + 1, most),
@@ -136,7 +136,7 @@ class Memory:
         )
 
     @classmethod
-    def _of_entropy(cls, most: int, least: Fraction) -> "Memory":
+    def _of_entropy(cls, most: int, least: Fraction) -> "Recollection":
         """The entropy is log size − log product / size, at least log l: the product is limited."""
 
         @cache

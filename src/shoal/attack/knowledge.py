@@ -1,7 +1,8 @@
 """What someone who knows the algorithm has to work with: the people with what is publicly known of
 them, the released groups with their values, and the method, which can be run again.
 
-Uses the tables and the methods' catalogue; `enumeration`, `sampling`, `mondrian` and `optimal` use it.
+Uses the tables and the methods' catalogue; `enumeration`, `sampling`, `mondrian` and `optimal` use
+it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +21,8 @@ from shoal.chance import Chance
 from shoal.data.hierarchy.texts import Texts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
-from shoal.data.tables import Role, Table, table, wrap
+from shoal.data.sources import Memory
+from shoal.data.tables import Role, Table, table
 from shoal.errors import ColumnError, InfeasibleError, InputError
 from shoal.methods import Method
 from shoal.methods.catalogue import CATALOGUE, entry_of
@@ -83,7 +85,7 @@ class Knowledge:
     @cached_property
     def frame(self) -> Any:
         """The release, whatever dataframe it is."""
-        return wrap(self.released)
+        return Memory.of(self.released).frame
 
     @property
     def left_out(self) -> int:
@@ -234,13 +236,11 @@ class Knowledge:
         """What is inferred of people, given what their group shows, and the probabilities of all
         values, or their bounds.
         """
-        inherent = {}
-        for key, share in zip(self.keys, shares, strict=True):
-            if share or key in apparent:
-                inherent[key] = share
+        pairs = zip(self.keys, shares, strict=True)
+        inherent = {key: share for key, share in pairs if share or key in apparent}
         if bounds is not None:
-            pairs = zip(self.keys, bounds, strict=True)
-            bounds_of = {key: ends for key, ends in pairs if key in inherent}
+            ends_of = zip(self.keys, bounds, strict=True)
+            bounds_of = {key: ends for key, ends in ends_of if key in inherent}
             inference = Inference(tuple(rows), apparent, inherent, bounds=bounds_of)
             return replace(inference, why=tuple(why)) if inference.gain else inference
         inference = Inference(tuple(rows), apparent, inherent)

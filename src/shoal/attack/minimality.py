@@ -1,4 +1,5 @@
-"""The minimality attack: rule out every input on which the method would have released something else.
+"""The minimality attack: rule out every input for which the method would have released something
+else.
 
 Wong, Fu, Wang, Pei: Minimality attack in privacy preserving data publishing (VLDB 2007); Zhang,
 chapters 4 and 5. The attacker knows who is in the table and their quasi-identifying values, the

@@ -17,10 +17,11 @@ from shoal.attack.inferences import AttackResult, Effort, Inference
 from shoal.attack.knowledge import Knowledge
 from shoal.attack.sampling import FEWEST, estimates
 from shoal.counts import Counts
+from shoal.data.components import representatives
 from shoal.errors import InputError, TooLargeError
 from shoal.methods import Progress, silent
 from shoal.methods.axes import axis_of
-from shoal.methods.mondrian import Partition, Mondrian
+from shoal.methods.mondrian import Mondrian, Partition
 from shoal.privacy.models import KAnonymity
 
 __all__ = ["Cut", "Replay", "counted"]
@@ -180,13 +181,13 @@ def _linked(replay: Replay) -> list[_Linked]:
     """The counting problems of a release, which do not depend on each other."""
     cuts = replay.telling()
     groups_of_cuts = [np.unique(replay.group_of[cut.rows]).tolist() for cut in cuts]
-    first_of = _connected(len(replay.bags), groups_of_cuts)
+    first_of = representatives(range(len(replay.bags)), groups_of_cuts)
     cuts_of: dict[int, list[Cut]] = {}
     for cut, groups in zip(cuts, groups_of_cuts, strict=True):
         cuts_of.setdefault(first_of[groups[0]], []).append(cut)
     problems = []
     for first, its_cuts in cuts_of.items():
-        groups = [group for group, root in enumerate(first_of) if root == first]
+        groups = [group for group, root in first_of.items() if root == first]
         problems.append(_problem(replay, groups, its_cuts))
     return problems
 
@@ -219,23 +220,6 @@ def _problem(replay: Replay, groups: list[int], cuts: Sequence[Cut]) -> _Linked:
         class_of,
         list(dict.fromkeys(map(str, cuts))),
     )
-
-
-def _connected(number: int, sets: Sequence[Sequence[int]]) -> list[int]:
-    """For every group the first of those that it is connected with."""
-    root = list(range(number))
-
-    def find(group: int) -> int:
-        while root[group] != group:
-            root[group] = root[root[group]]
-            group = root[group]
-        return group
-
-    for groups in sets:
-        for group in groups[1:]:
-            first, second = sorted((find(groups[0]), find(group)))
-            root[second] = first
-    return [find(group) for group in range(number)]
 
 
 # What is inferred

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from shoal.attack.counting import CountingProblem, PeopleClass, Tally, ways
 from shoal.attack.inferences import AttackResult, Effort
 from shoal.attack.knowledge import Knowledge
-from shoal.data.sources import Embedded
 from shoal.errors import InputError, TooLargeError
 from shoal.lattice import Groups, Lattice, Node
 from shoal.measure.loss import LOSSES
@@ -39,7 +38,7 @@ def counted(
         return None
     quasi = list(knowledge.people.quasi)
     trees = {name: knowledge.people.hierarchy(name) for name in quasi}
-    counts = Embedded().count(knowledge.people, quasi)
+    counts = knowledge.people.count(quasi)
     lattice = Lattice(counts, trees, floor=method.floor, ceiling=method.ceiling)
     better, chosen = _before_the_released(method, knowledge, lattice)
     if len(better) > CANDIDATES or not all(_refines(groups, chosen) for groups in better):

@@ -1,8 +1,8 @@
 """What a register tells about personal generalisation to someone who knows the algorithm.
 
 The risk of a record is counted by the people whom its released values fit. Whoever knows the
-algorithm, its parameters and these people's values can run it for each of them, and keeps only those
-who would have got the very same release.
+algorithm, its parameters and these people's values can run it for each of them, and keeps only
+those who would have got the very same release.
 """
 
 from collections.abc import Sequence

@@ -128,7 +128,7 @@ by 0 of the other records, not by 1
 def _noticed(
     laws: "_Laws", database: Database, k: int, epsilon: Epsilon | None
 ) -> Iterator[Breach]:
-    """The records of a table whose removal is noticed: breaches if few others could replace them."""
+    """The records whose removal is noticed: breaches if few others could replace them."""
     growth = Fraction(1) if epsilon is None else epsilon.exponential()[0]
     counts = Counter(database)
     present = laws.of(counts)

@@ -10,8 +10,8 @@ from itertools import product
 from math import inf
 
 from shoal.attack.transcript import Heard
-from shoal.audit.model import Entry, members
-from shoal.audit.polytope import Row, extremes
+from shoal.audit.model import Decision, members
+from shoal.audit.polytope import Constraint, extremes
 from shoal.audit.sums import Rule, Sums, SumState
 from shoal.errors import InputError
 
@@ -51,13 +51,13 @@ def ranges(auditor: Sums, transcript: Sequence[Heard]) -> tuple[Range, ...]:
     return tuple(map(Range, lows, highs))
 
 
-def _said(auditor: Sums, transcript: Sequence[Heard]) -> Iterator[tuple[Row, ...]]:
+def _said(auditor: Sums, transcript: Sequence[Heard]) -> Iterator[tuple[Constraint, ...]]:
     """For each question, what follows: one of these rows holds. The auditor's state is a function of what was said."""
     state = auditor.start()
     for heard in transcript:
         entry = _entry(auditor, state, heard)
         if heard.answer is not None:
-            yield (Row(heard.people, "=", heard.answer),)
+            yield (Constraint(heard.people, "=", heard.answer),)
         elif heard.people not in state.denied:
             rule = auditor.rule(state, heard.people)
             if rule is not None:
@@ -65,7 +65,7 @@ def _said(auditor: Sums, transcript: Sequence[Heard]) -> Iterator[tuple[Row, ...
         state = auditor.after(state, entry)
 
 
-def _entry(auditor: Sums, state: SumState, heard: Heard) -> Entry:
+def _entry(auditor: Sums, state: SumState, heard: Heard) -> Decision:
     if heard.answer is not None:
         entry = auditor.decide(state, heard.people, heard.answer)
         if not entry.answered:
@@ -75,22 +75,22 @@ def _entry(auditor: Sums, state: SumState, heard: Heard) -> Entry:
         return entry
     rule = None if heard.people in state.denied else auditor.rule(state, heard.people)
     bound = None if rule is None else rule.bound
-    return Entry(heard.people, False, None if bound is None else "<=", bound)
+    return Decision(heard.people, False, None if bound is None else "<=", bound)
 
 
-def _denied(rule: Rule, people: int) -> Iterator[Row]:
+def _denied(rule: Rule, people: int) -> Iterator[Constraint]:
     below = rule.low if rule.bound is None else rule.bound
     if below is not None:
-        yield Row(people, "<=", below)
+        yield Constraint(people, "<=", below)
     if rule.high is not None:
-        yield Row(people, ">=", rule.high)
+        yield Constraint(people, ">=", rule.high)
 
 
 def _ways(
     whole: tuple[list[float], list[float]],
-    ways: list[tuple[Row, ...]],
-    said: Sequence[tuple[Row, ...]],
-) -> list[tuple[Row, ...]]:
+    ways: list[tuple[Constraint, ...]],
+    said: Sequence[tuple[Constraint, ...]],
+) -> list[tuple[Constraint, ...]]:
     """All that can be when one row of each group holds."""
     for rows in said:
         ways = [(*way, row) for way in ways for row in rows]

@@ -21,7 +21,7 @@ from shoal import __version__
 from shoal.arguments import typed
 from shoal.audit import expressions
 from shoal.audit.expressions import Public, Query
-from shoal.audit.model import STRATEGIES, Costed, Entry, Number, Strategy
+from shoal.audit.model import STRATEGIES, Costed, Decision, Number, Strategy
 from shoal.audit.store import Key, Link, Store
 from shoal.chance import Chance
 from shoal.data.kinds import Kind
@@ -249,7 +249,7 @@ class Audit:
         self._last = first
         self._standing = {name: Standing(secret, None) for name, secret in self._secrets.items()}
         self._auditors: dict[str, Costed[Any]] = {}
-        self._replies: dict[tuple[str, int], Entry] = {}
+        self._replies: dict[tuple[str, int], Decision] = {}
         self._lines: list[Line] = []
         self._follow(rest)
 
@@ -464,7 +464,7 @@ class Audit:
         auditor, known = self._auditor(query.column, _FAMILY[query.aggregate])
         return auditor.cost(known, people)
 
-    def _decided(self, query: Query, people: int) -> Entry:
+    def _decided(self, query: Query, people: int) -> Decision:
         assert query.column is not None
         family = _FAMILY[query.aggregate]
         auditor, known = self._auditor(query.column, family)
@@ -476,7 +476,7 @@ class Audit:
         auditor = self._secrets[column].auditor(family, self.people)
         return auditor, auditor.start()
 
-    def _content(self, query: Query, entry: Entry, analyst: str) -> dict[str, Any]:
+    def _content(self, query: Query, entry: Decision, analyst: str) -> dict[str, Any]:
         return {
             **_said("asked"),
             "analyst": analyst,
@@ -494,7 +494,7 @@ class Audit:
         for link in links:
             content = link.content
             value = None if content["value"] is None else _number(Fraction(content["value"]))
-            entry = Entry(
+            entry = Decision(
                 int(content["people"], 16), content["answered"], content["relation"], value
             )
             column, family = content["column"], _FAMILY[content["aggregate"]]
@@ -518,7 +518,7 @@ class Audit:
             )
             self._last = link
 
-    def _reply(self, aggregate: str, column: str, entry: Entry) -> Reply:
+    def _reply(self, aggregate: str, column: str, entry: Decision) -> Reply:
         if not entry.answered or entry.value is None:
             return Reply(None)
         value, people, secret = (
@@ -541,7 +541,7 @@ class Audit:
         with self._lock:
             return tuple(self._lines[after : None if most is None else after + most])
 
-    def entries(self, column: str) -> tuple[Entry, ...]:
+    def entries(self, column: str) -> tuple[Decision, ...]:
         """The entries about one secret column, the oldest first."""
         self._refresh()
         with self._lock:

@@ -1,7 +1,8 @@
 """Maxima of sets of people, answered or denied so that nobody's value is found out (Zhang, chapter 3, corrected).
 
-What is known of the people is an upper bound for each, and for every value that some maximum has, the set of those who may have
-it, its witnesses. docs/proofs/audit-max.md says why that is all, and why the decisions tell nothing.
+What is known of the people is an upper bound for each and, for every value that some maximum has, the set
+of those who may have it: its witnesses. docs/proofs/audit-max.md shows why that is all, and why the
+decisions reveal nothing. Uses `model`; `book` uses it.
 """
 
 from collections.abc import Iterable
@@ -9,15 +10,27 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
-from shoal.audit.model import STRATEGIES, Entry, Number, Strategy, crowd, members
-from shoal.errors import ParameterError, listed
+from shoal.audit.model import (
+    Decision,
+    Number,
+    Strategy,
+    crowd,
+    members,
+    require_asked,
+    require_auditor,
+)
+from shoal.errors import ParameterError
 
 __all__ = ["Known", "Maxima", "MaximaState", "Minima"]
 
-Bound = Number | float  # of floats only the infinite ones, for what is not bounded
+Bound = Number | float
+"""A value, or an infinite float for what is not bounded."""
 
-PASSES = 100  # steps for one person: bounds are compared and lowered a few times
-WORD = 64  # people in one word of a set
+PASSES = 100
+"""Steps per person: bounds are compared and lowered a few times."""
+
+WORD = 64
+"""People in one word of a set."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +46,25 @@ class Known:
         above = [person for person in members(people) if bounds[person] > value]
         if not above:
             return self
-        lowered = crowd(above)
         for person in above:
             bounds[person] = value
-        return Known(
-            tuple(bounds),
-            tuple((who & ~lowered if most > value else who, most) for who, most in self.witnesses),
+        lowered = crowd(above)
+        witnesses = tuple(
+            (who & ~lowered if most > value else who, most) for who, most in self.witnesses
         )
+        return Known(tuple(bounds), witnesses)
 
     def exactly(self, people: int, value: Bound, distinct: bool) -> "Known":
-        """Also that one of these people has just this value, and none has more; only one of all, if values are distinct."""
+        """Also that someone here has exactly this value, and nobody more.
+
+        distinct: only one person of all has it
+        """
         known = self.at_most(people, value)
         who = crowd(person for person in members(people) if known.bounds[person] == value)
         if distinct:
             for other, most in known.witnesses:
-                who &= other if most == value else -1
+                if most == value:
+                    who &= other
             rest = tuple(each for each in known.witnesses if each[1] != value)
         else:
             rest = tuple(each for each in known.witnesses if each != (who, value))
@@ -71,12 +88,13 @@ class Known:
 
     def least(self, people: int) -> Bound:
         """The least that the maximum can be."""
-        return max((most for who, most in self.witnesses if not who & ~people), default=-inf)
+        inside = (most for who, most in self.witnesses if not who & ~people)
+        return max(inside, default=-inf)
 
 
 @dataclass(frozen=True)
 class MaximaState:
-    """What the audit takes as known, and what the answers alone tell."""
+    """What the audit takes as known, and what follows from the answers alone."""
 
     audit: Known
     true: Known
@@ -84,13 +102,15 @@ class MaximaState:
 
 @dataclass(frozen=True)
 class Maxima:
-    """The auditor of maxima over so many people.
+    """The auditor of maxima over a number of people.
 
     low, high: public bounds of all values, if there are any
-    width: how far apart the possible values of everyone stay at least; with `low`, as without it they are unbounded below
+    width: how far apart each person's possible values stay at least; it matters only with `low`, since
+        without it values are unbounded below
     integers: it is public that all values are whole numbers
     distinct: it is public that no two people have the same value
-    strategy: "binding", "simulatable" (denies whenever some possible answer would tell), or "simple" (unsafe: denials tell)
+    strategy: "binding", "simulatable" (denies whenever some possible answer would reveal a value), or
+        "simple" (unsafe: denials reveal values)
     """
 
     people: int
@@ -102,105 +122,107 @@ class Maxima:
     strategy: Strategy = "binding"
 
     def __post_init__(self) -> None:
-        if self.people < 1:
-            raise ParameterError(f"people={self.people}; an audit is about one person at least")
-        if self.strategy not in STRATEGIES:
-            raise ParameterError(
-                f"strategy={self.strategy!r} is unknown; known are {listed(STRATEGIES)}"
-            )
+        require_auditor(self.people, self.strategy)
         if self.width <= 0:
-            raise ParameterError(f"width={self.width}; it is above 0")
-        if self.integers and self.width != int(self.width):
-            raise ParameterError(f"width={self.width}; between whole numbers it is whole")
-        if self.integers and any(
-            end is not None and end != int(end) for end in (self.low, self.high)
-        ):
+            raise ParameterError("must be above 0", option="width", given=str(self.width))
+        if self.integers:
+            self._require_whole()
+        if self.low is None or self.high is None:
+            return
+        if self.high - self.low < self.width:
             raise ParameterError(
-                "the bounds of whole numbers are whole; give the least and the largest that can be"
+                "the bounds alone determine everyone's value more closely than `width`",
+                "give a smaller width",
             )
-        if self.low is not None and self.high is not None and self.high - self.low < self.width:
+
+    def _require_whole(self) -> None:
+        if self.width != int(self.width):
             raise ParameterError(
-                "the bounds alone tell everyone's value more closely than `width`; give a smaller width"
+                "is not whole, but values are", option="width", given=str(self.width)
             )
-        if self.integers and self.distinct:
+        ends = [end for end in (self.low, self.high) if end is not None]
+        if any(end != int(end) for end in ends):
             raise ParameterError(
-                "whole numbers that are all different can give each other away when they are close together; "
-                "leave `distinct` out if that is not public, or `integers` if values are so many that they are as good as real"
+                "the bounds of whole numbers are whole",
+                "give the least and the largest possible value",
+            )
+        if self.distinct:
+            raise ParameterError(
+                "whole numbers that all differ can reveal each other when they are close together",
+                "leave out `distinct` if that is not public, "
+                "or `integers` if values are spread out enough to pass for real numbers",
             )
 
     def start(self) -> MaximaState:
         """Nothing is known but the bounds."""
-        known = Known((inf if self.high is None else self.high,) * self.people)
+        top: Bound = inf if self.high is None else self.high
+        known = Known((top,) * self.people)
         return MaximaState(known, known)
 
-    def after(self, state: MaximaState, entry: Entry) -> MaximaState:
+    def after(self, state: MaximaState, decision: Decision) -> MaximaState:
         """Answers are known to all; what a denial is bound to is only taken as known."""
-        if entry.relation is None or entry.value is None:
+        people, value = decision.people, decision.value
+        if decision.relation is None or value is None:
             return state
-        if entry.relation == "=":
-            audit = state.audit.exactly(entry.people, entry.value, self.distinct)
+        if decision.relation == "=":
+            audit = state.audit.exactly(people, value, self.distinct)
         else:
-            audit = state.audit.at_most(entry.people, entry.value)
-        if not entry.answered:
+            audit = state.audit.at_most(people, value)
+        if not decision.answered:
             return replace(state, audit=audit)
-        return MaximaState(audit, state.true.exactly(entry.people, entry.value, self.distinct))
+        return MaximaState(audit, state.true.exactly(people, value, self.distinct))
 
     def cost(self, state: MaximaState, people: int) -> int:
-        """Steps: a few for everyone, and one for every set of witnesses and word of people."""
+        """Steps: a few for everyone, and one for each set of witnesses and word of people."""
         return self.people * (PASSES + len(state.audit.witnesses) // WORD)
 
-    def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
+    def decide(self, state: MaximaState, people: int, answer: Number) -> Decision:
         """Answer or deny; what a denial is bound to does not depend on the answer."""
-        if not people or people >> self.people:
-            raise ParameterError(f"a question is about some of the {self.people} people")
-        asked = _Asked.of(self, state, people)
-        given = Entry(people, True, "=", answer)
+        require_asked(people, self.people)
+        question = _Question.of(self, state, people)
+        answered = Decision.answer(people, answer)
+        denied = Decision.denial(people)
         if self.strategy == "simple":
-            return given if asked.safe(answer) else Entry(people, False, None, None)
-        if asked.hopeless:
-            return Entry(people, False, None, None)
-        if asked.always:
-            return given
+            return answered if question.safe(answer) else denied
+        if question.hopeless:
+            return denied
+        if question.always_safe:
+            return answered
         if self.strategy == "simulatable":
-            return Entry(people, False, None, None)
-        if asked.lowest > -inf:
-            if answer > asked.lowest and asked.safe(answer):
-                return given
-            return Entry(people, False, "<=", _number(asked.lowest))
-        if answer < asked.highest and asked.safe(answer):
-            return given
-        return Entry(people, False, "=", _number(asked.highest))
+            return denied
+        if question.lowest > -inf:
+            if answer > question.lowest and question.safe(answer):
+                return answered
+            return Decision(people, False, "<=", _finite(question.lowest))
+        if answer < question.highest and question.safe(answer):
+            return answered
+        return Decision(people, False, "=", _finite(question.highest))
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A question, and which answers to it would be safe: those from `lowest` to `highest`, and no single value between is not."""
+class _Question:
+    """A question, and which answers to it would be safe.
 
-    method: Maxima
+    These are the answers from `lowest` to `highest`, and no single value in between is unsafe.
+    """
+
+    auditor: Maxima
     state: MaximaState
     people: int
     lowest: Bound
     highest: Bound
 
     @classmethod
-    def of(cls, method: Maxima, state: MaximaState, people: int) -> "_Asked":
-        lowest = max(
-            (most for who, most in state.audit.witnesses if _few(who & ~people)), default=-inf
-        )
-        if method.distinct:
-            lowest = max([lowest, *cls._told(state, people)])
-        if method.low is not None:
-            lowest = max(lowest, method.low + method.width)
-        return cls(method, state, people, lowest, state.audit.second(people))
-
-    @staticmethod
-    def _told(state: MaximaState, people: int) -> Iterable[Bound]:
-        """Of distinct values, those which as an answer would leave one witness, or none though the answers allow for some."""
-        possible = {most for who, most in state.true.witnesses if who & people}
+    def of(cls, auditor: Maxima, state: MaximaState, people: int) -> "_Question":
+        bounds: list[Bound] = [-inf]
         for who, most in state.audit.witnesses:
-            shared = who & people
-            if _few(shared) and (shared or most in possible):
-                yield most
+            if _fewer_than_two(who & ~people):
+                bounds.append(most)
+        if auditor.distinct:
+            bounds.extend(_revealing(state, people))
+        if auditor.low is not None:
+            bounds.append(auditor.low + auditor.width)
+        return cls(auditor, state, people, max(bounds), state.audit.second(people))
 
     @property
     def hopeless(self) -> bool:
@@ -210,36 +232,50 @@ class _Asked:
         return self.lowest == -inf and self.highest < inf and not self.safe(self.highest)
 
     @property
-    def always(self) -> bool:
-        """Whatever the answers so far allow for would be safe."""
-        least, largest = self.state.true.least(self.people), self.state.true.largest(self.people)
-        if self.method.low is not None:
-            least = max(least, self.method.low)
-        if not (self.lowest <= least and largest <= self.highest):
+    def always_safe(self) -> bool:
+        """Whatever is still possible after the answers so far would be safe."""
+        least = self.state.true.least(self.people)
+        largest = self.state.true.largest(self.people)
+        if self.auditor.low is not None:
+            least = max(least, self.auditor.low)
+        if least < self.lowest or largest > self.highest:
             return False
-        ends: tuple[Bound, ...] = (least, largest) if self.method.distinct else ()
-        return all(self.safe(end) for end in ends if end not in (inf, -inf))
+        if not self.auditor.distinct:
+            return True
+        return all(self.safe(end) for end in (least, largest) if end not in (inf, -inf))
 
     def safe(self, answer: Bound) -> bool:
-        """Whether after this answer nobody's value would be known."""
-        known, people = self.state.audit, self.people
-        if self.method.low is not None and answer < self.method.low + self.method.width:
+        """Whether nobody's value would be known after this answer."""
+        auditor, witnesses = self.auditor, self.state.audit.witnesses
+        if auditor.low is not None and answer < auditor.low + auditor.width:
             return False
-        if any(most > answer and _few(who & ~people) for who, most in known.witnesses):
-            return False
-        if self.method.distinct:
-            for who, most in known.witnesses:
+        for who, most in witnesses:
+            if most > answer and _fewer_than_two(who & ~self.people):
+                return False
+        if auditor.distinct:
+            for who, most in witnesses:
                 if most == answer:
-                    return not _few(who & people)
+                    return not _fewer_than_two(who & self.people)
         return answer <= self.highest
 
 
-def _few(people: int) -> bool:
-    """Whether these are fewer than two."""
+def _revealing(state: MaximaState, people: int) -> Iterable[Bound]:
+    """Of distinct values, those that as an answer would leave one witness.
+
+    Or none, though the answers allow for some.
+    """
+    possible = {most for who, most in state.true.witnesses if who & people}
+    for who, most in state.audit.witnesses:
+        shared = who & people
+        if _fewer_than_two(shared) and (shared or most in possible):
+            yield most
+
+
+def _fewer_than_two(people: int) -> bool:
     return not people & (people - 1)
 
 
-def _number(bound: Bound) -> Number:
+def _finite(bound: Bound) -> Number:
     if isinstance(bound, float):
         raise AssertionError("a denial is bound to a finite value")
     return bound
@@ -247,12 +283,13 @@ def _number(bound: Bound) -> Number:
 
 @dataclass(frozen=True)
 class Minima(Maxima):
-    """The auditor of minima, which are maxima of the values below zero; parameters as for `Maxima`."""
+    """The auditor of minima, which are maxima of the negated values; parameters as for `Maxima`."""
 
     @cached_property
     def mirrored(self) -> Maxima:
         """The auditor of the maxima."""
-        low, high = (None if end is None else -end for end in (self.high, self.low))
+        low = None if self.high is None else -self.high
+        high = None if self.low is None else -self.low
         return Maxima(
             self.people, low, high, self.width, self.integers, self.distinct, self.strategy
         )
@@ -261,17 +298,19 @@ class Minima(Maxima):
         """Nothing is known but the bounds."""
         return self.mirrored.start()
 
-    def after(self, state: MaximaState, entry: Entry) -> MaximaState:
+    def after(self, state: MaximaState, decision: Decision) -> MaximaState:
         """The state of the mirrored values."""
-        return self.mirrored.after(state, _mirrored(entry))
+        return self.mirrored.after(state, _mirrored(decision))
 
-    def decide(self, state: MaximaState, people: int, answer: Number) -> Entry:
-        """Answer or deny, as the maximum of the mirrored values would be."""
+    def decide(self, state: MaximaState, people: int, answer: Number) -> Decision:
+        """Answer or deny, as for the maximum of the mirrored values."""
         return _mirrored(self.mirrored.decide(state, people, -answer))
 
 
-def _mirrored(entry: Entry) -> Entry:
-    value = None if entry.value is None else -entry.value
-    if entry.relation in ("<=", ">="):
-        return replace(entry, relation=">=" if entry.relation == "<=" else "<=", value=value)
-    return replace(entry, value=value)
+def _mirrored(decision: Decision) -> Decision:
+    value = None if decision.value is None else -decision.value
+    if decision.relation == "<=":
+        return replace(decision, relation=">=", value=value)
+    if decision.relation == ">=":
+        return replace(decision, relation="<=", value=value)
+    return replace(decision, value=value)

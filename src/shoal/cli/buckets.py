@@ -41,7 +41,7 @@ def count(
 
     Gives an estimate and its standard error; where the sensitive column is not asked for, the number is exact.
     """
-    from shoal.measure.buckets import Reading
+    from shoal.measure.buckets import BucketReading
     from shoal.releases.release import Release
 
     asked: dict[str, list[str | range]] = {}
@@ -50,7 +50,7 @@ def count(
         if not separator:
             raise ParameterError(f"--where {given!r}: give a column and values, as in sex=female")
         asked.setdefault(name, []).extend(_range(one) for one in options.names([values]) or [""])
-    read = Reading(Release.read(release))
+    read = BucketReading(Release.read(release))
     found = read.count(asked, unbiased=unbiased)
     for name, absent in read.absent(asked).items():
         values = listed(

@@ -58,7 +58,6 @@ def preview(
     Takes a recipe, with the models of its method, or a table with --quasi and a --hierarchy for each of those columns.
     """
     from shoal.data.people import repeated
-    from shoal.data.sources import Embedded
     from shoal.lattice import Lattice
     from shoal.measure.loss import LOSSES
     from shoal.privacy.models import bound, holds_all
@@ -109,7 +108,7 @@ def preview(
     with working(f"grouping {table.rows:,} rows"):
         trees = {name: table.hierarchy(name) for name in table.quasi}
         carried = sorted({column for model in models for column in model.columns})
-        groups = Lattice(Embedded().count(table, [*table.quasi, *carried]), trees).groups(
+        groups = Lattice(table.count([*table.quasi, *carried]), trees).groups(
             tuple(chosen.values())
         )
         sizes = groups.sizes

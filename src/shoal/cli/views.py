@@ -170,6 +170,7 @@ def gathered(
 ) -> "tuple[Views, Register, str | None]":
     """The views of a file, or of a release of the table of a recipe, with what a ledger knows; the register, and the column."""
     from shoal.cli.ledger import opened as opened_ledger
+    from shoal.data.sources import Memory
     from shoal.data.tables import Table
     from shoal.recipe import Recipe
     from shoal.releases.release import Release
@@ -208,7 +209,7 @@ def gathered(
         public = dict.fromkeys([*table.quasi, *([person] if person else [])])
         kinds = {name: table.kind(name) for name in public}
         register = Register(
-            Table(table.frame.select(*public), types=kinds, missing=table.missing),
+            Table(Memory(table.frame.select(*public)), types=kinds, missing=table.missing),
             person,
             table.kind(column),
         )

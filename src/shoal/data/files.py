@@ -27,7 +27,9 @@ from shoal.data import memory
 from shoal.data.disk import encodings, known, mixed, reading, replacing
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.tables import Missing, Table, like_a_record, require_names, table, wrap
+from shoal.data.names import like_a_record, require_names
+from shoal.data.sources import Memory
+from shoal.data.tables import Missing, Table, table
 from shoal.errors import ColumnError, FileError, ParameterError, listed
 
 __all__ = [
@@ -154,7 +156,7 @@ def serialise(frame: Any, file: IO[bytes], format: Format, *, neutralise: bool =
         raise ParameterError(
             f"format {format!r} has no cells that a spreadsheet would run; `neutralise` is for 'csv'"
         )
-    data = _as_polars(frame.frame if isinstance(frame, Table) else wrap(frame))
+    data = _as_polars(frame.frame if isinstance(frame, Table) else Memory.of(frame).frame)
     if format == "csv":
         _write_csv(_neutralised(data) if neutralise else data, file)
     elif format == "parquet":
@@ -174,7 +176,7 @@ def formulas(frame: Any) -> list[str]:
     >>> formulas(pl.DataFrame({"paid": ["-5", "+1,5", "12"], "note": ["=1+1", "", "none"]}))
     ['note']
     """
-    data = _as_polars(frame.frame if isinstance(frame, Table) else wrap(frame))
+    data = _as_polars(frame.frame if isinstance(frame, Table) else Memory.of(frame).frame)
     found = [column.name for column in _texts_of(data) if _run(column).any()]
     return [name for name in data.columns if name in found or _run(pl.Series([name])).any()]
 
@@ -497,7 +499,7 @@ def _chosen(
     """The columns to read, in the file's order; errors list names only where these are `named` for sure."""
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ColumnError(f"{path}: two columns are called {listed(repeated)}; rename one")
-    require_names(names, f"{path}: ")
+    require_names(names, str(path))
     if void := [place for place, name in enumerate(names, 1) if "\0" in name]:
         raise ColumnError(f"{path}: the name of column {void[0]} has a NUL character; rename it")
     if columns is None:

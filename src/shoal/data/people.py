@@ -10,18 +10,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from shoal.chance import Chance
-from shoal.counts import group
 from shoal.data.kinds import Kind
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, plural
 
-__all__ = ["Repeated", "drawn", "first_rows", "repeated", "require_once", "require_unit"]
+__all__ = ["Repeated", "repeated", "require_once", "require_unit"]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -95,13 +91,15 @@ def repeated(
         for name in left_out
         if name not in declared and (name in called or (quasi and _worth_a_look(table, name)))
     ]
-    counted = {name: rows for name in (*declared, *others) if (rows := _Rows.of(whole, name))}
+    counted = {
+        name: rows for name in (*declared, *others) if (rows := _Identifiers.of(whole, name))
+    }
     if all(rows.values == rows.rows for rows in counted.values()):
         return ()
     keys = [
         name
         for name in dict.fromkeys((*declared, *called))
-        if (rows := counted.get(name) or _Rows.of(whole, name)) and rows.values == table.rows
+        if (rows := counted.get(name) or _Identifiers.of(whole, name)) and rows.values == table.rows
     ]
     has_person_key = any(name in called and called[name].tell_people for name in keys)
     found = []
@@ -153,62 +151,34 @@ def require_once(
         )
 
 
-def drawn(table: Table, unit: str, rows: int, chance: Chance) -> Table:
-    """The table with at most so many rows of each person, drawn uniformly and independently of everything else.
-
-    Its columns keep their types, whatever the rows drawn would suggest.
-    """
-    table.require_people(unit)
-    chosen = first_rows(table.column(unit).codes, rows, chance)
-    if len(chosen) == table.rows:
-        return table
-    return table.taking(chosen)
-
-
-def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
-    """At most so many rows of each person, a uniform choice, independent between people."""
-    order = chance.permutation(len(people))
-    order = order[np.argsort(people[order], kind="stable")]
-    sorted_people = people[order]
-    starts = (
-        np.flatnonzero(np.concatenate(([True], sorted_people[1:] != sorted_people[:-1])))
-        if len(order)
-        else order
-    )
-    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    return np.sort(order[place < rows])
-
-
 # Which columns tell people apart
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """The rows in which a column has a value, and how many values it has."""
+@dataclass(frozen=True)
+class _Identifiers:
+    """How many rows have a value in a column, and how many different values these are."""
 
-    there: npt.NDArray[np.bool_]
     rows: int
     values: int
 
     @classmethod
-    def of(cls, table: Table, name: str) -> "_Rows | None":
+    def of(cls, table: Table, name: str) -> "_Identifiers | None":
         """None where the values cannot be compared: they tell nobody apart."""
         try:
-            column = table.column(name)
+            keys = table.keys(name)
         except ColumnError:
             return None
-        missing = [code for code, key in enumerate(column.keys) if key is None]
-        there = ~np.isin(column.codes, missing)
-        return cls(there, int(there.sum()), len(column.keys) - len(missing))
+        if None not in keys:
+            return cls(table.rows, len(keys))
+        column = table.count([name], {})
+        missing = int(column.count[column.codes[0] == len(keys) - 1].sum())
+        return cls(table.rows - missing, len(keys) - 1)
 
 
 def _worth_a_look(table: Table, name: str) -> bool:
-    """Whether a column has enough values to tell people apart, some of them more than once; cheaper than coding it."""
-    try:
-        values = table.frame.get_column(name).n_unique()
-    except Exception:  # of lists and the like, each library has an error of its own
-        return False
-    return 0 < values < table.rows <= _MOST_ROWS * values
+    """Whether a column has enough values to tell people apart, some of them more than once."""
+    values = table.source.distinct(name)  # cheaper than coding it
+    return values is not None and 0 < values < table.rows <= _MOST_ROWS * values
 
 
 @dataclass(frozen=True)
@@ -247,7 +217,7 @@ class _Words:
         return cls(False, False, False) if bare else None
 
 
-def _agree(table: Table, name: str, rows: _Rows, quasi: Sequence[str]) -> bool:
+def _agree(table: Table, name: str, rows: _Identifiers, quasi: Sequence[str]) -> bool:
     """Whether all rows with one value of a column have the same quasi-identifying values, far more often than by accident.
 
     That is so for at least half of the values that repeat. A single column, or several of which one decides the others, show
@@ -255,23 +225,23 @@ def _agree(table: Table, name: str, rows: _Rows, quasi: Sequence[str]) -> bool:
     """
     if name in quasi or not rows.values < rows.rows <= _MOST_ROWS * rows.values:
         return False
-    own, columns = table.column(name), table.columns(quasi)
-    codes = [column.codes[rows.there] for column in columns]
-    cards = [max(len(column.keys), 1) for column in columns]
-    groups = group(quasi, codes, cards)
-    if groups.distinct <= max(len(np.unique(column)) for column in codes):
+    together = table.count([name, *quasi], {})
+    keys = table.keys(name)
+    if None in keys:  # a missing value is nobody's
+        together = together.where(together.codes[0] != len(keys) - 1)
+    groups = together.over(quasi)
+    if groups.distinct <= max(len(np.unique(codes)) for codes in groups.codes):
         return False
-    value = own.codes[rows.there]
-    together = group([name, *quasi], [value, *codes], [max(len(own.keys), 1), *cards])
-    repeats = np.bincount(value, minlength=len(own.keys)) > 1
-    combinations = np.bincount(together.codes[0], minlength=len(own.keys))[repeats]
+    value = together.codes[0]
+    repeats = np.bincount(value, together.count, len(keys)) > 1
+    combinations = np.bincount(value, minlength=len(keys))[repeats]
     agreeing = float((combinations == 1).mean())
     # Two rows drawn at random agree so often; more than two agree more rarely.
     by_accident = float(((groups.count / rows.rows) ** 2).sum())
     if agreeing < max(1 / 2, by_accident):
         return False
     unlikely = len(combinations) * _divergence(agreeing, by_accident) >= _BY_ACCIDENT
-    return unlikely and not _measure(own.labels)
+    return unlikely and not _measure(table.labels(name))
 
 
 def _divergence(share: float, of: float) -> float:

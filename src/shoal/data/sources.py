@@ -1,37 +1,398 @@
-"""The engine inside the process: one sort of packed keys."""
+"""`Source`: where the rows of a table live. Uses `counts`, `chance` and `frames`; `Table` asks it, and nobody else.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+The only work at the size of the data is done here, in three verbs: the distinct `values` of a column, the `count` of distinct
+rows of some columns (after `bounded`, of at most so many rows of each person), and `write_back`, which releases single records by
+a map from old values to new ones. Everything after that is small. `Memory` is the source of a dataframe.
+"""
 
-from shoal.counts import Counts, group
-from shoal.data.tables import Table
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol
 
-__all__ = ["Embedded", "Engine"]
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
 
+from shoal.chance import Chance
+from shoal.counts import Codes, Counts, group, smallest
+from shoal.data import frames
+from shoal.data.kinds import Key, Kind
+from shoal.data.names import like_a_record
+from shoal.errors import ColumnError, listed, plural
+from shoal.zones import owner_only
 
-class Engine(Protocol):
-    """One group-by over all rows: the only work that grows with the table."""
+__all__ = [
+    "Column",
+    "Keep",
+    "Laid",
+    "Memory",
+    "Reading",
+    "Recoded",
+    "Rewritten",
+    "Source",
+    "Suppressed",
+    "first_rows",
+]
 
-    def count(self, table: Table, names: Sequence[str], *, leaves: bool = True) -> Counts:
-        """The distinct rows of some columns; those with a hierarchy as leaves of it if `leaves`."""
-        ...
+Suppressed = Literal["drop", "star"]
+"""What becomes of suppressed records: they are dropped, or kept with '*' in every generalised column."""
+
+Keep = Callable[[Sequence[Codes]], npt.NDArray[np.bool_]]
+"""Which records are kept, given their codes in the generalised columns."""
+
+Laid = Mapping[str, tuple[Sequence[Key | None] | None, npt.NDArray[Any]]]
+"""Columns by name: row i of a column has the value `values[codes[i]]` of its (values, codes)."""
+
+_LOOKED_AT = (
+    10_000  # rows in which the name of a column is looked for, to see whether it is a value
+)
+_SIDE_BY_SIDE = 20_000  # rows from which starting threads costs less than it saves
 
 
 @dataclass(frozen=True)
-class Embedded:
-    """Counts with numpy on the coded columns."""
+class Reading:
+    """A column, and the type by which its values are read."""
 
-    def count(self, table: Table, names: Sequence[str], *, leaves: bool = True) -> Counts:
-        """The distinct rows of some columns; those with a hierarchy as leaves of it if `leaves`, else as the column's codes."""
-        table.columns(names)  # codes those side by side that are not coded yet
-        codes, cards = [], []
-        for name in names:
-            if leaves and name in table.hierarchies:
-                codes.append(table.leaves(name))
-                cards.append(len(table.hierarchy(name).maps[0]))
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Recoded:
+    """A column whose values get other codes: value i of `Source.values` has the code `codes[i]`, or i itself."""
+
+    column: Reading
+    codes: Codes | None
+    card: int
+    """A bound on the codes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rewritten:
+    """A released column: code c of the recoded column is written as `values[c]`.
+
+    A suppressed record that is kept gets the code `star`; None leaves its value.
+    """
+
+    column: Recoded
+    values: Sequence[Key | None]
+    star: int | None = None
+
+
+class Source(Protocol):
+    """The rows of a table, wherever they live. All sources give the very same counts."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in their order."""
+        ...
+
+    @property
+    def rows(self) -> int: ...
+
+    def describe(self) -> str:
+        """Which columns there are, for an error; no name that may be a value."""
+        ...
+
+    def is_headless(self) -> bool:
+        """Whether the names of the columns seem to be a record, as in a file without a line of names."""
+        ...
+
+    def kind(self, name: str) -> Kind:
+        """The type that the source itself gives a column."""
+        ...
+
+    def guessed(self, name: str) -> bool:
+        """Whether that type is read off the values."""
+        ...
+
+    def decimal(self, name: str) -> bool:
+        """Whether a column holds decimals, which are read as floats."""
+        ...
+
+    def distinct(self, name: str) -> int | None:
+        """How many different values a column has, cheaply; None where they cannot be compared."""
+        ...
+
+    def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
+        """The distinct values of columns, each in canonical order, a missing value (None) last."""
+        ...
+
+    def count(self, columns: Sequence[Recoded]) -> Counts:
+        """The distinct rows of some columns, and how often each occurs."""
+        ...
+
+    def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Source":
+        """The source with at most so many rows of each person, a uniform choice, independent between people."""
+        ...
+
+    def write_back(
+        self,
+        columns: Sequence[Rewritten],
+        keep: Keep | None = None,
+        suppressed: Suppressed = "drop",
+    ) -> Any:
+        """The records with rewritten values, as a table of the kind that came in, in an order that the values alone decide.
+
+        `keep` looks at the columns that have a `star`.
+        """
+        ...
+
+    def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
+        """A new table of the kind that came in, given the types of its columns; see `Table.like`."""
+        ...
+
+
+@owner_only
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One coded column in the order of the rows: `keys[codes[i]]` is the value of row i.
+
+    Keys are in canonical order, a missing value (None) last.
+    """
+
+    name: str
+    kind: Kind
+    keys: tuple[Key | None, ...]
+    codes: Codes
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The canonical text of every key."""
+        return tuple(self.kind.text(key) for key in self.keys)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """The rows of a pandas, Polars or Arrow dataframe. A column is coded when it is first used, and only then."""
+
+    frame: "nw.DataFrame[Any]"
+    _coded: dict[Reading, Column] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, frame: Any) -> "Memory":
+        """The source of a native dataframe, which is not copied; ColumnError if it is not one."""
+        return cls(_wrapped(frame))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.frame.columns)
+
+    @property
+    def rows(self) -> int:
+        return len(self.frame)
+
+    def describe(self) -> str:
+        number = plural(len(self.names), "column")
+        if not self.rows:  # the first line of a file, which may be its only record, is all there is
+            return f"the table has {number} and no rows"
+        if self.is_headless():
+            return (
+                f"the names of its {number} look like values: does the file lack a line with names?"
+            )
+        return f"the table has {listed(self.names)}"
+
+    def is_headless(self) -> bool:
+        texts = [self._first_texts(name) for name in self.names]
+        return like_a_record(self.names, texts)
+
+    def _first_texts(self, name: str) -> list[str]:
+        column = self.frame[name]
+        if column.dtype != nw.String:
+            return []
+        # pandas may keep NaN among texts
+        return [value for value in column.head(_LOOKED_AT).to_list() if isinstance(value, str)]
+
+    def kind(self, name: str) -> Kind:
+        return frames.kind_of(self._library, self.frame.get_column(name))
+
+    def guessed(self, name: str) -> bool:
+        return frames.guessed(self._library, self.frame.get_column(name))
+
+    def decimal(self, name: str) -> bool:
+        return self.frame.get_column(name).dtype.is_decimal()
+
+    def distinct(self, name: str) -> int | None:
+        try:
+            return int(self.frame.get_column(name).n_unique())
+        except Exception:  # of lists and the like, each library has an error of its own
+            return None
+
+    def values(self, columns: Sequence[Reading]) -> list[tuple[Key | None, ...]]:
+        return [column.keys for column in self.columns(columns)]
+
+    def columns(self, columns: Sequence[Reading]) -> list[Column]:
+        """Coded columns in the order of the rows, for what is about single people; only a source in memory has them."""
+        if new := [one for one in dict.fromkeys(columns) if one not in self._coded]:
+            self._code(new)
+        return [self._coded[one] for one in columns]
+
+    def count(self, columns: Sequence[Recoded]) -> Counts:
+        codes = self._recoded(columns)
+        return group([one.column.name for one in columns], codes, [one.card for one in columns])
+
+    def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Memory":
+        [people] = self.columns([unit])
+        chosen = first_rows(people.codes, rows, chance)
+        return self if len(chosen) == self.rows else Memory(self.frame[chosen])
+
+    def write_back(
+        self,
+        columns: Sequence[Rewritten],
+        keep: Keep | None = None,
+        suppressed: Suppressed = "drop",
+    ) -> Any:
+        codes = self._recoded([one.column for one in columns])
+        generalised = [place for place, one in enumerate(columns) if one.star is not None]
+        kept = None if keep is None else keep([codes[place] for place in generalised])
+        if kept is not None and suppressed == "drop":
+            codes = [column[kept] for column in codes]
+        elif kept is not None:
+            for place in generalised:
+                star = columns[place].star
+                assert star is not None
+                codes[place] = np.where(kept, codes[place].astype(np.int64), star).astype(np.uint64)
+        readings = [one.column.column for one in columns]
+        names = [one.name for one in readings]
+        rows = group(names, codes, [max(len(one.values), 1) for one in columns])
+        laid = {
+            name: (one.values, np.repeat(own, rows.count))
+            for name, one, own in zip(names, columns, rows.codes, strict=True)
+        }
+        return self.make(laid, {one.name: one.kind for one in readings})
+
+    def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
+        lengths = {len(codes) for _, codes in columns.values()}
+        if len(lengths) != 1:
+            raise ColumnError(
+                f"{plural(len(columns), 'column')} of {plural(len(lengths), 'length')} were given",
+                "a dataframe needs at least one column, and all of the same length",
+            )
+        library, made = self._library, {}
+        for name, (values, codes) in columns.items():
+            if values is None:
+                made[name] = library.series(codes, library.default(Kind.INTEGER, False))
+                continue
+            own = self.frame.get_column(name) if name in self.names else None
+            kind = Kind.TEXT if own is None else kinds[name]
+            occurs = np.bincount(codes, minlength=len(values)) > 0
+            place = np.cumsum(occurs) - 1
+            series = frames.series_of(library, values, kind, own, occurs)
+            made[name] = library.take(series, place[codes])
+        return library.frame(made)
+
+    @cached_property
+    def _library(self) -> frames.Library:
+        library = frames.library(self.frame)
+        assert library is not None  # `of` takes no other dataframe
+        return library
+
+    def _recoded(self, columns: Sequence[Recoded]) -> list[Codes]:
+        coded = self.columns([one.column for one in columns])
+        return [
+            own.codes if one.codes is None else one.codes[own.codes]
+            for one, own in zip(columns, coded, strict=True)
+        ]
+
+    def _code(self, columns: Sequence[Reading]) -> None:
+        """Code columns side by side, since the libraries free Python's lock."""
+        together = {
+            one.name: self.frame.get_column(one.name).to_native()
+            for one in columns
+            if one.kind is not Kind.INTEGER
+        }
+        ahead = self._library.together(together)
+
+        def code(column: Reading) -> None:
+            if column.name in ahead:
+                codes, values = ahead[column.name]
             else:
-                column = table.column(name)
-                codes.append(column.codes)
-                cards.append(len(column.keys))
-        return group(names, codes, cards)
+                codes, values = self._factorize(column)
+            self._coded[column] = _column(column, codes, values)
+
+        if len(columns) > len(ahead) + 1 and self.rows >= _SIDE_BY_SIDE:
+            with ThreadPoolExecutor(min(len(columns), os.cpu_count() or 1)) as threads:
+                list(threads.map(code, columns))
+        else:
+            for column in columns:
+                code(column)
+
+    def _factorize(self, column: Reading) -> tuple[npt.NDArray[Any], list[object]]:
+        series = self.frame.get_column(column.name)
+        if not frames.comparable(series):
+            raise ColumnError(
+                f"column {column.name!r} is of type {series.dtype}, whose values have no order or "
+                "text that all libraries share",
+                "convert it to text, numbers or dates",
+            )
+        native = series.to_native()
+        if column.kind is Kind.INTEGER:
+            native = self._library.whole(native)
+        try:
+            return self._library.factorize(native)
+        except TypeError:
+            raise ColumnError(
+                f"column {column.name!r} holds lists or other values that cannot be compared",
+                "convert it to text",
+            ) from None
+
+
+def _column(column: Reading, codes: npt.NDArray[Any], values: list[object]) -> Column:
+    """A coded column, its keys in canonical order."""
+    keys = column.kind.keys(values, column.name)
+    ordered: list[Key | None] = [*sorted({key for key in keys if key is not None})]
+    if None in keys:
+        ordered.append(None)
+    narrow = smallest(max(len(ordered), 1))
+    if ordered == keys:
+        return Column(column.name, column.kind, tuple(ordered), codes.astype(narrow))
+    # Distinct values may share a key ("39", "039"): one look-up merges and orders them.
+    place = {key: code for code, key in enumerate(ordered)}
+    code_of = np.array([place[key] for key in keys], dtype=narrow)
+    recoded = code_of.take(codes) if keys else codes.astype(np.uint8)
+    return Column(column.name, column.kind, tuple(ordered), recoded)
+
+
+def first_rows(people: npt.NDArray[Any], rows: int, chance: Chance) -> npt.NDArray[np.intp]:
+    """At most so many rows of each person, a uniform choice, independent between people."""
+    order = chance.permutation(len(people))
+    order = order[np.argsort(people[order], kind="stable")]
+    sorted_people = people[order]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = sorted_people[1:] != sorted_people[:-1]
+    starts = np.flatnonzero(first)
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    return np.sort(order[place < rows])
+
+
+def _wrapped(frame: Any) -> "nw.DataFrame[Any]":
+    """A native dataframe in the form that is the same for all libraries."""
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    try:
+        wrapped: nw.DataFrame[Any] | None = nw.from_native(frame, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        names = list(frame.columns if hasattr(frame, "dtypes") else frame.column_names)
+        repeated = sorted({str(name) for name in names if names.count(name) > 1})
+        raise ColumnError(f"two columns are called {listed(repeated)}", "rename one") from None
+    except TypeError:
+        if hasattr(frame, "collect"):
+            raise ColumnError(
+                "this dataframe is lazy: nothing has been computed yet", "call .collect() first"
+            ) from None
+        wrapped = None
+    if wrapped is None or frames.library(wrapped) is None:
+        is_path = isinstance(frame, str | os.PathLike)
+        raise ColumnError(
+            f"{type(frame).__name__} is not a pandas, Polars or Arrow dataframe",
+            "read a file with shoal.read" if is_path else "convert it to one of them",
+        )
+    if other := [name for name in wrapped.columns if not isinstance(name, str)]:
+        verb = "is" if len(other) == 1 else "are"
+        raise ColumnError(
+            f"column names are text, and {listed(map(str, other))} {verb} not", "rename them"
+        )
+    return wrapped

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.data.sources import Embedded
 from shoal.data.tables import Role, Table
 
 __all__ = ["fingerprint"]
@@ -17,7 +16,7 @@ def fingerprint(table: Table, key: bytes) -> str:
     The order of rows and of columns is nothing to it, nor are roles and hierarchies, which say how data is used.
     """
     names = sorted(name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING)
-    counts = Embedded().count(table, names, leaves=False)
+    counts = table.count(names, {})
     digest = hashlib.blake2b(key=key, digest_size=32, person=b"shoal table")
     _feed(digest, names)
     for column, codes in zip(table.columns(names), counts.codes, strict=True):

@@ -23,6 +23,7 @@ import numpy as np
 from shoal.counts import smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
+from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, InputError, ShoalError, listed
 from shoal.exact.numbers import Exact, fraction
@@ -88,7 +89,7 @@ class Shown:
                 f"{self.name} goes by columns that the register lacks: {listed(absent)}"
             )
         table = Table(
-            people.frame.select(*public),
+            Memory(people.frame.select(*public)),
             hierarchies={name: tree for name, tree in self.hierarchies.items() if name in public},
             types=public,
             missing=people.missing,
@@ -251,7 +252,7 @@ def together(
             views += own
             notes += told
     if column in people.names:
-        held = Table(people.frame.select(column), types={column: kind}).column(column)
+        held = Table(Memory(people.frame.select(column)), types={column: kind}).column(column)
         values = [held.labels[code] or None for code in held.codes.tolist()]
         false = [view.name for view in views if not _true(view, values)]
         if false:
@@ -539,6 +540,6 @@ def _register(table: Table, column: str) -> Register:
     kinds = {name: table.kind(name) for name in public}
     trees = {name: tree for name, tree in table.hierarchies.items() if name in public}
     known = Table(
-        table.frame.select(*public), hierarchies=trees, types=kinds, missing=table.missing
+        Memory(table.frame.select(*public)), hierarchies=trees, types=kinds, missing=table.missing
     )
     return Register(known, kind=table.kind(column))

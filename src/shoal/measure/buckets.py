@@ -1,8 +1,8 @@
 """What can be read off people with bucket numbers and buckets with values: counts with standard
 errors, and associations.
 
-`Reading` takes a release of buckets and answers count queries; `count` answers one.
-`Reading.associations` and `excluded` say which values people with some other value are seen not to
+`BucketReading` takes a release of buckets and answers count queries; `count` answers one.
+`BucketReading.associations` and `excluded` say which values people with some other value are seen not to
 have. All of it uses what the release shows, and nothing else; the method and the attacks use it.
 """
 
@@ -21,7 +21,7 @@ from shoal.data.kinds import Key, Kind
 from shoal.data.tables import Table, table
 from shoal.errors import ColumnError, FileError, listed
 
-__all__ = ["Association", "BucketRelease", "Estimate", "Reading", "count", "excluded"]
+__all__ = ["Association", "BucketReading", "BucketRelease", "Estimate", "count", "excluded"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -69,8 +69,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Association:
-    """People with this `value` of a `column` have the `sensitive` value less often than if both were
-    independent.
+    """People with this `value` of a `column` have the `sensitive` value less often than if both
+    were independent.
 
     `share` is the share of those with the sensitive value who are seen to have the other one,
     `expected` that of all people.
@@ -92,20 +92,20 @@ def count(
     included.
 
     In a bucket of S people, a satisfy what is asked of other columns, and c of its values are asked
-    for. If all ways in which the people may have the values are equally likely, a·c/S people satisfy
-    both in the mean, with the variance a·c·(S−a)·(S−c) / (S²(S−1)). Both are added up over the
-    buckets. This is the paper's estimate. Where sensitive values go with other columns, it is too
-    close to what independence would give, and its error does not show that.
+    for. If all ways in which the people may have the values are equally likely, a·c/S people
+    satisfy both in the mean, with the variance a·c·(S−a)·(S−c) / (S²(S−1)). Both are added up over
+    the buckets. This is the paper's estimate. Where sensitive values go with other columns, it is
+    too close to what independence would give, and its error does not show that.
 
     `unbiased` is the other choice: by least squares over all buckets, which is right in the mean
-    whatever goes with what, and has a larger error; infinite if the buckets cannot tell these values
-    apart. Where buckets have fake values, what they hold is what can be expected.
+    whatever goes with what, and has a larger error; infinite if the buckets cannot tell these
+    values apart. Where buckets have fake values, what they hold is what can be expected.
     """
-    return Reading(release).count(where, unbiased=unbiased)
+    return BucketReading(release).count(where, unbiased=unbiased)
 
 
 @typed
-class Reading:
+class BucketReading:
     """A release of buckets, read once to be asked often."""
 
     def __init__(self, release: BucketRelease) -> None:
@@ -196,7 +196,7 @@ class Reading:
         return fake
 
     def count(self, where: Mapping[str, object], *, unbiased: bool = False) -> Estimate:
-        """How many people have one of the given values in each of the given columns: see `count`."""
+        """How many people have one of some values in each of some columns: see `count`."""
         self._require_columns(where)
         matching = np.ones(self.people.rows, dtype=np.bool_)
         for name in where:
@@ -253,7 +253,7 @@ class Reading:
         return np.asarray(sums, dtype=np.float64)
 
     def _variance(self, asked: Bools) -> Floats:
-        """The variance of the number of real values that are asked for, by bucket: 0 without fakes."""
+        """The variance of how many real values are asked for, by bucket: 0 without fakes."""
         doubt, total, factor = self._doubt
         asked_for = self._by_bucket(doubt * asked)
         return np.asarray(factor * asked_for * (1 - asked_for / np.maximum(total, _TINY)))
@@ -337,7 +337,7 @@ class Reading:
         return [tuple(sorted(each)) for each in odds]
 
     def matrix(self) -> Floats:
-        """How many people with each value every bucket can be expected to have; one row per bucket."""
+        """How many people with each value (column) every bucket (row) can be expected to have."""
         return self._squares.held
 
     @cached_property
@@ -372,7 +372,7 @@ class Reading:
         return associations
 
     def ruled_out(self) -> Bools:
-        """For every person which sensitive values a negative association of their values rules out."""
+        """For every person the sensitive values that negative associations rule out."""
         out = np.zeros((self.people.rows, len(self.keys)), dtype=np.bool_)
         place = {key: at for at, key in enumerate(self.keys)}
         for association in self.associations():
@@ -404,9 +404,9 @@ def excluded(
 
 @dataclass(frozen=True, eq=False)
 class _Squares:
-    """Least squares over buckets: one with c_x people of value x has Σ_x c_x·p_x people of some kind
-    in the mean, where p_x is the share of that kind among all people with x, since those in the
-    bucket are a uniform choice of them.
+    """Least squares over buckets: one with c_x people of value x has Σ_x c_x·p_x people of some
+    kind in the mean, where p_x is the share of that kind among all people with x, since those in
+    the bucket are a uniform choice of them.
     """
 
     held: Floats
@@ -430,8 +430,8 @@ class _Squares:
         return cls(held, inverse, spread, known)
 
     def shares(self, codes: npt.NDArray[Any], card: int, bucket: Ints) -> tuple[Floats, Floats]:
-        """The share of the people with each sensitive value who have each value of a column, and the
-        standard errors.
+        """The share of the people with each sensitive value who have each value of a column, and
+        the standard errors.
         """
         together = np.zeros((card, len(self.known)))
         for value in range(len(self.known)):

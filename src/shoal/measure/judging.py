@@ -22,7 +22,6 @@ from shoal.data.disk import finite, replacing
 from shoal.data.hierarchy.cover import covers
 from shoal.data.hierarchy.texts import ANY
 from shoal.data.kinds import Kind
-from shoal.data.sources import Embedded
 from shoal.data.tables import Role, Table
 from shoal.data.tables import table as as_table
 from shoal.errors import (
@@ -386,9 +385,7 @@ def _losses(
         )
         return {}, {f"loss by {name}": reason for name in LOSSES}
     names = [column.name for column in columns]
-    lattice = Lattice(
-        Embedded().count(table, names), {name: table.hierarchy(name) for name in names}
-    )
+    lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
     if any(column.level is None for column in columns):
         return _losses_of_texts(table, shown, lattice, own)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))

@@ -20,7 +20,6 @@ from shoal.data import tables
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.people import repeated
-from shoal.data.sources import Embedded, Engine
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError
 from shoal.exact.numbers import Exact
@@ -160,7 +159,6 @@ def assess(
     unique_share: Exact = 0,
     markers: Collection[str] = MARKERS,
     details: bool = False,
-    engine: Engine | None = None,
 ) -> Assessment:
     """The risks of a table, or of a dataframe, by its quasi-identifying columns (by default those with that role).
 
@@ -203,11 +201,8 @@ def assess(
     limit = exact(threshold, "threshold", 0, 1)
     enough = exact(unique_share, "unique_share", 0, 1)
     sampled = None if fraction is None else exact(fraction, "fraction", 0, 1, above=True)
-    engine = Embedded() if engine is None else engine
 
-    counts = _unsuppressed(
-        table, engine.count(table, (*columns, *others, *units), leaves=False), columns, markers
-    )
+    counts = _unsuppressed(table, table.count((*columns, *others, *units), {}), columns, markers)
     records, each = counts.total, _Each.of(counts, columns, person)
     sizes, whose = each.sizes, each.people
     uniques = int((each.own(sizes) == 1).sum())
@@ -215,7 +210,7 @@ def assess(
     journalist = outside = None
     around = sizes
     if population is not None:
-        around = _around(table, each.cells, population, person, engine)
+        around = _around(table, each.cells, population, person)
         outside = each.inside(around < sizes)
         around = np.maximum(around, sizes)
         journalist = each.risk(around, limit)
@@ -282,8 +277,7 @@ def _columns(
 ) -> tuple[str, ...]:
     names = default if given is None else tuple(given)
     for name in names:
-        if name not in table.names:
-            raise ColumnError(f"no column {name!r}; {tables.told(table.frame)}")
+        table.require(name)
         if names.count(name) > 1:
             raise ColumnError(f"column {name!r} is named twice; name it once")
     return names
@@ -425,9 +419,7 @@ def _everybody(population: Table, person: str | None) -> int:
     return len(population.column(person).keys)
 
 
-def _around(
-    table: Table, cells: Counts, population: Table, person: str | None, engine: Engine
-) -> Ints:
+def _around(table: Table, cells: Counts, population: Table, person: str | None) -> Ints:
     """How many people of the population have the values of each group."""
     cells = cells.over(cells.names)  # people of a group are one
     for name in cells.names:
@@ -438,10 +430,10 @@ def _around(
     names: tuple[str, ...] = cells.names
     if person is not None and person in population.names:
         population.require_people(person)
-        apart = engine.count(population, (*names, person), leaves=False)
+        apart = population.count((*names, person), {})
         people = replace(apart, count=np.ones(apart.distinct, dtype=np.int64)).over(names)
     else:
-        people = engine.count(population, names, leaves=False)
+        people = population.count(names, {})
     shared = np.ones(people.distinct, dtype=np.bool_)
     codes = []
     for name, column in zip(cells.names, people.codes, strict=True):

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
+from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
-from shoal.data.sources import Embedded
 from shoal.data.tables import Role, Table
 from shoal.errors import (
     HierarchyError,
@@ -47,7 +47,7 @@ from shoal.privacy.models import (
 )
 from shoal.privacy.promises import Coincidence, Promise
 from shoal.releases.certificate import certify
-from shoal.releases.layout import lay_out
+from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
 
 __all__ = [
@@ -503,7 +503,9 @@ class Disclosure:
         if self.local:
             for name, tree in trees.items():
                 _require_own_texts(name, tree)
-        return Coincidence(short_names(self.models), self.unit)
+        # By permutations within groups, nothing is merged because of who has which value.
+        merged = self.rule != "permutations"
+        return Coincidence(short_names(self.models), self.unit, merged)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
@@ -516,7 +518,7 @@ class Disclosure:
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
         path = self._nodes(hierarchies)
         needed = sorted({column for model in method.models for column in model.columns})
-        lattice = Lattice(Embedded().count(table, [*table.quasi, *needed]), hierarchies)
+        lattice = Lattice(table.count([*table.quasi, *needed]), hierarchies)
         finest = lattice.groups(path[0])
         together = None if self.local else np.zeros(len(finest.sizes), dtype=np.int64)
         if self.rule == "permutations":
@@ -538,8 +540,9 @@ class Disclosure:
                 )
             )
         node = None if self.local else path[int(place.max(initial=0))]
+        rows = table.count(released(table), dict.fromkeys(table.quasi, 0))
         return Release(
-            lay_out(table, _labelled(table, lattice, path, place, finest)),
+            lay_out(table, _labelled(rows, lattice, path, place, finest), rows),
             certify(
                 table,
                 method,
@@ -723,14 +726,14 @@ def _parents(coarser: Groups, finer: Groups) -> Ints:
 
 
 def _labelled(
-    table: Table, lattice: Lattice, path: Sequence[Node], place: Ints, finest: Groups
+    rows: Counts, lattice: Lattice, path: Sequence[Node], place: Ints, finest: Groups
 ) -> dict[str, tuple[list[str], Ints]]:
-    """For every quasi-identifying column the texts that are shown, and every record's number among them."""
+    """For every quasi-identifying column the texts that are shown, and every distinct row's number among them."""
     trees = list(zip(lattice.names, lattice.hierarchies, strict=True))
     at = place[
         finest.find(
             [
-                tree.maps[level][table.leaves(name)]
+                tree.maps[level][rows.column(name)]
                 for (name, tree), level in zip(trees, path[0], strict=True)
             ]
         )
@@ -745,7 +748,7 @@ def _labelled(
             )[tree.maps[level]]
         shown[name] = (
             list(texts),
-            numbers[np.array([node[column] for node in path])[at], table.leaves(name)],
+            numbers[np.array([node[column] for node in path])[at], rows.column(name)],
         )
     return shown
 

@@ -27,7 +27,7 @@ from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
 from shoal.releases.certificate import certify
-from shoal.releases.layout import lay_out
+from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
 
 __all__ = ["Mondrian"]
@@ -126,13 +126,13 @@ class Mondrian:
 
     def _nothing(self, table: Table, promise: Promise, chance: Chance) -> Release:
         """No row, in columns of types that do not tell whether there were any."""
+        rows = table.count(released(table), {}).where(np.zeros(0, dtype=np.bool_))
         roots = {
             name: (table.hierarchy(name).labels[-1], np.zeros(0, dtype=np.int64))
             for name in table.quasi
         }
-        return Release(
-            lay_out(table, roots), certify(table, self, promise, chance), table.rows, {"groups": 0}
-        )
+        empty = lay_out(table, roots, rows)
+        return Release(empty, certify(table, self, promise, chance), table.rows, {"groups": 0})
 
 
 def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> int:

@@ -97,7 +97,7 @@ class NoisyCounts:
         schema.require_declared()
         trees, _ = fixed(schema, self.levels)
         if self.k is None:
-            if missing := [name for name in schema.leaving if name not in trees]:
+            if missing := [name for name in schema.released if name not in trees]:
                 raise HierarchyError(
                     f"with a delta of 0 every row of a declared domain gets a count, and {listed(missing)} have none; "
                     "give them hierarchies, or a delta"
@@ -184,7 +184,7 @@ class NoisyCounts:
     def _domain(self, schema: Schema) -> tuple[int, ...]:
         """How many values each column has in the declared domain."""
         trees, levels = fixed(schema, self.levels)
-        cards = tuple(trees[name].cardinality(levels[name]) for name in schema.leaving)
+        cards = tuple(trees[name].cardinality(levels[name]) for name in schema.released)
         if (cells := prod(cards)) > LARGEST:
             raise TooLargeError(
                 f"the declared domain has {cells:,} rows, and each would get a count; at most {LARGEST:,} are taken: give "
@@ -290,7 +290,7 @@ def _kept(rows: Counts) -> Counts:
 
 
 def _require_no_count(schema: Schema) -> None:
-    if COUNT in schema.leaving:
+    if COUNT in schema.released:
         raise ParameterError(
             "a column is called 'count', as the released counts would be; rename it"
         )
@@ -300,7 +300,7 @@ def fixed(
     schema: Schema, levels: Mapping[str, int] | None
 ) -> tuple[dict[str, Hierarchy], dict[str, int]]:
     """The public hierarchies of released columns and the level of each, 0 where none is given."""
-    trees = {name: schema.public(name) for name in schema.leaving if name in schema.hierarchies}
+    trees = {name: schema.public(name) for name in schema.released if name in schema.hierarchies}
     if unknown := [name for name in levels or {} if name not in trees]:
         raise ParameterError(
             f"`levels` names {listed(unknown)}, which are no released columns with a hierarchy"
@@ -318,7 +318,7 @@ def generalised(table: Table, levels: Mapping[str, int] | None) -> Counts:
     """Distinct rows of the released columns at fixed levels; columns without a hierarchy as they are."""
     schema = Schema.of(table)
     trees, at = fixed(schema, levels)
-    names, codes, cards = schema.leaving, [], []
+    names, codes, cards = schema.released, [], []
     table.columns(names)  # side by side, which is faster than one by one
     for name in names:
         tree = trees.get(name)

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.data.sources import Embedded
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
@@ -70,7 +69,8 @@ class Optimal:
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all."""
-        return syntactic(self.models, schema, self.unit)
+        promise = syntactic(self.models, schema, self.unit)
+        return replace(promise, starred=self.suppressed == "star")
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
@@ -82,7 +82,7 @@ class Optimal:
         models = tuple(bound(model, table) for model in self.models)
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
         needed = sorted({column for model in models for column in model.columns})
-        counts = Embedded().count(table, [*table.quasi, *needed])
+        counts = table.count([*table.quasi, *needed])
         lattice = Lattice(counts, hierarchies, floor=self.floor, ceiling=self.ceiling)
         loss = LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
         found = search(lattice, models, loss, self.suppression, progress)

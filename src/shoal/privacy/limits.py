@@ -14,7 +14,7 @@ from shoal.arguments import typed
 from shoal.data.kinds import Key, Kind
 from shoal.errors import InfeasibleError, InputError, ParameterError, plural
 from shoal.exact.numbers import Exact, fraction, printed, whole
-from shoal.privacy.promises import of_people, unit_of
+from shoal.privacy.promises import of_people, unit_of, unit_part
 
 __all__ = ["BucketLimits", "Diversity", "Eligibility", "Limits", "Linear"]
 
@@ -333,6 +333,19 @@ min{1, 2·f + 0.05} with f its share of all records
     unit: str | None = None
 
     name: ClassVar[str] = "F'-privacy"
+    unprotected: ClassVar[tuple[str, ...]] = (
+        "people in several rows of the input, unless one row of each was drawn: "
+        "what their buckets have in common reveals more than each bucket alone",
+        "everybody's other columns, which are released unchanged: anyone can see who is "
+        "in the table",
+        "how often each sensitive value occurs, in the whole table and in every bucket",
+        "against someone who knows the values of some people of a bucket, or how values relate "
+        "to other columns: they learn more about the others",
+        "facts about several people together: two people of a bucket cannot both have a value "
+        "that occurs in it once",
+        "several releases about the same people: with different buckets, they reveal more "
+        "together than each alone",
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not self.column:
@@ -393,7 +406,7 @@ min{1, 2·f + 0.05} with f its share of all records
             "column": self.column,
             "limits": self.limits.to_dict(),
             "fakes": self.fakes,
-            **({} if self.unit is None else {"unit": self.unit}),
+            **unit_part(self.unit),
         }
 
 

@@ -45,7 +45,7 @@ from shoal.data.disk import misread, reading
 from shoal.data.hierarchy import Hierarchy, build
 from shoal.data.hierarchy import read as read_hierarchy
 from shoal.data.kinds import Kind, KindName
-from shoal.data.tables import Role, Table, headless, told
+from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, FileError, ParameterError, RecipeError, ShoalError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact
@@ -476,7 +476,7 @@ class Recipe:
         roles = self.content.roles
         absent = [name for name in roles if name not in bare.names]
         if absent:
-            known = told(bare.frame)
+            known = bare.source.describe()
             wrong += [
                 f"roles.{_key(name)}: the source has no such column; {known}" for name in absent
             ]
@@ -687,10 +687,9 @@ class Recipe:
             raise self._placed(error, METHODS["personal"], ("method", "wishes", name)) from None
 
     def _population(self, path: str) -> Counts:
-        from shoal.data.sources import Embedded
 
         table = self._read(self.path.parent / path, {Role.QUASI: self.having(Role.QUASI)})
-        return Embedded().count(table, table.quasi)
+        return table.count(table.quasi)
 
     def _make(self, place: str, options: Mapping[str, Any], loc: tuple[int | str, ...]) -> Any:
         try:
@@ -1105,7 +1104,7 @@ def draft(
     if (
         not header
         and all(table.kind(name) is Kind.TEXT for name in table.names)
-        and headless(table.frame)
+        and table.source.is_headless()
     ):
         raise FileError(
             f"the first line of {path} looks like a record, and the draft would show it as the names of the columns; "

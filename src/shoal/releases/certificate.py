@@ -1,10 +1,11 @@
-"""`Certificate`: what was promised, by which method, with which parameters; written, read and put into words."""
+"""`Certificate`: what was promised, by which method, with which parameters; written, read and put into words.
 
-import hashlib
-import json
+Uses promises, models and `sealed`. Methods make certificates with `certify`; releases, ledgers and `verification` read them.
+"""
+
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
@@ -16,116 +17,76 @@ from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Role, Table
-from shoal.errors import FileError, ParameterError
+from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import printed
-from shoal.privacy.models import MODELS
-from shoal.privacy.promises import Promise
+from shoal.privacy.limits import BucketLimits
+from shoal.privacy.models import MODELS, DeltaPresence
+from shoal.privacy.promises import (
+    Coincidence,
+    DifferentialPrivacy,
+    LowestRisk,
+    Promise,
+    Sampled,
+    SemanticAnonymity,
+    Syntactic,
+)
 from shoal.releases.layout import COUNT, released
+from shoal.releases.sealed import Document, sealed, unsealed
 
-__all__ = ["UNPROTECTED", "Certificate", "certify", "left_open", "plain"]
+__all__ = ["DOCUMENT", "UNPROTECTED", "Certificate", "certify", "left_open", "plain"]
 
-
-_LAYOUT = 1  # of certificate.json; a change that older readers cannot read makes it 2
-_LONG = (
-    20  # characters of a number from which it is rounded for people, and given exactly beside it
+DOCUMENT = Document(
+    key="certificate",
+    version=2,
+    called="certificate",
+    get_it="give the certificate.json that came with the release",
 )
+"""How certificate.json is written; 1 had no parts of promises that say what is not protected."""
 
-_TOGETHER = (
-    "facts about several people together: that groups had to be merged shows that some people of them have the same "
-    "values"
-)
-_STARRED = "rows of stars: they belong to no group, so no model holds of them, and their other columns are released as they are"
-_AS_SHOWN = (
-    "what several people of a group have together is what the group shows: they cannot all have a value that is there "
-    "less often"
-)
+_LONG = 20
+"""Characters of a number above which it is rounded for people, with the exact one beside it."""
+
+_WIDTH = 80
+"""Characters of a line of the certificate for people."""
+
 
 UNPROTECTED: Mapping[str, tuple[str, ...]] = {
-    "differential privacy": (
-        "what groups show about everybody like you: an attribute that most people of a group share is inferred of its other "
-        "people too, whether or not they are in the table",
-        "people who are in the table several times: in several rows, where the unit is a row, or under several names, where it "
-        "is a person. The more often, the less they are protected",
-        "several releases of the same people: what each of them spends adds up",
-        "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
-    ),
-    "semantic anonymity": (
-        "how many people share a released row, exactly: whoever knows all of them but one learns whether that one is among them",
-        "what a row shows about everyone who has it: there are k people or more, and all of them have the same values",
-        "people who are in the table several times, and several releases of the same people: both may leave smaller crowds",
-        "what is learnt beside the release: how long it took, how much memory it used, files left behind, who asked for it",
-    ),
-    "F'-privacy": (
-        "people who are in several rows of the input, unless one row of each was drawn: what their buckets have in common tells "
-        "more than each of them",
-        "everybody's other columns, which are released as they are: who is in the table is plain to see",
-        "how often each sensitive value occurs, in the whole table and in every bucket",
-        "who knows the values of some people of a bucket, or how values go with other columns, learns more about the others",
-        "what several people have together: that two people of a bucket cannot both have a value that is there once",
-        "several releases of the same people: with other buckets each, they tell more together than each alone",
-    ),
-    "coincidence": (
-        "quasi-identifying values, and who is in the table: both count as known, and which groups there are, what they show "
-        "and where their ranges end depends on them",
-        "people who are in the table several times: each of their records is as hidden as promised, but not what these tell "
-        "together",
-        _TOGETHER,
-        "who knows some people's values, or how values go with other columns, learns more about the others of a group",
-        "insensitive columns are released as they are, and count as known to nobody",
-        "several releases of the same people may tell more together than each alone",
-        "who knows that it was tried before, and refused: a refusal tells about the values, and so does a second try",
-    ),
-    "lowest risk": (
-        "people who are in several rows of the input, unless one row of each was drawn: five rows of one person look like five "
-        "people",
-        "who is recognised all the same: a low risk is not none, and whoever is unlike all others keeps a high one",
-        "which generalisation each record got tells about it: whoever knows the algorithm may rule out people who would have "
-        "got another, and so sees smaller crowds than were counted (docs: personal generalisation)",
-        "sensitive and insensitive columns, which are released as they are",
-        "several releases of the same people may tell more together than each alone",
-    ),
-    "sampled": (
-        "people who are in several rows of the input, unless one row of each was drawn: the more rows, the more likely one of "
-        "them is released",
-        "whoever is released is released as they are, and may be recognised by anyone who knows their values",
-        "a record that is unique in the release may be that of someone who is unique in the population",
-    ),
-    "syntactic": (
-        "people who are in several rows of the input, unless one row of each was drawn: five rows of one person look like five "
-        "people",
-        "the levels or ranges were chosen by looking at the data: whoever knows the algorithm may rule out inputs that "
-        "would have led to another choice, and so infer more than the table shows (docs: minimality)",
-        "insensitive columns are released as they are, and count as known to nobody",
-        "several releases of the same people may tell more together than each alone",
-    ),
+    DifferentialPrivacy.name: DifferentialPrivacy.unprotected,
+    SemanticAnonymity.name: SemanticAnonymity.unprotected,
+    BucketLimits.name: BucketLimits.unprotected,
+    Coincidence.name: Coincidence(("any",)).unprotected,
+    LowestRisk.name: LowestRisk.unprotected,
+    Sampled.name: Sampled.unprotected,
+    Syntactic.name: Syntactic(("any",)).unprotected,
 }
 
 
 def left_open(promise: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a promise does not protect from, where it is kept by a method with these parameters.
-
-    By permutations within groups nothing is merged by who has which value, so that nothing is told by it.
-    """
-    lines = UNPROTECTED[promise]
+    """What a promise does not protect from, where it is kept by a method with these parameters."""
     if parameters.get("suppressed") == "star":
-        return (_STARRED, *lines)
-    if parameters.get("rule") != "permutations":
-        return lines
-    return tuple(_AS_SHOWN if line == _TOGETHER else line for line in lines)
+        return Syntactic(("any",), starred=True).unprotected
+    if parameters.get("rule") == "permutations":
+        return Coincidence(("any",), merged=False).unprotected
+    return UNPROTECTED[promise]
 
 
 @dataclass(frozen=True)
 class Certificate:
     """What was promised, by which method with which parameters and version, under a random number.
 
-    It holds nothing about the input that the released table does not show. `unprotected` lists what the promise leaves
-    open. `columns` are the released ones in their order, with role, type and, if sensitive, hierarchy; if quasi-identifying, the
-    digest of the hierarchy that its texts are read by (None if that was read off the rows); `levels` the chosen
-    levels where there are any; `derived` what was computed from the parameters alone, such as the k that an ε needs;
-    `recipe` the digest of the recipe, if one was followed. `whole` says that no record of the input was left out (of the
-    records drawn, where a unit is named), so that shares in the release are those in the input. `private` is False if the
-    draws came from a seed: then nothing is promised. `file` is the name, format and digest once it is written.
+    It holds nothing about the input that the released table does not show.
+
+    `unprotected` lists what the promise does not protect.
+    `columns` are the released ones in their order, with role and type. A sensitive column has its hierarchy; a
+    quasi-identifying one the digest of the hierarchy that its texts are read by, None if that was derived from the rows.
+    `levels` are the chosen levels, where there are any.
+    `derived` is what was computed from the parameters alone, such as the k that an ε needs.
+    `recipe` is the digest of the recipe, if one was followed.
+    `whole` says that no record of the input was left out (of the records drawn, where a unit is named), so that shares in
+    the release are those in the input.
+    `private` is False if the draws came from a seed: then nothing is promised.
+    `file` is the name, format and digest of the table once it is written.
     """
 
     promise: Mapping[str, Any]
@@ -144,59 +105,49 @@ class Certificate:
     file: Mapping[str, Any] | None = None
 
     def to_json(self) -> str:
-        """Canonical JSON; its last line of defence is `seal`, the digest of everything else, against accidents only."""
-        content = {**plain(asdict(self)), "certificate": _LAYOUT}
-        return _canonical({**content, "seal": _seal(content)})
+        """The certificate as a sealed document."""
+        return sealed(plain(asdict(self)), DOCUMENT)
 
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
         """The certificate in a text; FileError unless it is exactly what `to_json` wrote."""
-        try:
-            content = json.loads(text)
-            seal, layout = content.pop("seal"), content.pop("certificate")
-            if layout != _LAYOUT:
-                raise FileError(
-                    f"the certificate has layout {layout!r}, this version reads {_LAYOUT}; use a newer Shoal"
-                )
-            found = cls(**content)
-            same = found.to_json() == text and _seal({**content, "certificate": layout}) == seal
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise FileError(
-                "this is no certificate of Shoal; give the certificate.json that came with the release"
-            ) from None
-        if not same:
-            raise FileError(
-                "the certificate was changed after it was written; get it anew from whoever released the table"
-            )
-        return found
+        return cls(**unsealed(text, DOCUMENT, [field.name for field in fields(cls)]))
 
     def __str__(self) -> str:
-        """The certificate for people, at most 80 characters a line but for what cannot be parted."""
+        """The certificate for people, at most 80 characters per line except where a word is longer."""
         lines = [f"Release {self.number}, made by Shoal {self.version} with {self.method}"]
         if not self.private:
             lines.append("NOT PRIVATE: the draws came from a seed; this release is a test")
-        sections = {
-            "Promise": [self.statement],
-            "Not protected": [f"- {what}" for what in self.unprotected],
-            "Levels": [_told(self.levels)] if self.levels else [],
-            "Parameters": [f"{name} = {_told(value)}" for name, value in self.parameters.items()],
-            "Derived from the parameters": [
-                f"{name.replace('_', ' ')} = {_told(value)}"
-                for name, value in self.derived.items()
-                if self.parameters.get(name) != value
-            ],
-            "Recipe": [f"SHA-256 {self.recipe}"] if self.recipe else [],
-            "File": [
-                line
-                for own in (
-                    [self.file, *self.file.get("further", {}).values()] if self.file else ()
-                )
-                for line in (own["name"], f"SHA-256 {own['sha256']}")
-            ],
-        }
-        for title, entries in sections.items():
-            lines += ["", title, *map(_wrapped, entries)] if entries else []
+        for title, entries in self._sections():
+            if entries:
+                lines += ["", title, *map(_wrapped, entries)]
         return "\n".join(lines)
+
+    def _sections(self) -> Iterator[tuple[str, list[str]]]:
+        """The titles of the certificate for people, and the entries under each."""
+        yield "Promise", [self.statement]
+        yield "Not protected", [f"- {line}" for line in self.unprotected]
+        yield "Levels", [_in_words(self.levels)] if self.levels else []
+        yield (
+            "Parameters",
+            [f"{name} = {_in_words(value)}" for name, value in self.parameters.items()],
+        )
+        derived = [
+            f"{name.replace('_', ' ')} = {_in_words(value)}"
+            for name, value in self.derived.items()
+            if self.parameters.get(name) != value
+        ]
+        yield "Derived from the parameters", derived
+        yield "Recipe", [f"SHA-256 {self.recipe}"] if self.recipe else []
+        files: list[str] = []
+        for file in self._files():
+            files += [file["name"], f"SHA-256 {file['sha256']}"]
+        yield "File", files
+
+    def _files(self) -> list[Mapping[str, Any]]:
+        if not self.file:
+            return []
+        return [self.file, *self.file.get("further", {}).values()]
 
 
 def certify(
@@ -210,22 +161,20 @@ def certify(
     whole: bool = False,
     counted: bool = False,
 ) -> Certificate:
-    """The certificate of a release of a table by a method (a frozen dataclass with a `name`)."""
-    parameters = {field.name: plain(getattr(method, field.name)) for field in fields(method)}
+    """The certificate of a release of a table by a method (a frozen dataclass with a `name`).
+
+    `counted` says that the release has a column with the number of times that each row is released.
+    """
+    columns = [_column(table, name) for name in released(table)]
+    if counted:
+        columns.append({"name": COUNT, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value})
     return Certificate(
         promise=plain(promise.to_dict()),
         statement=promise.statement,
-        unprotected=list(left_open(promise.name, parameters)),
+        unprotected=list(promise.unprotected),
         method=method.name,
-        parameters=parameters,
-        columns=[
-            *(_column(table, name) for name in released(table)),
-            *(
-                [{"name": COUNT, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}]
-                if counted
-                else ()
-            ),
-        ],
+        parameters=_plain_fields(method),
+        columns=columns,
         number=chance.number(),
         levels=dict(levels or {}),
         derived=plain(derived or {}),
@@ -235,22 +184,17 @@ def certify(
 
 
 def _column(table: Table, name: str) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "name": name,
-        "role": table.roles[name].value,
-        "type": table.kind(name).value,
-    }
-    if table.roles[name] is Role.QUASI and name in table.hierarchies:
+    """A released column as the certificate has it."""
+    role = table.roles[name]
+    column: dict[str, Any] = {"name": name, "role": role.value, "type": table.kind(name).value}
+    if role is Role.QUASI and name in table.hierarchies:
         tree = table.hierarchy(name)  # released texts are read by it
-        told["hierarchy_sha256"] = None if tree.derived else tree.digest
-    if table.roles[name] is Role.SENSITIVE and name in table.hierarchies:
-        hierarchy = table.hierarchies[
-            name
-        ]  # models see its leaves, so whoever checks them needs it
-        told["hierarchy"] = (
-            None if hierarchy.derived else hierarchy.lines()
-        )  # one read off the rows tells about them
-    return told
+        column["hierarchy_sha256"] = None if tree.derived else tree.digest
+    if role is Role.SENSITIVE and name in table.hierarchies:
+        # Models see its leaves, so whoever checks them needs it. One derived from the rows would reveal them.
+        hierarchy = table.hierarchies[name]
+        column["hierarchy"] = None if hierarchy.derived else hierarchy.lines()
+    return column
 
 
 def plain(value: object) -> Any:
@@ -269,24 +213,27 @@ def plain(value: object) -> Any:
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
+    name = getattr(value, "name", None)
     if is_dataclass(value) and not isinstance(value, type | Counts | Hierarchy | Table):
-        return {
-            "is": getattr(value, "name", type(value).__name__),
-            **{field.name: plain(getattr(value, field.name)) for field in fields(value)},
-        }
-    if isinstance(name := getattr(value, "name", None), str):
+        return {"is": type(value).__name__ if name is None else name, **_plain_fields(value)}
+    if isinstance(name, str):
         return {"is": name}  # a model or loss of the owner's own
     return type(value).__name__  # such as the counts of a population, which stay with the owner
 
 
-def _told(value: object) -> str:
-    """A parameter of a certificate for people: models by their short names, fractions as decimals where they are such.
+def _plain_fields(value: Any) -> dict[str, Any]:
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
-    >>> _told([{"is": "k-anonymity", "k": 5}, {"is": "t-closeness", "column": "ill", "t": "1/5", "hierarchy": None}])
+
+def _in_words(value: object) -> str:
+    """A parameter of a certificate for people: models by their short names, fractions as decimals where possible.
+
+    >>> diverse = {"is": "t-closeness", "column": "ill", "t": "1/5", "hierarchy": None}
+    >>> _in_words([{"is": "k-anonymity", "k": 5}, diverse])
     '5-anonymity, 0.2-closeness of ill'
-    >>> _told({"age": 1, "sex": 0}), _told("1/20"), _told({}), _told(True)
+    >>> _in_words({"age": 1, "sex": 0}), _in_words("1/20"), _in_words({}), _in_words(True)
     ('age 1, sex 0', '0.05', 'none', 'yes')
-    >>> _told("1/18446744073709551616")
+    >>> _in_words("1/18446744073709551616")
     '5.42101e-20, exactly 1/18446744073709551616'
     """
     match value:
@@ -295,47 +242,45 @@ def _told(value: object) -> str:
         case None | list() | tuple() | Mapping() | str() if not value:
             return "none"
         case str() if re.fullmatch(r"-?[0-9]+/[1-9][0-9]*", value):
-            short = printed(exact := Fraction(value))
+            exact = Fraction(value)
+            short = printed(exact)
             return short if len(short) <= _LONG else f"{float(exact):.6g}, exactly {value}"
         case list() | tuple():
-            return ", ".join(
-                f"[{_told(one)}]" if isinstance(one, list | tuple) else _told(one) for one in value
-            )
-        case {"is": "delta-presence", "lowest": lowest, "highest": highest}:
-            return f"({_told(lowest)}, {_told(highest)})-presence"
+            return ", ".join(map(_item, value))
         case {"is": name, **given}:
-            try:
-                return str(
-                    MODELS[str(name)](
-                        **{str(key): inner for key, inner in given.items() if key != "hierarchy"}
-                    )
-                )
-            except (KeyError, TypeError, ParameterError):
-                return (
-                    f"{name} ({', '.join(f'{key} = {_told(inner)}' for key, inner in given.items())})"
-                    if given
-                    else f"{name}"
-                )
+            return _thing(str(name), {str(key): inner for key, inner in given.items()})
         case Mapping():
-            return ", ".join(f"{key} {_told(inner)}" for key, inner in value.items())
+            return ", ".join(f"{key} {_in_words(inner)}" for key, inner in value.items())
     return str(value)
 
 
+def _item(value: object) -> str:
+    """An item of a list in words; a list within a list keeps its brackets."""
+    words = _in_words(value)
+    return f"[{words}]" if isinstance(value, list | tuple) else words
+
+
+def _thing(name: str, given: Mapping[str, Any]) -> str:
+    """A model by its short name, anything else by its name and parts."""
+    if name == DeltaPresence.name and given.keys() >= {"lowest", "highest"}:
+        # Its population stays with the owner, so that the model cannot be made again.
+        return f"({_in_words(given['lowest'])}, {_in_words(given['highest'])})-presence"
+    try:
+        parameters = {key: value for key, value in given.items() if key != "hierarchy"}
+        return str(MODELS[name](**parameters))
+    except (KeyError, TypeError, ParameterError):
+        parts = [f"{key} = {_in_words(value)}" for key, value in given.items()]
+        return f"{name} ({', '.join(parts)})" if parts else name
+
+
 def _wrapped(entry: str) -> str:
+    """An entry in lines under its title."""
     under = " " * (4 if entry.startswith("- ") or " = " in entry else 2)
     return textwrap.fill(
         entry,
-        80,
+        _WIDTH,
         initial_indent="  ",
         subsequent_indent=under,
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _canonical(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _seal(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_canonical(content).encode()).hexdigest()

@@ -1,13 +1,14 @@
 """The released rows of a table: only columns that may leave, generalised, in an order that their values alone decide."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.counts import Counts, group
+from shoal.counts import Codes, Counts, group
 from shoal.data.kinds import Key
+from shoal.data.sources import Laid, Suppressed
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError
 from shoal.lattice import Groups
@@ -15,15 +16,11 @@ from shoal.lattice import Groups
 __all__ = ["COUNT", "GROUP", "Suppressed", "assemble", "grouping", "lay_out", "released"]
 
 
-Suppressed = Literal["drop", "star"]
-"""What becomes of suppressed records: they are dropped, or kept with '*' in every quasi-identifying column."""
-
 GROUP = "group"
 """The column that says who is in one group, where groups may look alike."""
 
 COUNT = "count"
 """The column that says how often a row is released, where it is not repeated."""
-_STAR = "*"
 
 
 def assemble(
@@ -37,64 +34,49 @@ def assemble(
     if suppressed not in ("drop", "star"):
         raise ParameterError(f"suppressed={suppressed!r}; it takes 'drop' or 'star'")
     lattice = groups.lattice
-    columns: dict[str, tuple[Sequence[str], npt.NDArray[Any]]] = {}
-    for name, hierarchy, level in zip(lattice.names, lattice.hierarchies, groups.node, strict=True):
-        columns[name] = (hierarchy.labels[level], hierarchy.maps[level][table.leaves(name)])
-    keep = None
-    if not kept.all():
-        keep = kept[groups.find([codes for _, codes in columns.values()])]
-    if keep is None or suppressed == "drop":
-        return lay_out(table, columns, keep)
-    return lay_out(
-        table, {name: _starred(labels, codes, keep) for name, (labels, codes) in columns.items()}
-    )
+    levels = dict(zip(lattice.names, groups.node, strict=True))
+    if kept.all():
+        return table.write_back(released(table), levels)
+    places = [lattice.names.index(name) for name in released(table) if name in levels]
+
+    def keep(codes: Sequence[Codes]) -> npt.NDArray[np.bool_]:
+        by_column = dict(zip(places, codes, strict=True))
+        cells = groups.find([by_column[place] for place in range(len(places))])
+        return kept[cells]
+
+    return table.write_back(released(table), levels, keep, suppressed)
 
 
 def lay_out(
     table: Table,
     generalised: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]],
-    keep: npt.NDArray[np.bool_] | None = None,
-    rows: Counts | None = None,
+    rows: Counts,
     *,
     counts: bool = False,
 ) -> Any:
-    """The released rows, given for every quasi-identifying column its labels and every row's code among them.
+    """The released rows, given the distinct `rows` of all released columns.
 
-    Other columns are released as they are, identifying ones never; `keep` picks the rows. Where a method works on the
-    distinct `rows` of the table, the codes given and those picked are of these. Rows are sorted by their
-    released codes over all columns, so that equal multisets of rows give equal bytes and nothing tells of the input's order.
-    With `counts` each row is there once, and a column of that name says how often it is released.
+    `generalised` has, for every generalised column, its labels and the code of every distinct row among them. Other columns
+    are released unchanged, identifying ones never. Rows are sorted by their released codes over all columns, so that equal
+    multisets of rows give equal bytes, and nothing depends on the order of the input. With `counts` each row is there once, and
+    a column of that name says how often it is released.
     """
-    columns: dict[str, tuple[Sequence[Key | None], npt.NDArray[Any]]] = {}
+    values: dict[str, Sequence[Key | None]] = {}
+    codes: dict[str, npt.NDArray[Any]] = {}
     for name in released(table):
         if name in generalised:
-            columns[name] = generalised[name]
+            values[name], codes[name] = generalised[name]
         else:
-            own = table.column(name)
-            columns[name] = (
-                own.keys,
-                own.codes if rows is None else rows.codes[rows.names.index(name)],
-            )
-    sorted_rows = group(
-        list(columns),
-        [codes if keep is None else codes[keep] for _, codes in columns.values()],
-        [max(len(values), 1) for values, _ in columns.values()],
-        None if rows is None else rows.count if keep is None else rows.count[keep],
-    )
-    named = dict(zip(columns, sorted_rows.codes, strict=True))
+            values[name], codes[name] = table.keys(name), rows.column(name)
+    cards = [max(len(texts), 1) for texts in values.values()]
+    laid = group(list(codes), list(codes.values()), cards, rows.count)
     if not counts:
+        repeated = [np.repeat(column, laid.count) for column in laid.codes]
         return table.like(
-            {
-                name: (columns[name][0], np.repeat(codes, sorted_rows.count))
-                for name, codes in named.items()
-            }
+            dict(zip(values, zip(values.values(), repeated, strict=True), strict=True))
         )
-    return table.like(
-        {
-            **{name: (columns[name][0], codes) for name, codes in named.items()},
-            COUNT: (None, sorted_rows.count),
-        }
-    )
+    columns: Laid = dict(zip(values, zip(values.values(), laid.codes, strict=True), strict=True))
+    return table.like({**columns, COUNT: (None, laid.count)})
 
 
 def released(table: Table) -> list[str]:
@@ -114,13 +96,3 @@ def grouping(table: Table) -> list[str]:
     """
     others = [name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING]
     return list(table.quasi) or others
-
-
-def _starred(
-    labels: Sequence[str], codes: npt.NDArray[Any], keep: npt.NDArray[np.bool_]
-) -> tuple[Sequence[str], npt.NDArray[Any]]:
-    """The column with '*' where a row is suppressed; a label that is '*' already is the same value."""
-    star = labels.index(_STAR) if _STAR in labels else len(labels)
-    return (labels if star < len(labels) else (*labels, _STAR)), np.where(
-        keep, codes.astype(np.int64), star
-    )

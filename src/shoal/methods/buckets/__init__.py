@@ -259,7 +259,7 @@ class Buckets:
 def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
     """The public hierarchies of the columns that blocks are made by."""
     if unknown := [
-        name for name in within if name not in schema.leaving or name not in schema.hierarchies
+        name for name in within if name not in schema.released or name not in schema.hierarchies
     ]:
         raise ParameterError(
             f"`within` names {listed(unknown)}, which are no released columns with a hierarchy"

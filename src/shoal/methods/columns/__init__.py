@@ -200,7 +200,7 @@ class Columns:
 
     def _vocabulary(self, schema: Schema) -> tuple[str, ...]:
         """All columns, or items, that a schema may have, in a public order; what does not fit is refused."""
-        leaving = schema.leaving
+        leaving = schema.released
         made = (
             COLUMN_GROUP,
             *((RECORD,) if self.person is not None else ()),

@@ -21,7 +21,6 @@ from shoal.chance import Chance
 from shoal.counts import Counts, group
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_once
-from shoal.data.sources import Embedded
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed
 from shoal.exact.numbers import Exact, fraction, whole
@@ -210,7 +209,7 @@ class People:
         utility, wishes = method.sums(hierarchies)
         others = [name for name in released(table) if name not in hierarchies]
         chosen = [] if method.choice is None or method.choice in others else [method.choice]
-        rows = Embedded().count(table, [*hierarchies, *others, *chosen])
+        rows = table.count([*hierarchies, *others, *chosen])
         rows = _plain(table, rows, hierarchies)
         register = None if method.register is None else _register(method.register, table)
         crowds = Crowds(rows, hierarchies, register)
@@ -299,7 +298,7 @@ def _register(register: Table, table: Table) -> Counts:
     own = {name: table.hierarchies[name] for name in table.quasi}
     left_out = [name for name in register.names if name not in table.quasi]
     require_once(register, table.quasi, left_out, "the register: ")
-    return Embedded().count(replace(register, hierarchies=own), table.quasi)
+    return replace(register, hierarchies=own).count(table.quasi)
 
 
 def _choices(

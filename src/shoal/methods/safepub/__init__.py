@@ -196,7 +196,7 @@ class SafePub:
     def _space(self, schema: Schema) -> Space:
         """The candidates, from the schema alone."""
         hierarchies: dict[str, Hierarchy] = {}
-        names = schema.leaving
+        names = schema.released
         for name in names:
             if name not in schema.hierarchies:
                 if schema.roles[name] is not Role.QUASI:

@@ -1,0 +1,95 @@
+"""`Schema`: all that a promise may depend on. Uses `kinds` and `hierarchy`; tables have one, and methods state promises by it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.errors import ColumnError, HierarchyError, ParameterError
+
+__all__ = ["ROW", "Role", "Schema"]
+
+ROW = "row"
+"""The unit of a promise about single rows; no column of people may be called so."""
+
+
+class Role(StrEnum):
+    """What a column is to someone who wants to recognise a person."""
+
+    IDENTIFYING = "identifying"
+    QUASI = "quasi"
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns in the table's order, their roles, types and hierarchies. No data.
+
+    A type that is read off the values is `guessed`: then even the type is data.
+    """
+
+    roles: Mapping[str, Role]
+    kinds: Mapping[str, Kind]
+    hierarchies: Mapping[str, Hierarchy]
+    guessed: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, table: Any) -> "Schema":
+        """The schema of a table; ColumnError if a column has no role."""
+        schema: Schema = table.schema
+        return schema
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The names of the columns that are released: all but the identifying ones."""
+        return tuple(name for name, role in self.roles.items() if role is not Role.IDENTIFYING)
+
+    def having(self, role: Role) -> tuple[str, ...]:
+        """The names of the columns with a role, in the table's order."""
+        return tuple(name for name, given in self.roles.items() if given is role)
+
+    def public(self, name: str) -> Hierarchy:
+        """The hierarchy of a column; HierarchyError if it has none, or one derived from the rows."""
+        if name not in self.hierarchies:
+            raise HierarchyError(
+                f"column {name!r} has no hierarchy, so its domain is not declared", "give it one"
+            )
+        hierarchy = self.hierarchies[name]
+        if hierarchy.derived:
+            raise HierarchyError(
+                f"the hierarchy of column {name!r} was derived from the rows: its values and "
+                "levels reveal information about them, and no budget pays for that",
+                "build it from a declared domain",
+            )
+        return hierarchy
+
+    def require_declared(self) -> None:
+        """ColumnError if the type of a released column is read off its values.
+
+        One odd value would show in the certificate.
+        """
+        for name in self.released:
+            if name in self.guessed:
+                raise ColumnError(
+                    f"the type of column {name!r} would be read off its values, which reveals "
+                    "information about them",
+                    "declare it as text, integer, float or date",
+                )
+
+    def require_unit(self, unit: str | None) -> None:
+        """ParameterError if this is not a column that tells people apart."""
+        if unit == ROW:
+            raise ParameterError(
+                "'row' would read like a single row in the promise",
+                "rename that column",
+                option="unit",
+            )
+        if unit is not None and self.roles.get(unit) is not Role.IDENTIFYING:
+            raise ParameterError(
+                f"{unit!r} is not an identifying column",
+                "give the column of people that role",
+                option="unit",
+            )
