@@ -621,7 +621,7 @@ def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(
         patch.setattr("shoal.attack.mondrian.ways", partial(ways, most=0))
         patch.setattr("shoal.attack.mondrian.FEWEST", 1)
         sampled = " ".join(run("attack", made, "--recipe", recipe).split())
-    assert "sampling them where they are too many" in sampled
+    assert "sampling them where there are too many" in sampled
     assert "inferred at least" in sampled
 
 
