@@ -79,15 +79,16 @@ def attack(
     """How sure does an attacker become of a value, given a release?
 
     Of buckets: someone who knows the values of others in the bucket, and someone who rules out what
-    is seen not to go together. Give a release with fakes and one without, to see what fakes are worth.
+    is seen not to go together. Give a release with fakes and one without, to see what fakes are
+    worth.
 
     With --recipe: someone who knows everybody's quasi-identifying values and the algorithm. Who is
     exposed, and why? The answer is owner only. Only these columns of the source are read.
 
     What can be attacked: Mondrian and optimal tables in which nobody is suppressed, of any size,
     though large ones take minutes; other methods where up to 3,000 inputs lead to what is seen, or
-    where it shows who is in which group. Coincident and disclosure releases reveal nothing more than
-    they show, which is proven (docs: proofs): attack them on small tables.
+    where it shows who is in which group. Coincident and disclosure releases reveal nothing more
+    than they show, which is proven (docs: proofs): attack them on small tables.
     """
     if recipe is None:
         _with_help(releases, json)

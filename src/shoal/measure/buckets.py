@@ -1,9 +1,9 @@
 """What can be read off people with bucket numbers and buckets with values: counts with standard
 errors, and associations.
 
-`BucketReading` takes a release of buckets and answers count queries; `count` answers one.
-`BucketReading.associations` and `excluded` say which values people with some other value are seen not to
-have. All of it uses what the release shows, and nothing else; the method and the attacks use it.
+`BucketReading` takes a release of buckets and answers count queries; `count` answers one. Its
+`associations`, and `excluded`, say which values people with some other value are seen not to have.
+All of it uses what the release shows, and nothing else; the method and the attacks use it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -110,13 +110,14 @@ class BucketReading:
 
     def __init__(self, release: BucketRelease) -> None:
         certificate = release.certificate
-        if certificate.method != "buckets" or "buckets" not in release.further:
+        promise = certificate.promise
+        if "buckets" not in release.further or not {"column", "fakes"} <= set(promise):
             raise FileError(
                 "this is not a release of buckets",
                 "give both tables of one that was made with the method 'buckets'",
             )
-        self.column: str = certificate.promise["column"]
-        self.fakes: int = certificate.promise["fakes"]
+        self.column: str = promise["column"]
+        self.fakes: int = promise["fakes"]
         kinds = {column["name"]: Kind(column["type"]) for column in certificate.columns}
         self.people = _typed(release.table, kinds)
         self.values = _typed(release.further["buckets"], {**kinds, "count": Kind.INTEGER})
