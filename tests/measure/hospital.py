@@ -16,7 +16,7 @@ LIMITS = Limits.each({}, others="0.17")
 
 
 def hospital(rows: int = 3000, seed: int = 1, *, apart: bool = False) -> Table:
-    """Twenty illnesses that have nothing to do with sex and age; if `apart`, no man has the ninth."""
+    """Twenty illnesses, independent of sex and age; if `apart`, no man has the ninth."""
     draw = np.random.default_rng(seed)
     weights = 0.9 ** np.arange(20)
     ill = draw.choice(20, rows, p=weights / weights.sum())
