@@ -3,7 +3,7 @@
 Uses every room above; the command line, tests and docs use it.
 """
 
-from shoal.attack.audited import Told, told
+from shoal.attack.audited import Disclosed, disclosed
 from shoal.attack.buckets import (
     Exposure,
     HelpedAttackers,
@@ -18,11 +18,12 @@ from shoal.attack.minimality import beliefs, expose, first_safe, inputs
 from shoal.attack.personal import Recognition, recognised
 from shoal.attack.semantic import Breach, Observation, breach, releases
 from shoal.attack.transcript import Heard, Possible, possible
-from shoal.attack.transcript_sums import Range, ranges
+from shoal.attack.transcript_sums import ValueRange, ranges
 
 __all__ = [
     "AttackResult",
     "Breach",
+    "Disclosed",
     "Effort",
     "ExposedPerson",
     "Exposure",
@@ -32,13 +33,13 @@ __all__ = [
     "NoisyRatio",
     "Observation",
     "Possible",
-    "Range",
     "Recognition",
-    "Told",
+    "ValueRange",
     "association",
     "beliefs",
     "breach",
     "corruption",
+    "disclosed",
     "expose",
     "first_safe",
     "helped",
@@ -49,5 +50,4 @@ __all__ = [
     "ranges",
     "recognised",
     "releases",
-    "told",
 ]
