@@ -60,6 +60,7 @@ from shoal.methods.safepub import SafePub
 from shoal.methods.sampling import RandomSample
 from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases.certificate import certify
+from shoal.releases.facts import Entered
 from shoal.releases.release import Release
 from tests.conftest import ROOT
 from tests.recipe.test_recipe import PEOPLE, RECIPE
@@ -259,7 +260,7 @@ def test_a_release_is_reserved_completed_and_written(ledger: Ledger, tmp_path: P
     assert reserved.facts["columns"] == {"sex": "quasi", "ill": "sensitive"}
     assert completed.facts["release"] == made.certificate.number
     assert completed.facts["certificate"] == json.loads(made.certificate.to_json())
-    assert made.facts["ledger"] == {"entry": 2, "other_data": False}
+    assert made.entry == Entered(2, False)
     assert (
         json.loads((tmp_path / "out" / "certificate.json").read_text())["number"]
         == made.certificate.number
@@ -632,7 +633,7 @@ def test_texts_that_run_into_each_other_have_different_fingerprints() -> None:
 
 def test_other_data_is_noted(ledger: Ledger) -> None:
     noted = [
-        ledger.release(Private("0.1"), people(ill)).facts["ledger"]["other_data"]
+        ledger.release(Private("0.1"), people(ill)).entry.other_data  # type: ignore[union-attr]
         for ill in ("abcd", "dcba", "abce", "abcd")
     ]
     assert noted == [False, True, True, True]  # the second has the same values at other people

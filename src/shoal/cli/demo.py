@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.release import kept, refuse_earlier
+from shoal.cli.release import refuse_earlier
 from shoal.cli.terminal import figures, percent, printable, rows_of, show, title, working
 from shoal.errors import FileError
 
@@ -127,7 +127,7 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
             ["records", *shown], *([f"{size:,}", *map(str, values)] for values, size in groups)
         )
     yield title("Owner only: this reveals information about the input")
-    yield f"{kept(made.facts)}; about {percent(beta)} are drawn"
+    yield f"{next(made.facts.figures())}; about {percent(beta)} are drawn"
 
 
 def _files(out: Path, data: Path | None, made: "Release") -> None:

@@ -27,6 +27,7 @@ from shoal.methods import Method, Progress, Schema, require_people
 from shoal.privacy.calculus import delta_of
 from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases.certificate import Certificate, plain
+from shoal.releases.facts import Entered
 from shoal.releases.layout import released
 from shoal.releases.release import Release, require_place
 
@@ -282,8 +283,8 @@ class Ledger:
 
         `recipe` is the digest of the recipe that is followed, which the certificate names.
         BudgetError if it does not fit the budget: then no coin was flipped, and nothing is entered or written. Whatever fails
-        after it was entered leaves it spent, and the error says so. `facts["ledger"]` of the release has the number of its
-        `entry`, and whether it is of `other_data` than the release before it.
+        after it was entered leaves it spent, and the error says so. The `entry` of the release has its number, and
+        whether it is of `other_data` than the release before it.
 
         Where the ledger has a γ, BudgetError also if the release, once it is made, does not keep it together with all that was
         shown before, and with the views in the file `others`. Why it is wanted all the same goes into `override`.
@@ -325,12 +326,13 @@ class Ledger:
                 raise type(error)(f"{error}; {spent}") from None
             error.add_note(spent)
             raise
-        told = {
-            "entry": entry.number,
-            "other_data": entry.facts["other_data"],
-            **{part: done.facts[part] for part in ("together", "override") if part in done.facts},
-        }
-        return replace(made, facts={**made.facts, "ledger": told})
+        entered = Entered(
+            entry.number,
+            entry.facts["other_data"],
+            done.facts.get("together"),
+            done.facts.get("override"),
+        )
+        return replace(made, entry=entered)
 
     def reserve(
         self,
