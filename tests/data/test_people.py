@@ -37,7 +37,7 @@ from shoal.methods.optimal import Optimal
 from shoal.methods.personal import Personal
 from shoal.privacy.limits import Limits
 from shoal.privacy.models import KAnonymity
-from shoal.recipe import METHODS as CATALOGUE
+from shoal.methods.catalogue import CATALOGUE
 from shoal.recipe import Recipe
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
