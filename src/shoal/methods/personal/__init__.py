@@ -24,7 +24,7 @@ from shoal.data.people import require_once
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed
 from shoal.exact.numbers import Exact, fraction, percent, whole
-from shoal.methods import Progress, Schema, people_of, silent
+from shoal.methods import Progress, Schema, level_ranges, people_of, silent
 from shoal.methods.entry import AsViews, Entry
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
@@ -179,6 +179,11 @@ class Personal:
             "table" if self.register is None else "register",
             self.unit,
         )
+
+    def searched(self, schema: Schema) -> Mapping[str, range]:
+        """All levels of the quasi-identifying columns."""
+        trees = {name: schema.hierarchies[name] for name in schema.having(Role.QUASI)}
+        return level_ranges(trees, {}, {})
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
