@@ -21,7 +21,7 @@ from shoal.cli.app import app
 from shoal.errors import FileError, ParameterError, ShoalError, Stopped, TooLargeError
 from shoal.lattice import Lattice
 from shoal.measure.judging import NOTICE
-from shoal.methods.personal import People, Personal
+from shoal.methods.personal import People, Personal, PersonalFacts
 from shoal.methods.personal.exact import lowest
 from shoal.studies import records, tradeoffs
 from shoal.studies.curves import Against, Comparison, Curve, Staircase, Step
@@ -92,7 +92,8 @@ def test_a_point_is_what_a_release_at_that_floor_has(seed: int) -> None:
     table, method = some_people(seed, 12), replace(some_method(seed), choice=None, wishes={})
     for point in tradeoff(table, method, ["0.3", "0.6", "0.9"]).points:
         facts = replace(method, utility=point.floor).release(table, Seeded(1)).facts
-        assert [facts[name] for name in ("risk", "highest", "utility")] == pytest.approx(
+        assert isinstance(facts, PersonalFacts)
+        assert [facts.risk, facts.highest, facts.utility] == pytest.approx(
             [point.risk, point.highest, point.utility]
         )
 
@@ -468,7 +469,8 @@ def test_the_floor_that_is_printed_halves_the_risk(recipe: Path) -> None:
     facts = (
         replace(method, utility=line.split("utility = ")[1].strip()).release(table, Seeded(1)).facts
     )
-    assert facts["risk"] <= tradeoff(table, method).as_it_is.risk / 2
+    assert isinstance(facts, PersonalFacts)
+    assert facts.risk <= tradeoff(table, method).as_it_is.risk / 2
 
 
 def test_the_command_shows_one_person(recipe: Path) -> None:
