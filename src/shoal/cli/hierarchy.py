@@ -328,7 +328,10 @@ def check_hierarchy(
     sound = not found.fatal and not (strict and found.minor)
     typed = {"root": "--root", "add_root": "--add-root"}
     errors, warnings = (
-        [{"name": one.name, "message": spelled(one.message, options.as_options(typed))} for one in some]
+        [
+            {"name": one.name, "message": spelled(one.message, options.as_options(typed))}
+            for one in some
+        ]
         for some in (found.fatal, found.minor)
     )
     if json:
