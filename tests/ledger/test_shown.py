@@ -835,7 +835,7 @@ def test_what_others_have_shown_counts_where_the_recipe_names_it(folder: Path) -
             '[[views]]\nname = "insurer"\nwhere = "agee < 26"\nvalues = []\n',
             "[[views]] number 1, 'insurer': ",
         ),
-        ("[[views]]\nwhere = 3\n", "'where' is a text"),
+        ("[[views]]\nwhere = 3\n", "where: should be a text"),
     ):
         Path("others.toml").write_text(wrong)
         told = run("release", "one.toml", "-o", "one")
