@@ -17,7 +17,7 @@
 
 An error has parts: `what` is wrong, `where`, and the `fix`; `option` names the parameter it is about, with the value `given`.
 The library shows them as one sentence. The command line and recipes call the same parts by their own names (`told`, `at`).
-No part ever contains a cell's value. `listed` and `plural` help to write them.
+No part ever contains a cell's value. `listed`, `plural` and `percent` help to write them.
 """
 
 import re
@@ -41,8 +41,11 @@ __all__ = [
     "Stopped",
     "TooLargeError",
     "listed",
+    "percent",
     "plural",
     "python_spelling",
+    "spelled",
+    "toml_spelling",
 ]
 
 Spelling = Callable[[str, str | None], str]
@@ -59,6 +62,15 @@ def python_spelling(name: str, value: str | None) -> str:
     ('`k`', 'k=5')
     """
     return f"`{name}`" if value is None else f"{name}={value}"
+
+
+def toml_spelling(name: str, value: str | None) -> str:
+    """A parameter as a key of a TOML file.
+
+    >>> toml_spelling("k", None), toml_spelling("k", "5")
+    ('k', 'k = 5')
+    """
+    return name if value is None else f"{name} = {value}"
 
 
 class ShoalError(Exception):
@@ -78,6 +90,9 @@ class ShoalError(Exception):
     >>> print(error.told(lambda name, value: f"--{name}" if value is None else f"--{name} {value}"))
     --k 0 is out of range; it takes a whole number from 1
     """
+
+    spelling: Spelling | None = None
+    """How parameters are written, where that does not depend on the door: an error about a file has the file's keys."""
 
     def __init__(
         self,
@@ -100,31 +115,39 @@ class ShoalError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         parts = {"where": self.where, "option": self.option, "given": self.given}
-        return _restored, (type(self), self.what, self.fix, parts)
+        return _restored, (type(self), self.what, self.fix, parts, self.spelling)
 
     def told(self, spelling: Spelling) -> str:
         """The whole message, with parameters as a door writes them."""
-        problem = _spelled(self.what, spelling)
+        spelling = self.spelling or spelling
+        problem = spelled(self.what, spelling)
         if self.option:
             problem = f"{spelling(self.option, self.given)} {problem}"
         if self.where:
             problem = f"{self.where}: {problem}"
-        return f"{problem}; {_spelled(self.fix, spelling)}" if self.fix else problem
+        return f"{problem}; {spelled(self.fix, spelling)}" if self.fix else problem
 
-    def at(self, where: str) -> Self:
-        """The same error, at a place that the caller knows; a place that it has already is inside that one."""
+    def at(self, where: str, spelling: Spelling | None = None) -> Self:
+        """The same error, at a place that the caller knows; a place that it has already is inside that one.
+
+        spelling: how parameters are written there, if that is not the door's business
+        """
         place = f"{where}: {self.where}" if self.where else where
-        return type(self)(
-            self.what, self.fix, where=place, option=self.option, given=self.given
-        ).with_traceback(self.__traceback__)
+        error = type(self)(self.what, self.fix, where=place, option=self.option, given=self.given)
+        error.spelling = spelling or self.spelling
+        return error.with_traceback(self.__traceback__)
 
 
-def _restored(kind: type[ShoalError], what: str, fix: str, parts: dict[str, str]) -> ShoalError:
+def _restored(
+    kind: type[ShoalError], what: str, fix: str, parts: dict[str, str], spelling: Spelling | None
+) -> ShoalError:
     """An error that comes from another process."""
-    return kind(what, fix, **parts)
+    error = kind(what, fix, **parts)
+    error.spelling = spelling
+    return error
 
 
-def _spelled(text: str, spelling: Spelling) -> str:
+def spelled(text: str, spelling: Spelling) -> str:
     """A text with the parameters in backticks as a door writes them."""
     return _PARAMETER.sub(lambda found: spelling(found[1], found[2]), text)
 
@@ -151,6 +174,8 @@ class ParameterError(ShoalError):
 
 class RecipeError(ShoalError):
     """A recipe has an unknown key or a value that does not fit."""
+
+    spelling = staticmethod(toml_spelling)
 
 
 class TooLargeError(ShoalError):
@@ -197,3 +222,13 @@ def plural(number: int, noun: str) -> str:
     ('1 record', '2,000 records')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share for people; what is not all of it is never shown as 100 %.
+
+    >>> percent(0.1234), percent(0.99999), percent(1)
+    ('12.3 %', 'over 99.9 %', '100 %')
+    """
+    text = f"{share * 100:.3g}"
+    return "over 99.9 %" if text == "100" and share < 1 else f"{text} %"

@@ -31,19 +31,19 @@ from shoal.measure.judging import judge
 from shoal.measure.risk import assess
 from shoal.methods import Method, Schema
 from shoal.methods.buckets import Buckets
+from shoal.methods.catalogue import CATALOGUE
 from shoal.methods.columns import Columns
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.methods.personal import Personal
 from shoal.privacy.limits import Limits
 from shoal.privacy.models import KAnonymity
-from shoal.recipe import METHODS as CATALOGUE
 from shoal.recipe import Recipe
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
 from shoal.studies import tradeoffs as curves
-from shoal.views.sources import Register
+from shoal.views import Register
 from tests.enumeration import law
 from tests.methods.test_conformance import AGES, METHODS, PLACES, TOWNS, table
 

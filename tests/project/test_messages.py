@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
-from shoal.cli.options import keys_of, spelled
-from shoal.errors import ParameterError, ShoalError
+from shoal.cli.options import as_options, keys_of
+from shoal.errors import ParameterError, ShoalError, spelled
 from shoal.ledger import Ledger
 from shoal.methods.noisy_counts import NoisyCounts
 from shoal.methods.safepub import SafePub
@@ -49,9 +49,8 @@ def texts() -> Iterator[tuple[str, str]]:
     """Every text that an error is made with, and where; what is filled in is a name or a number."""
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and _name(node).endswith("Error") and node.args:
-                text = _filled(node.args[0])
-                if text:
+            if isinstance(node, ast.Call) and _name(node).endswith("Error"):
+                for text in filter(None, map(_filled, node.args)):
                     yield f"{path.relative_to(SOURCE)}:{node.lineno}", text
 
 
@@ -78,7 +77,8 @@ def wrong(found: Iterator[tuple[str, str]]) -> list[str]:
     return [
         f"{place} {text}"
         for place, text in found
-        if PYTHON.search(spelled(text, {})) and not any(known in text for known in BY_PROGRAMS)
+        if PYTHON.search(spelled(text, as_options({})))
+        and not any(known in text for known in BY_PROGRAMS)
     ]
 
 
@@ -102,16 +102,14 @@ def test_a_text_that_showed_python_would_be_noticed(text: str) -> None:
 
 
 def test_a_message_names_options_as_they_are_typed() -> None:
-    typed = {"quasi": "--quasi", "k": "--k"}
-    assert (
-        spelled("name them, as in quasi=['age', 'sex']", typed)
-        == "name them, as in --quasi age,sex"
-    )
-    assert spelled("k=0 is out of range", typed) == "--k 0 is out of range"
-    assert spelled("solver='optimal' needs SciPy", typed) == "solver 'optimal' needs SciPy"
-    assert spelled("--type age=integer, write column=value", typed) == (
-        "--type age=integer, write column=value"
-    )
+    spelling = as_options({"quasi": "--quasi", "k": "--k"})
+    example = "name them, as in `quasi=['age', 'sex']`"
+    assert spelled(example, spelling) == "name them, as in --quasi age,sex"
+    assert spelled("give `k` too", spelling) == "give --k too"
+    assert spelled("`solver='optimal'` needs SciPy", spelling) == "solver optimal needs SciPy"
+    assert spelled("--type age=integer", spelling) == "--type age=integer"
+    error = ParameterError("is out of range", "it takes 1 or more", option="k", given="0")
+    assert error.told(spelling) == "--k 0 is out of range; it takes 1 or more"
 
 
 def test_a_message_about_a_file_has_its_keys_as_toml_has_them() -> None:
@@ -119,7 +117,7 @@ def test_a_message_about_a_file_has_its_keys_as_toml_has_them() -> None:
         pytest.raises(ShoalError, match=r"views\.toml: take how = 'exact', or more"),
         keys_of(Path("views.toml")),
     ):
-        raise ParameterError("take how='exact', or more")
+        raise ParameterError("take `how='exact'`, or more")
 
 
 @pytest.mark.parametrize(

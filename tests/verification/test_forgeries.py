@@ -20,8 +20,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal import KAnonymity, Optimal, files
+from shoal import KAnonymity, Optimal
 from shoal.cli.app import app
+from shoal.data import files
 from shoal.data.hierarchy import Hierarchy, suppress
 from shoal.data.kinds import Kind
 from shoal.errors import TooLargeError

@@ -29,7 +29,10 @@ from shoal.methods.safepub import SafePub
 from shoal.privacy.calculus import delta_for, safepub_parameters
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.sealed import canonical, seal_of
-from shoal.releases.verification import _acyclic, _enough, _Epsilon, _last, unchecked, verify
+from shoal.releases.verification import unchecked, verify
+from shoal.releases.verification.labels import is_acyclic
+from shoal.releases.verification.numbers import StatedEpsilon
+from shoal.releases.verification.safepub import Sampling
 
 AGES = Hierarchy.from_lines(
     [[f"0{a}", f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(30, 60)], Kind.INTEGER
@@ -141,7 +144,7 @@ def test_a_generalised_sensitive_column_is_looked_up_in_the_hierarchy_on_the_cer
     assert verify(paper, path) == []
     forge(paper, both(put("levels.ill", 0), put("parameters.levels.ill", 0)))
     assert verify(paper, path) == [
-        "column 'ill' has 2 values that level 0 of its hierarchy has not"
+        "column 'ill' has 2 values that level 0 of its hierarchy does not have"
     ]
 
 
@@ -259,10 +262,10 @@ FORGERIES: dict[str, tuple[Change, str]] = {
     "nearly private": (put("private", 1), "nothing is promised"),
     "another statement": (put("statement", "nobody will ever know"), "is not what its promise says"),
     "a stronger kind of neighbours": (put("promise.neighbours", "any"), "is not what its promise says"),
-    "a count told": (put("derived.suppressed", 12), "the certificate tells 'suppressed'"),
-    "a score told": (put("parameters.best", "1/3"), "the certificate tells 'best'"),
-    "another method": (put("method", "optimal"), "of which that is not known"),
-    "another promise": (put("promise", {"promise": "sampled", "share": "1/2"}), "of which that is not known"),
+    "a count told": (put("derived.suppressed", 12), "the certificate states 'suppressed'"),
+    "a score told": (put("parameters.best", "1/3"), "the certificate states 'best'"),
+    "another method": (put("method", "optimal"), "does not promise differential privacy"),
+    "another promise": (put("promise", {"promise": "sampled", "share": "1/2"}), "does not promise sampled"),
     "another level than the one fixed": (put("levels.age", 0), "not those that the parameters fix"),
     "a level too few": (lambda content: content["levels"].pop("age"), "a level for every generalised column"),
     "a level below none": (put("levels.age", -1), "not a valid Shoal certificate"),
@@ -469,7 +472,7 @@ def test_some_order_makes_rows_sorted_iff_no_column_goes_round_in_a_circle(
             column = 0 if before[0] != after[0] else 1
             steps[column].append((before[column], after[column]))
     assert possible == all(
-        _acyclic(np.array(one, dtype=np.int64).reshape(-1, 2).T) for one in steps
+        is_acyclic(np.array(one, dtype=np.int64).reshape(-1, 2).T) for one in steps
     )
 
 
@@ -477,10 +480,9 @@ def test_some_order_makes_rows_sorted_iff_no_column_goes_round_in_a_circle(
 
 
 def kept(parameters: Any, k: int | None = None) -> bool:
-    epsilon = _Epsilon.of(str(parameters.epsilon))
-    return _enough(
-        k or parameters.k, parameters.beta, epsilon, parameters.delta, parameters.definition
-    )
+    epsilon = StatedEpsilon.read(str(parameters.epsilon))
+    sampling = Sampling(parameters.beta, epsilon, parameters.delta, parameters.definition)
+    return sampling.keeps(k or parameters.k)
 
 
 @pytest.mark.parametrize("definition", ["probabilistic", "standard"])
@@ -552,12 +554,13 @@ def test_the_sum_is_that_of_the_laws_themselves(power: Fraction, definition: str
                 worst = max(worst, sum(bad.values(), Fraction(0)) - lost)
         return worst
 
-    epsilon = _Epsilon.of(f"ln({power})")
+    epsilon = StatedEpsilon.read(f"ln({power})")
     for k in (1, 2, 5, 9):
         worst = delta(k, 60)
-        assert _last(beta, epsilon, worst) < 60  # so all sizes that matter were looked at
-        assert _enough(k, beta, epsilon, worst, definition)  # δ met exactly is enough
-        assert not _enough(k, beta, epsilon, worst * (1 - Fraction(1, 10**9)), definition)
+        exact = Sampling(beta, epsilon, worst, definition)
+        assert exact.last_size < 60  # so all sizes that matter were looked at
+        assert exact.keeps(k)  # δ met exactly is enough
+        assert not replace(exact, delta=worst * (1 - Fraction(1, 10**9))).keeps(k)
 
 
 def test_the_chance_to_be_drawn_is_compared_exactly(tmp_path: Path) -> None:
@@ -650,7 +653,7 @@ def test_a_table_that_cannot_be_read_though_its_digest_is_right_is_told(
     for cut in (b"", content[: len(content) // 2], content[:-8] + b"\xff" * 4 + content[-4:]):
         table.write_bytes(cut)
         forge(paper, put("file.sha256", hashlib.sha256(cut).hexdigest()))
-        assert verify(paper, table) == [f"the table is no readable {form} file"]
+        assert verify(paper, table) == [f"the table is not a readable {form} file"]
 
 
 def test_what_cannot_be_checked_is_listed() -> None:
@@ -754,7 +757,7 @@ def test_the_command_takes_hierarchies_from_files_or_a_recipe(
     assert "labels of their levels" in " ".join(run(paper, table).stdout.split())
     done = run(paper, table, "--hierarchy", f"age={tmp_path / 'wrong.csv'}")
     assert done.exit_code == 1
-    assert "level 1 of its hierarchy has not" in done.stderr
+    assert "level 1 of its hierarchy does not have" in done.stderr
     assert run(paper, table, "--hierarchy", f"aeg={tmp_path / 'age.csv'}").exit_code == 2
     assert run(paper, table, "--recipe", tmp_path / "none.toml").exit_code == 2
     forge(paper, put("recipe", shoal.Recipe.load(recipe).digest))
@@ -778,14 +781,14 @@ def _told_more() -> dict[str, tuple[Method, Change, str]]:
     }
     found: dict[str, tuple[Method, Change, str]] = {}
     for called, change in every.items():
-        words = "not protected" if "open" in called else "tells more"
+        words = "not protected" if "open" in called else "states more"
         for method in (
             people,
             KDGS(3, levels={"age": 2}),
             Columns(2, "1e-3", k=3, schema=[["sex"]]),
         ):
             found[f"{method.name}: {called}"] = method, change, words
-    half = "rather released"
+    half = "more likely than not"
     found["noisy-counts: half"] = people, lambda paper: paper["derived"].update(half=11), half
     found["columns: half"] = (
         Columns(2, "1e-3", schema=[["sex"]]),
@@ -801,12 +804,12 @@ def _told_more() -> dict[str, tuple[Method, Change, str]]:
     def level(paper: Content) -> None:
         paper["levels"] = paper["parameters"]["levels"] = {"age": 2, "height": 4711}
 
-    found["a level of no column"] = people, level, "tells more"
+    found["a level of no column"] = people, level, "states more"
     splits = Mondrian((KAnonymity(3),), splits="middle")
     found["a level of splits"] = (
         splits,
         lambda paper: paper["levels"].update(age=4711),
-        "which splits have not",
+        "which splits do not have",
     )
     found["more of a model"] = (
         splits,

@@ -10,7 +10,7 @@ from shoal.cli import options
 from shoal.cli.terminal import complain, give, percent, print_json, printable, show, working
 from shoal.data.disk import misread, reading
 from shoal.data.kinds import KindName
-from shoal.errors import FileError, ParameterError, RecipeError, plural
+from shoal.errors import FileError, ParameterError, RecipeError, plural, spelled
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -328,7 +328,10 @@ def check_hierarchy(
     sound = not found.fatal and not (strict and found.minor)
     typed = {"root": "--root", "add_root": "--add-root"}
     errors, warnings = (
-        [{"name": one.name, "message": options.spelled(one.message, typed)} for one in some]
+        [
+            {"name": one.name, "message": spelled(one.message, options.as_options(typed))}
+            for one in some
+        ]
         for some in (found.fatal, found.minor)
     )
     if json:

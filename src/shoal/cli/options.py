@@ -3,8 +3,9 @@
 import csv
 import inspect
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from shoal.errors import ColumnError, ParameterError, ShoalError
+from shoal.errors import ColumnError, ParameterError, ShoalError, Spelling, toml_spelling
 
 if TYPE_CHECKING:
     from shoal.data.hierarchy import Hierarchy
@@ -24,6 +25,7 @@ __all__ = [
     "Command",
     "Encoding",
     "File",
+    "Form",
     "Group",
     "Hierarchies",
     "Json",
@@ -36,13 +38,13 @@ __all__ = [
     "Sensitive",
     "Separator",
     "Types",
+    "as_options",
     "hierarchies",
     "keys_of",
     "names",
     "pairs",
     "read",
     "share",
-    "spelled",
 ]
 
 READING = "How the file is read"
@@ -188,15 +190,17 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except _AsWritten:
-            raise
         except ShoalError as error:
-            typed = {
-                one.name: max(one.opts, key=len)
-                for one in self.params
-                if one.name and one.opts[0].startswith("-")
-            }
-            raise type(error)(spelled(str(error), typed)) from None
+            error.spelling = error.spelling or as_options(self._typed())
+            raise
+
+    def _typed(self) -> dict[str, str]:
+        """The options by the names of their parameters, as they are typed."""
+        return {
+            one.name: max(one.opts, key=len)
+            for one in self.params
+            if one.name and one.opts[0].startswith("-")
+        }
 
 
 _SENTENCES = (
@@ -269,18 +273,16 @@ def _value(param: Any, given: list[str]) -> str:
     return ""
 
 
-class _AsWritten(ShoalError):
-    """An error about a file: what it names are keys, not options."""
-
-
 @contextmanager
 def keys_of(file: Path) -> Iterator[None]:
     """Errors of the block are about what stands in a file: they name it, and its keys as they are written there."""
     try:
         yield
     except ShoalError as error:
-        told = re.sub(r"(?<![-\w])([a-z]\w*)=(?=['\"\[])", r"\1 = ", str(error))  # as TOML has it
-        raise _AsWritten(told if file.name in told else f"{file.name}: {told}") from None
+        if file.name in error.where:
+            error.spelling = toml_spelling
+            raise
+        raise error.at(file.name, toml_spelling) from None
 
 
 def _untyped(params: Any) -> Any:
@@ -290,32 +292,24 @@ def _untyped(params: Any) -> Any:
     return params
 
 
-def spelled(message: str, options: Mapping[str, str]) -> str:
-    """A message of the library, with those of its parameters that are options here as they are typed.
+def as_options(options: Mapping[str, str]) -> Spelling:
+    """How parameters are written at the command line: as the options that they are there, lists with commas.
 
-    >>> spelled("read the file with add_root='*'", {"root": "--root", "add_root": "--add-root"})
-    "read the file with --add-root '*'"
-    >>> spelled("`low` is not an integer", {"low": "--low", "high": "--high"})
-    '--low is not an integer'
-    >>> spelled("name them, for example quasi=['age', 'sex']", {"quasi": "--quasi"})
-    'name them, for example --quasi age,sex'
+    >>> spelling = as_options({"add_root": "--add-root", "quasi": "--quasi"})
+    >>> spelling("add_root", "'*'"), spelling("quasi", "['age', 'sex']"), spelling("solver", None)
+    ("--add-root '*'", '--quasi age,sex', 'solver')
     """
 
-    def option(found: "re.Match[str]") -> str:
-        return options.get(found[1], found[1])
+    def spelling(name: str, value: str | None) -> str:
+        option = options.get(name, name)
+        if value is None:
+            return option
+        if value.startswith("["):
+            value = ",".join(re.findall(r"['\"]([^'\"]+)['\"]", value))
+        plain = re.fullmatch(r"'([\w.%/-]+)'", value)  # what a shell takes without quotes
+        return f"{option} {plain[1] if plain else value}"
 
-    known = "|".join(map(re.escape, options)) or "(?!)"
-    typed = re.sub(rf"`({known})`", option, message)
-    listed = re.sub(
-        r"(?<![-\w.])(\w+)=\[(['\"][^]]*)\]",
-        lambda found: f"{option(found)} {','.join(re.findall(_QUOTED, found[2]))}",
-        typed,
-    )
-    bare = re.sub(rf"(?<![-\w])({known})=(?=[-\d])", lambda found: f"{option(found)} ", listed)
-    return re.sub(r"(?<![-\w])([a-z]\w*)=(?=['\"])", lambda found: f"{option(found)} ", bare)
-
-
-_QUOTED = r"['\"]([^'\"]+)['\"]"
+    return spelling
 
 
 def names(given: Iterable[str]) -> list[str]:
@@ -342,26 +336,13 @@ def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict
     for text in names(given):
         name, sign, value = text.rpartition("=")
         if not (sign and name.strip() and value.strip()):
-            raise ParameterError(f"{option} {text!r}: write it as {form}")
+            raise ParameterError(f"{option} {text!r} is not a pair", f"write it as {form}")
         if name.strip() in found:
             raise ParameterError(
                 f"{option} names the {form.partition('=')[0].lower()} {name.strip()!r} twice"
             )
         found[name.strip()] = value.strip()
     return found
-
-
-def share(text: str, option: str) -> Fraction:
-    """A share of a whole: 0.2, 1/5 and 20% are the same.
-
-    >>> share("20%", "--threshold")
-    Fraction(1, 5)
-    """
-    from shoal.exact.numbers import fraction
-
-    if text.endswith("%"):
-        return fraction(text[:-1], option, 0, 100) / 100
-    return fraction(text, option, 0, 1)
 
 
 def hierarchies(
@@ -381,47 +362,82 @@ def hierarchies(
     }
 
 
+@dataclass(frozen=True)
+class Form:
+    """How files are read: the options of a command that say so."""
+
+    separator: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    missing: "Missing" = "category"
+    types: Sequence[str] = ()
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing is said about how the cells of a file are separated, quoted and encoded."""
+        return self.separator is self.quote is self.encoding is None
+
+    def read(
+        self,
+        path: Path,
+        *,
+        quasi: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        identifying: Iterable[str] = (),
+        hierarchies: "Mapping[str, Hierarchy] | None" = None,
+    ) -> "Table":
+        """The table of a FILE argument."""
+        import shoal
+
+        kinds, trees = pairs(self.types, "--type"), hierarchies or {}
+        known, secret, naming = names(quasi), names(sensitive), names(identifying)
+        separator = character(self.separator)
+        frame = shoal.read(
+            path, separator=separator, quote=self.quote, encoding=self.encoding
+        ).frame
+        try:
+            return shoal.table(
+                frame,
+                quasi=known,
+                sensitive=secret,
+                identifying=naming,
+                types=kinds,
+                hierarchies=trees,
+                missing=self.missing,
+            )
+        except ColumnError as error:
+            given = [*trees, *kinds, *known, *secret, *naming]
+            error.fix += _meant(given, frame.columns, error.fix)
+            raise
+
+
 def read(
     path: Path,
     separator: str | None,
     encoding: str | None,
     missing: "Missing",
-    types: Iterable[str],
+    types: Sequence[str],
     *,
     quote: str | None = None,
-    quasi: Iterable[str] = (),
-    sensitive: Iterable[str] = (),
-    identifying: Iterable[str] = (),
-    hierarchies: "Mapping[str, Hierarchy] | None" = None,
 ) -> "Table":
-    """The table of a FILE argument and its options."""
-    import shoal
-
-    kinds, trees = pairs(types, "--type"), hierarchies or {}
-    known, secret, naming = names(quasi), names(sensitive), names(identifying)
-    frame = shoal.read(path, separator=character(separator), quote=quote, encoding=encoding).frame
-    try:
-        return shoal.table(
-            frame,
-            quasi=known,
-            sensitive=secret,
-            identifying=naming,
-            types=kinds,
-            hierarchies=trees,
-            missing=missing,
-        )
-    except ColumnError as error:
-        raise ColumnError(
-            f"{error}{_meant([*trees, *kinds, *known, *secret, *naming], frame.columns, str(error))}"
-        ) from None
+    """The table of a FILE argument."""
+    return Form(separator, quote, encoding, missing, types).read(path)
 
 
-def _meant(given: Iterable[str], there: Collection[str], message: str) -> str:
-    """A guess at the first column that is not there; only a name that the message lists, for others may be values."""
+def share(text: str, option: str) -> Fraction:
+    """A share of a whole: 0.2, 1/5 and 20% are the same."""
+    from shoal.measure.gates import share as read_share
+
+    return read_share(text, option)
+
+
+def _meant(given: Iterable[str], there: Collection[str], listed: str) -> str:
+    """A guess at the first column that is not there; only a name that was listed, as others may be values."""
     for name in given:
         if name not in there:
             close = get_close_matches(name, there, n=1)
-            return f"; did you mean {close[0]!r}?" if close and repr(close[0]) in message else ""
+            is_listed = close and repr(close[0]) in listed
+            return f"; did you mean {close[0]!r}?" if is_listed else ""
     return ""
 
 

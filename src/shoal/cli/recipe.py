@@ -47,7 +47,7 @@ def new(
     from shoal.recipe import draft
 
     if out is not None and out.exists():
-        raise FileError(f"{out} exists; move it away, or give --out another name")
+        raise FileError(f"{out} exists", "move it away, or give --out another name")
     with working(f"reading {file.name}"):
         table = options.read(file, separator, encoding, "category", (), quote=quote)
         folder = Path() if out is None else out.parent
@@ -74,56 +74,34 @@ def check(recipe: options.RecipeFile) -> None:
 
     Nothing is released. Everything that is wrong is listed.
     """
-    from shoal.data.tables import Role
-    from shoal.methods import Schema, crowd_of
+    from shoal.data.schema import Role
+    from shoal.methods import crowd_of
+    from shoal.methods.catalogue import entry_of
     from shoal.recipe import Recipe
-    from shoal.releases.layout import released
 
     with working(f"reading {recipe.name}"):
-        chosen, table = Recipe.checked(recipe)
-        method = chosen.method()
+        checked = Recipe.check(recipe)
+        chosen, table = checked.recipe, checked.table
         promise, concerns = chosen.promise(table), chosen.concerns(table)
-        crowd = crowd_of(method, Schema.of(table))
-    nodes = chosen.nodes()
+        nodes = chosen.nodes(table)
+        crowd = crowd_of(chosen.method(), table.schema)
+    method = chosen.method()
+    lines = [("rows", f"{table.rows:,}")]
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
-    fine = (
-        [name for name in released(table) if name not in table.hierarchies]
-        if method.name == "safepub"
-        else []
-    )
-    show(
-        figures(
-            ("rows", f"{table.rows:,}"),
-            *(
-                []
-                if unit is None
-                else [("people", f"{len(table.column(unit).keys):,}, by {unit!r}")]
-            ),
-            *((role.value, ", ".join(table.having(role)) or "no column") for role in Role),
-            *(
-                [
-                    (
-                        "no hierarchy",
-                        f"{', '.join(fine)}: released as they are, so fewer records share a row",
-                    )
-                ]
-                if fine
-                else []
-            ),
-            ("method", method.name),
-            *([] if nodes is None else [("lattice", f"{nodes:,} nodes")]),
-            *(
-                []
-                if crowd is None
-                else [
-                    (
-                        "needs",
-                        f"about {crowd:,} records that share a row, for it to be released",
-                    )
-                ]
-            ),
-            ("promise", promise.statement),
-        )
-    )
+    if unit is not None:
+        lines.append(("people", f"{len(table.keys(unit)):,}, by {unit!r}"))
+    lines += [(role.value, ", ".join(table.having(role)) or "no column") for role in Role]
+    unchanged = [name for name in table.schema.released if name not in table.hierarchies]
+    entry = entry_of(method.name)
+    if unchanged and entry.generalises == "released" and entry.needs_hierarchies:
+        names = ", ".join(unchanged)
+        lines.append(("no hierarchy", f"{names}: released unchanged, so fewer records share a row"))
+    lines.append(("method", method.name))
+    if nodes is not None:
+        lines.append(("lattice", f"{nodes:,} nodes"))
+    if crowd is not None:
+        lines.append(("needs", f"about {crowd:,} records that share a row, for it to be released"))
+    lines.append(("promise", promise.statement))
+    show(figures(*lines))
     for concern in concerns:
         complain(f"owner only, warning: {concern}")

@@ -86,7 +86,7 @@ def release(
                 f"note: {folder} has an earlier release of the same columns; if it is about the same people, what both reveal "
                 "adds up"
             )
-    if (nodes := chosen.nodes()) is not None:
+    if (nodes := chosen.nodes(table)) is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
     try:
         with working("releasing") as report:

@@ -357,7 +357,7 @@ class Ledger:
         account = self.account()
         account.require(wanted, method, self.path)  # before the work on a large table
         if account.gamma is not None and not bounded and not _reason(override):
-            from shoal.views.sources import is_view
+            from shoal.views.released import is_view
 
             if not is_view(method, stated):
                 raise BudgetError(

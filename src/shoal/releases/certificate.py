@@ -22,21 +22,12 @@ from shoal.data.tables import Role, Table
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import printed
-from shoal.privacy.limits import BucketLimits
 from shoal.privacy.models import MODELS, DeltaPresence
-from shoal.privacy.promises import (
-    Coincidence,
-    DifferentialPrivacy,
-    LowestRisk,
-    Promise,
-    Sampled,
-    SemanticAnonymity,
-    Syntactic,
-)
+from shoal.privacy.promises import Promise
 from shoal.releases.layout import COUNT, released
 from shoal.releases.sealed import Document, sealed, unsealed
 
-__all__ = ["DOCUMENT", "UNPROTECTED", "Certificate", "certify", "left_open", "plain"]
+__all__ = ["DOCUMENT", "Certificate", "certify", "plain"]
 
 DOCUMENT = Document(
     key="certificate",
@@ -51,26 +42,6 @@ _LONG = 20
 
 _WIDTH = 80
 """Characters of a line of the certificate for people."""
-
-
-UNPROTECTED: Mapping[str, tuple[str, ...]] = {
-    DifferentialPrivacy.name: DifferentialPrivacy.unprotected,
-    SemanticAnonymity.name: SemanticAnonymity.unprotected,
-    BucketLimits.name: BucketLimits.unprotected,
-    Coincidence.name: Coincidence(("any",)).unprotected,
-    LowestRisk.name: LowestRisk.unprotected,
-    Sampled.name: Sampled.unprotected,
-    Syntactic.name: Syntactic(("any",)).unprotected,
-}
-
-
-def left_open(promise: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a promise does not protect from, where it is kept by a method with these parameters."""
-    if parameters.get("suppressed") == "star":
-        return Syntactic(("any",), starred=True).unprotected
-    if parameters.get("rule") == "permutations":
-        return Coincidence(("any",), merged=False).unprotected
-    return UNPROTECTED[promise]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,267 @@
+"""Reading a recipe, and everything that is wrong with it as it is written. Uses `schema`; `running` uses it.
+
+A recipe holds nothing of the table, so messages name its keys and the values given for them.
+"""
+
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from shoal.data import toml
+from shoal.data.schema import Role
+from shoal.errors import RecipeError, listed
+from shoal.methods.catalogue import entry_of
+from shoal.recipe.schema import PLACEHOLDER, Choice, Content, keys_at
+
+__all__ = ["Written", "mistakes", "read"]
+
+_TABLES = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc")
+_BY_COLUMN = ("floor", "ceiling", "levels", "importance", "within", "weights")
+"""Options of methods that say something for each of several generalised columns."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A recipe as it is written: its sound part, if that makes a recipe, and what is wrong with it."""
+
+    path: Path
+    digest: str
+    content: Content | None
+    wrong: tuple[RecipeError, ...]
+
+
+def read(path: Path) -> Written:
+    """The recipe in a file."""
+    if path.suffix.lower() in _TABLES and path.is_file():
+        raise RecipeError(
+            f"{path} is not a recipe. Is it a table? Then draft a recipe with: shoal recipe new {path}"
+        )
+    file = toml.read(path, "a recipe", RecipeError)
+    raw = file.content
+    unfilled = [place for place, value in toml.plain_values(raw) if value == PLACEHOLDER]
+    wrong = []
+    if unfilled:
+        places = ", ".join(map(toml.at, unfilled))
+        wrong.append(
+            RecipeError(f"still has {PLACEHOLDER!r} at {places}", "replace each by what you decide")
+        )
+    faults = _faults(raw)
+    wrong += [_in_words(raw, fault) for fault in faults if fault["loc"] not in unfilled]
+    faulty = [*unfilled, *(fault["loc"] for fault in faults)]
+    content = _sound(raw, faulty)
+    if content is None or any(place[0] == "roles" for place in faulty):
+        # Without all roles, what else is wrong cannot be said.
+        return Written(path, file.digest, None, tuple(wrong))
+    blamed = tuple(toml.at(place[:2]) for place in faulty)
+    wrong += [one for one in _contradictions(content) if not one.where.startswith(blamed)]
+    return Written(path, file.digest, content, tuple(wrong))
+
+
+def mistakes(path: Path, wrong: Sequence[RecipeError]) -> RecipeError:
+    """One error for everything that is wrong with a recipe, one mistake per line."""
+    if len(wrong) == 1 and not wrong[0].where and wrong[0].what.startswith("still has"):
+        return RecipeError(f"{path} {wrong[0].what}", wrong[0].fix)
+    if len(wrong) == 1:
+        return wrong[0].at(str(path))
+    return RecipeError("\n  ".join([f"{path} has {len(wrong)} mistakes", *map(str, wrong)]))
+
+
+def _faults(raw: Mapping[str, Any]) -> list[ErrorDetails]:
+    """What the sections of a recipe do not take."""
+    try:
+        Content.model_validate(raw)
+    except ValidationError as error:
+        return error.errors(include_url=False)
+    return []
+
+
+def _sound(raw: Mapping[str, Any], faulty: Sequence[toml.Place]) -> Content | None:
+    """A recipe without its faulty parts, if it still is one: more may be wrong with the rest."""
+    rest = copy.deepcopy(dict(raw))
+    for place in faulty:
+        # A hierarchy is left out as a whole if a part of it is faulty; elsewhere only that part is.
+        whole = place[:2] if place[0] == "hierarchies" else place
+        section: Any = rest
+        for part in whole[:-1]:
+            section = section.get(part) if isinstance(section, dict) else None
+        if isinstance(section, dict):
+            section.pop(whole[-1], None)
+    # In place of a method that cannot be made, one that asks nothing of the rest.
+    for method in (rest.get("method"), {"name": "sampling", "probability": 1}):
+        try:
+            return Content.model_validate({**rest, "method": method})
+        except ValidationError:
+            continue
+    return None
+
+
+def _in_words(raw: Mapping[str, Any], error: ErrorDetails) -> RecipeError:
+    """One error of pydantic in our words: the key, what is wrong, the fix."""
+    place, given, context = error["loc"], error["input"], error.get("ctx", {})
+    match error["type"]:
+        case "extra_forbidden":
+            hint = toml.suggestion(place[-1], keys_at(raw, place[:-1]))
+            return RecipeError("unknown key", hint, where=toml.at(place))
+        case "said":
+            return RecipeError(context["said"], where=toml.at(place))
+        case "missing":
+            return RecipeError("missing", "add it", where=toml.at(place))
+        case "choice" if context["given"] is None:
+            return _no_choice(place, given, context)
+        case "choice":
+            chosen = context["given"]
+            return RecipeError(
+                f"is {chosen!r}",
+                toml.suggestion(chosen, context["choices"]),
+                option=toml.at((*place, context["key"])),
+            )
+        case "literal_error":
+            accepted = re.findall("'([^']*)'", context["expected"])
+            return RecipeError(
+                f"is {given!r}", toml.suggestion(given, accepted), option=toml.at(place)
+            )
+    problem = error["msg"].removeprefix("Input ")
+    return RecipeError(f"{problem}, not {given!r}", option=toml.at(place))
+
+
+def _no_choice(place: toml.Place, given: Any, context: Mapping[str, Any]) -> RecipeError:
+    """What is wrong with a section that lacks the key by which it chooses."""
+    key = context["key"]
+    if meant := get_close_matches(key, given, n=1):
+        where = toml.at((*place, meant[0]))
+        return RecipeError("unknown key", f"did you mean {key!r}?", where=where)
+    hint = f"it takes {listed(context['choices'])}"
+    return RecipeError("missing", hint, where=toml.at((*place, key)))
+
+
+# What no single section can see: names that lead nowhere, and columns that lack something
+
+
+def _contradictions(content: Content) -> Iterator[RecipeError]:
+    yield from _unknown_columns(content)
+    yield from _models(content)
+    yield from _levels(content)
+    yield from _people(content)
+    yield from _hierarchies(content)
+    if content.output.neutralise and content.output.format != "csv":
+        yield RecipeError(
+            f"{content.output.format!r} has no cells to neutralise",
+            "leave it out",
+            where="output.neutralise",
+        )
+
+
+def _unknown_columns(content: Content) -> Iterator[RecipeError]:
+    types = content.source.types
+    for section, names in (("hierarchies", content.hierarchies), ("source.types", types)):
+        for name in names:
+            if name not in content.roles:
+                yield RecipeError(
+                    "no such column in [roles]",
+                    toml.suggestion(name, content.roles),
+                    where=f"{section}.{toml.key(name)}",
+                )
+
+
+def _models(content: Content) -> Iterator[RecipeError]:
+    """Models and methods that protect a column which is not sensitive."""
+    sensitive = content.having(Role.SENSITIVE)
+    method: Any = content.method
+    protected = [("method.column", getattr(method, "column", None))]
+    for number, model in enumerate(getattr(method, "models", None) or []):
+        key = ".column" if isinstance(model, Choice) else ""
+        protected.append((f"method.models[{number}]{key}", getattr(model, "column", None)))
+    for place, column in protected:
+        if column is not None and column not in sensitive:
+            yield RecipeError(
+                f"{column!r} is not a sensitive column",
+                toml.suggestion(column, sensitive),
+                where=place,
+            )
+
+
+def _levels(content: Content) -> Iterator[RecipeError]:
+    """Options for columns that are not generalised."""
+    method: Any = content.method
+    released = _released(content)
+    generalised, kind = content.having(Role.QUASI), "quasi-identifying column"
+    by_hierarchy = entry_of(method.name).generalises == "released"
+    if by_hierarchy:
+        generalised = [name for name in released if name in content.hierarchies]
+        kind = "released column with a hierarchy"
+    for option in _BY_COLUMN:
+        for name in getattr(method, option, None) or {}:
+            if name in generalised:
+                continue
+            fix = toml.suggestion(name, generalised)
+            if by_hierarchy and name in released:
+                fix = f"add hierarchies.{toml.key(name)} with file = … or build = …"
+            yield RecipeError(f"not a {kind}", fix, where=f"method.{option}.{toml.key(name)}")
+    for number, name in enumerate(getattr(method, "classes", None) or []):
+        if name not in released:
+            yield RecipeError(
+                f"{name!r} is not a released column",
+                toml.suggestion(name, released),
+                where=f"method.classes[{number}]",
+            )
+
+
+def _people(content: Content) -> Iterator[RecipeError]:
+    """A unit that does not tell people apart."""
+    unit = getattr(content.method, "unit", None)
+    if unit is None:
+        return
+    identifying = content.having(Role.IDENTIFYING)
+    if unit not in identifying:
+        if unit in _released(content):
+            fix = "give it that role"
+        elif identifying:
+            fix = toml.suggestion(unit, identifying)
+        else:
+            fix = "no column has that role: give it to the one that tells people apart"
+        yield RecipeError(f"{unit!r} is not an identifying column", fix, where="method.unit")
+    if content.rows_are_people:
+        yield RecipeError(
+            "true, and method.unit says that people have several rows",
+            "leave one of them out",
+            where="rows_are_people",
+        )
+
+
+def _hierarchies(content: Content) -> Iterator[RecipeError]:
+    """Columns and hierarchies that the method needs and the recipe lacks."""
+    method: Any = content.method
+    entry = entry_of(method.name)
+    quasi = content.having(Role.QUASI)
+    if entry.needs_quasi and not quasi:
+        yield RecipeError(
+            "no column is quasi-identifying",
+            "give that role to those others may know about a person",
+            where="roles",
+        )
+    if not entry.needs_hierarchies:
+        return
+    add = "add it with file = … or build = …"
+    generalised = any(name in content.hierarchies for name in _released(content))
+    if not entry.needs_quasi and not quasi and not generalised:
+        yield RecipeError(
+            "no released column has one to be generalised along", add, where="hierarchies"
+        )
+    for name in quasi:
+        if name not in content.hierarchies:
+            yield RecipeError(
+                "missing, and the column is quasi-identifying",
+                add,
+                where=f"hierarchies.{toml.key(name)}",
+            )
+
+
+def _released(content: Content) -> list[str]:
+    return [name for name, role in content.roles.items() if Role(role) is not Role.IDENTIFYING]

@@ -1,0 +1,423 @@
+"""`Recipe`: one TOML file that says what to read, who is who, what to do and what to write. Uses every room above.
+
+`schema` says what a recipe may contain, `loading` what is wrong with one as it is written; here it is carried out.
+"""
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shoal.arguments import typed
+from shoal.counts import Counts
+from shoal.data import toml
+from shoal.data.hierarchy import Hierarchy
+from shoal.data.schema import Role
+from shoal.data.tables import Table
+from shoal.errors import ColumnError, ParameterError, RecipeError, ShoalError, listed
+from shoal.methods import beforehand, require_people
+from shoal.privacy import models
+from shoal.recipe.loading import mistakes, read
+from shoal.recipe.schema import BUILDERS, METHODS, MODELS, Choice, Choices, Content
+
+if TYPE_CHECKING:
+    from shoal.ledger import Ledger
+    from shoal.methods import Method, Progress
+    from shoal.privacy.promises import Promise
+    from shoal.releases.release import Release
+
+__all__ = ["Checked", "Recipe"]
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A recipe that was checked against its table, which it can release."""
+
+    recipe: "Recipe"
+    table: Table
+
+
+@typed
+class Recipe:
+    """A recipe that was read and found to be whole; paths in it are relative to its own folder."""
+
+    def __init__(self, path: Path, content: Content, digest: str) -> None:
+        self.path = path
+        self.content = content
+        self.digest = digest  # SHA-256 of the file, which certificates name
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Recipe":
+        """The recipe in a file; RecipeError lists everything that is wrong with it, one mistake per line."""
+        written = read(Path(path))
+        if written.content is None or written.wrong:
+            raise mistakes(written.path, written.wrong)
+        return cls(written.path, written.content, written.digest)
+
+    @classmethod
+    def check(cls, path: str | os.PathLike[str]) -> Checked:
+        """As `load`, with its table, after a look at all it names: hierarchies, method, source. Nothing is released."""
+        written = read(Path(path))
+        wrong = list(written.wrong)
+        if written.content is None:
+            raise mistakes(written.path, wrong)
+        recipe = cls(written.path, written.content, written.digest)
+        table = _Examination(recipe, wrong).table()
+        if table is None or wrong:
+            raise mistakes(written.path, wrong)
+        return Checked(recipe, table)
+
+    # What it names
+
+    @property
+    def source(self) -> Path:
+        """The file that is read."""
+        return self.path.parent / self.content.source.path
+
+    @property
+    def format(self) -> str:
+        """The format in which the release is written."""
+        return self.content.output.format
+
+    @property
+    def ledger(self) -> Path | None:
+        """The ledger that the release is entered in, if there is one."""
+        return None if self.content.ledger is None else self.path.parent / self.content.ledger.path
+
+    @property
+    def others(self) -> Path | None:
+        """The file with what others have shown of the same people, if there is one."""
+        return None if self.content.views is None else self.path.parent / self.content.views.others
+
+    @property
+    def inputs(self) -> list[Path]:
+        """Every file that the recipe names, and itself: none of them is written over, or lies in a release."""
+        method: Any = self.content.method
+        named = [getattr(method, option, None) for option in ("public", "register")]
+        chosen_models = getattr(method, "models", None) or ()
+        named += [getattr(model, "population", None) for model in chosen_models]
+        named += [getattr(choice, "file", None) for choice in self.content.hierarchies.values()]
+        files = [self.path.parent / name for name in named if isinstance(name, str)]
+        books = [book for book in (self.ledger, self.others) if book]
+        return [self.path, self.source, *books, *files]
+
+    def having(self, role: Role) -> list[str]:
+        """The columns with a role, in the order of the recipe."""
+        return self.content.having(role)
+
+    # What it makes
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchy of every column that has one."""
+        return {name: self.build(name) for name in self.content.hierarchies}
+
+    def build(self, name: str) -> Hierarchy:
+        """The hierarchy of a column, made anew."""
+        choice: Any = self.content.hierarchies[name]
+        options = choice.given("build")
+        if "file" in options:
+            options["file"] = self.path.parent / options["file"]
+            # What is wrong with a hierarchy is shown, and what is wrong with the source must not be.
+            if os.path.abspath(options["file"]) == os.path.abspath(self.source):
+                place = toml.at(("hierarchies", name, "file"))
+                raise RecipeError("is the source itself", "give a hierarchy", option=place).at(
+                    str(self.path)
+                )
+        if "kind" in type(choice).model_fields and name in self.content.source.types:
+            options.setdefault("kind", self.content.source.types[name])
+        hierarchy: Hierarchy = self._make(BUILDERS, choice.build, options, ("hierarchies", name))
+        return hierarchy
+
+    def table(self) -> Table:
+        """The source, read, with its roles and hierarchies."""
+        return self.read(self.source, {role: self.having(role) for role in Role})
+
+    def people(self) -> Table:
+        """The source as others may know it: its quasi-identifying columns. No other one is read."""
+        known = self.having(Role.QUASI)
+        return self.read(self.source, {Role.QUASI: known}, known, known)
+
+    def read(
+        self,
+        path: Path,
+        roles: Mapping[Role, list[str]],
+        names: Iterable[str] | None = None,
+        columns: Iterable[str] | None = None,
+    ) -> Table:
+        """A file, or some `columns` of it, with these roles.
+
+        names: the columns that get the recipe's types and hierarchies; all by default
+        """
+        from shoal.data.files import read
+
+        source = self.content.source
+        types: dict[str, Any] = dict(source.types)
+        trees = self.hierarchies
+        if names is not None:
+            wanted = set(names)
+            types = {name: kind for name, kind in types.items() if name in wanted}
+            trees = {name: tree for name, tree in trees.items() if name in wanted}
+        return read(
+            path,
+            separator=source.separator,
+            quote=source.quote,
+            encoding=source.encoding,
+            types=types,
+            hierarchies=trees,
+            missing=self.content.missing,
+            rows_are_people=self.content.rows_are_people,
+            quasi=roles.get(Role.QUASI, ()),
+            sensitive=roles.get(Role.SENSITIVE, ()),
+            identifying=roles.get(Role.IDENTIFYING, ()),
+            insensitive=roles.get(Role.INSENSITIVE, ()),
+            columns=columns,
+        )
+
+    def method(self) -> "Method":
+        """The method with its options."""
+        return self._method
+
+    @cached_property
+    def _method(self) -> "Method":
+        chosen: Any = self.content.method
+        options = chosen.given("name")
+        if "public" in options:
+            options["public"] = self._public(options)
+        if "register" in options:
+            register = self.path.parent / options["register"]
+            options["register"] = self.read(register, {}, self.having(Role.QUASI))
+        if "limits" in options:
+            options["limits"] = self._placed(
+                options["limits"].made, METHODS, chosen.name, ("limits",)
+            )
+        if "wishes" in options:
+            options["wishes"] = {
+                name: self._placed(wish.made, METHODS, chosen.name, ("wishes", name))
+                for name, wish in options["wishes"].items()
+            }
+        if "models" in options:
+            options["models"] = tuple(
+                self._model(number, model) for number, model in enumerate(chosen.models)
+            )
+        method: Method = self._make(METHODS, chosen.name, options, ("method",))
+        return method
+
+    def _model(self, number: int, chosen: Choice | models.Model) -> models.Model:
+        if not isinstance(chosen, Choice):
+            return chosen
+        options = chosen.given()
+        if "population" in options:
+            options["population"] = self._population(options["population"])
+        name = options.pop("model")
+        model: models.Model = self._make(MODELS, name, options, ("method", "models", number))
+        return model
+
+    def _public(self, options: Mapping[str, Any]) -> Table:
+        """The public table with what the method groups: the columns of a long form, or all that may be released."""
+        path = self.path.parent / options["public"]
+        if os.path.abspath(path) == os.path.abspath(self.source):
+            raise RecipeError(
+                "is the source itself",
+                "give a table that is nobody's secret",
+                option="method.public",
+            ).at(str(self.path))
+        names = [options[part] for part in ("person", "item", "value") if part in options]
+        if not names:
+            released = [role for role in Role if role is not Role.IDENTIFYING]
+            names = [name for role in released for name in self.having(role)]
+        return self.read(path, {Role.INSENSITIVE: names}, names)
+
+    def _population(self, path: str) -> Counts:
+        table = self.read(self.path.parent / path, {Role.QUASI: self.having(Role.QUASI)})
+        return table.count(table.quasi)
+
+    def _make(
+        self, choices: Choices, name: str, options: Mapping[str, Any], place: toml.Place
+    ) -> Any:
+        thing = choices.thing(name)
+        return self._placed(partial(thing, **options), choices, name, place)
+
+    def _placed(
+        self, make: Callable[[], Made], choices: Choices, name: str, place: toml.Place
+    ) -> Made:
+        """What `make` makes; what is wrong with an option is told by the key that the recipe has for it."""
+        try:
+            return make()
+        except ShoalError as error:
+            known = inspect.signature(choices.thing(name)).parameters
+            raise self._by_key(error, place, error.option in known) from None
+
+    def _by_key(self, error: ShoalError, place: toml.Place, is_key: bool) -> RecipeError:
+        """An error about an option as one about the key that it has in the recipe."""
+        if is_key:
+            key = toml.at((*place, error.option))
+            placed = RecipeError(error.what, error.fix, option=key, given=error.given)
+        else:
+            option, given = error.option, error.given
+            where = f"{toml.at(place)}: {error.where}" if error.where else toml.at(place)
+            placed = RecipeError(error.what, error.fix, where=where, option=option, given=given)
+        return placed.at(str(self.path))
+
+    # What it does
+
+    def promise(self, table: Table) -> "Promise":
+        """What a release of the table will guarantee; RecipeError if the method cannot promise it, or only about rows."""
+        method = self.method()
+        promise = self._placed(partial(_promised, method, table), METHODS, method.name, ("method",))
+        try:
+            require_people(method, table)
+        except ColumnError as error:
+            raise RecipeError(
+                error.what, error.fix, where=error.where, option=error.option, given=error.given
+            ).at(str(self.path)) from None
+        return promise
+
+    def concerns(self, table: Table) -> tuple[str, ...]:
+        """What the owner should know before anything is released; InfeasibleError if nothing can be."""
+        self.promise(table)
+        return beforehand(self.method(), table)
+
+    def nodes(self, table: Table) -> int | None:
+        """How many combinations of levels the method searches; None if it does not search."""
+        searched = getattr(self.method(), "searched", None)
+        ranges = None if searched is None else searched(table.schema)
+        return None if ranges is None else prod(map(len, ranges.values()))
+
+    def run(self, *, progress: "Progress | None" = None) -> "Release":
+        """Read the source and release it; if the recipe names a ledger, the release is entered there and counts as spent."""
+        return self.release(self.table(), progress=progress)
+
+    def release(
+        self,
+        table: Table,
+        directory: str | os.PathLike[str] | None = None,
+        *,
+        ledger: "Ledger | None" = None,
+        progress: "Progress | None" = None,
+        override: str | None = None,
+        neutralise: bool = False,
+    ) -> "Release":
+        """Release the table as the recipe says, and write it into a directory, if one is given.
+
+        It is entered in the ledger, or in the one that the recipe names, if there is any. If that has a γ which is
+        not kept, `override` says why it is released all the same. `neutralise` is as if the recipe said it.
+        """
+        self.promise(table)
+        method = self.method()
+        neutralise = neutralise or self.content.output.neutralise
+        if directory is not None:  # before anything is spent
+            self.require_place(directory, neutralise=neutralise)
+        if ledger is None and self.ledger is not None:
+            from shoal.ledger import Ledger
+
+            ledger = Ledger(self.ledger)
+        if ledger is not None:
+            return ledger.release(
+                method,
+                table,
+                directory,
+                format=self.format,
+                recipe=self.digest,
+                progress=progress,
+                override=override,
+                others=self.others,
+                recipe_file=self.path,
+                neutralise=neutralise,
+            )
+        made = method.release(table, progress=progress)
+        made = replace(made, certificate=replace(made.certificate, recipe=self.digest))
+        if directory is not None:
+            made.write(directory, self.format, neutralise=neutralise)
+        return made
+
+    def require_place(
+        self, directory: str | os.PathLike[str], *, neutralise: bool = False
+    ) -> list[Path]:
+        """The files of an earlier release in a directory; an error if this recipe's cannot be written there."""
+        from shoal.releases.release import require_place
+
+        if neutralise and self.format != "csv":
+            raise ParameterError(
+                f"the recipe's format is {self.format!r}, which has no cells to neutralise",
+                "leave out `neutralise`",
+            )
+        return require_place(directory, self.inputs)
+
+
+def _promised(method: "Method", table: Table) -> "Promise":
+    return method.promise(table.schema)
+
+
+class _Examination:
+    """A look at everything that a recipe names, which goes on after a fault; faults are added to `wrong`."""
+
+    def __init__(self, recipe: Recipe, wrong: list[RecipeError]) -> None:
+        self.recipe = recipe
+        self.wrong = wrong
+
+    def table(self) -> Table | None:
+        """The table, if it can be read."""
+        recipe = self.recipe
+        trees = {}
+        for name in recipe.content.hierarchies:
+            tree = self._tried(partial(recipe.build, name))
+            if tree is not None:
+                trees[name] = tree
+        method = self._tried(recipe.method)
+        readable = Recipe(recipe.path, recipe.content, recipe.digest)
+        readable.hierarchies = trees  # those that could be made
+        bare = self._tried(lambda: readable.read(recipe.source, {}, ()))
+        if bare is None or not self._has_columns(bare):
+            return None
+        table = self._tried(readable.table)
+        if table is None:
+            return None
+        for name in table.names:
+            if self._tried(partial(table.keys, name)) is not None and name in trees:
+                self._tried(partial(table.leaf_of, name))
+        if method is not None and not self.wrong:
+            self._tried(lambda: recipe.concerns(table))
+        return table
+
+    def _has_columns(self, table: Table) -> bool:
+        """Whether the roles name the very columns that the source has."""
+        roles = self.recipe.content.roles
+        absent = [name for name in roles if name not in table.names]
+        for name in absent:
+            self.wrong.append(
+                RecipeError(
+                    "the source has no such column",
+                    table.source.describe(),
+                    where=f"roles.{toml.key(name)}",
+                )
+            )
+        forgotten = [name for name in table.names if name not in roles]
+        if forgotten and not absent:
+            self.wrong.append(
+                RecipeError(
+                    f"nothing is said of {listed(forgotten)}",
+                    "give each column a role",
+                    where="roles",
+                )
+            )
+        return not absent and not forgotten
+
+    def _tried(self, make: Callable[[], Made]) -> Made | None:
+        try:
+            return make()
+        except ShoalError as error:
+            own = f"{self.recipe.path}"
+            where = error.where.removeprefix(own).removeprefix(": ")
+            self.wrong.append(
+                RecipeError(
+                    error.what, error.fix, where=where, option=error.option, given=error.given
+                )
+            )
+            return None
