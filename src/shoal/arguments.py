@@ -1,13 +1,17 @@
-"""What public functions and classes take, checked by their annotations. Uses `errors`; every room may use it.
+"""What public functions and classes take, checked by their annotations. Uses `errors`; every room
+may use it.
 
-`typed` refuses an argument of the wrong type before anything is done with it, in one way everywhere. It looks at types
-only: ranges, and which names are known, are checked where they matter. A message names the type of what was given and
-never shows it, for it may be somebody's data; only a text where a list of names belongs is shown.
+`typed` refuses an argument of the wrong type before anything is done with it, in one way
+everywhere. It looks at types
+only: ranges, and which names are known, are checked where they matter. A message names the type of
+what was given and never shows it, for it may be somebody's data; only a text where a list of names
+belongs is shown.
 
-Parameters are converted once, when a thing is made. A frozen dataclass whose parameters are kept as they are given needs
-nothing but `typed`, and a `__post_init__` for ranges. Where a parameter is taken as one type and kept as another, the fields
-have the types that are kept, and the constructor is written out, with the types that are taken and the defaults; `keep`
-fills the fields. Whoever asks for the signature (recipes do) sees the types that are taken; whoever uses a field never
+Parameters are converted once, when a thing is made. A frozen dataclass whose parameters are kept as
+they are given needs nothing but `typed`, and a `__post_init__` for ranges. Where a parameter is
+taken as one type and kept as another, the fields have the types that are kept, and the constructor
+is written out, with the types that are taken and the defaults; `keep` fills the fields. Whoever
+asks for the signature (recipes do) sees the types that are taken; whoever uses a field never
 converts it again. `dataclasses.replace` works as usual, since what is kept can be given.
 
     @typed
@@ -55,7 +59,8 @@ _HINTS = {
 
 
 def typed(thing: Thing) -> Thing:
-    """A function, or a class with its public methods, that refuses arguments of the wrong type with a ParameterError.
+    """A function, or a class with its public methods, that refuses arguments of the wrong type with
+    a ParameterError.
 
     >>> @typed
     ... def repeated(text: str, times: int = 2) -> str:
@@ -70,7 +75,9 @@ def typed(thing: Thing) -> Thing:
 
 
 def typed_but(*own: str) -> Callable[[Thing], Thing]:
-    """As `typed`, but for some arguments, which the function or class looks at itself and says more about."""
+    """As `typed`, but for some arguments, which the function or class looks at itself and says more
+    about.
+    """
 
     def decorate(thing: Thing) -> Thing:
         if not isinstance(thing, type):
@@ -99,7 +106,9 @@ def typed_fields(thing: type[Made]) -> type[Made]:
 
 
 def keep(thing: Any, **values: Any) -> None:
-    """Fill the fields of a frozen dataclass from its constructor: all of them, each with what is kept of its argument."""
+    """Fill the fields of a frozen dataclass from its constructor: all of them, each with what is
+    kept of its argument.
+    """
     names = {field.name for field in fields(thing)}
     if names != values.keys():
         raise InternalError(f"fields that are not kept: {listed(sorted(names ^ values.keys()))}")
@@ -140,7 +149,9 @@ def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
 
 
 def _hint(annotation: Any, names: dict[str, Any]) -> Any:
-    """An annotation that is a text as the type it means; any type where only a type checker knows that one."""
+    """An annotation that is a text as the type it means; any type where only a type checker knows
+    that one.
+    """
     if not isinstance(annotation, str):
         return annotation
     try:
@@ -184,7 +195,9 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _is_list(value: Any, origin: Any) -> bool:
-    """Whether a value holds others, in an order where one is wanted: not a text, which would be taken letter by letter."""
+    """Whether a value holds others, in an order where one is wanted: not a text, which would be
+    taken letter by letter.
+    """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return False
     if hasattr(value, "columns"):  # a dataframe, whose columns nobody means
@@ -195,7 +208,9 @@ def _is_list(value: Any, origin: Any) -> bool:
 
 
 def _misfit(value: Iterable[Any], inner: tuple[Any, ...]) -> str | None:
-    """What does not belong among names, numbers or lists, if anything; not where looking would use them up."""
+    """What does not belong among names, numbers or lists, if anything; not where looking would use
+    them up.
+    """
     hint = inner[0] if inner and (len(inner) == 1 or inner[1:] == (...,)) else Any
     if isinstance(value, Iterator) or not (hint in (str, int) or get_origin(hint) in _LISTS):
         return None
@@ -240,7 +255,9 @@ def _choices(hint: Any) -> list[Any]:
 
 
 def _told(value: Any, choices: Sequence[Any]) -> str:
-    """What an argument is, by its type; and what it lacks, or has in it, where it is near to what is wanted."""
+    """What an argument is, by its type; and what it lacks, or has in it, where it is near to what
+    is wanted.
+    """
     for hint in choices:
         origin, inner = get_origin(hint), get_args(hint)
         if getattr(hint, "_is_protocol", False):

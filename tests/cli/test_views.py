@@ -50,7 +50,7 @@ def words(text: str) -> str:
 def test_a_file_that_is_there_is_written_over_only_by_force(option: str) -> None:
     file = Path("new.svg")
     file.write_text("precious")
-    assert "new.svg is there already" in refused(*RESTORE, option, "new.svg")
+    assert "new.svg exists already" in refused(*RESTORE, option, "new.svg")
     done = run(*RESTORE, option, "new.svg", "--force")
     assert (done.exit_code, done.stderr) == (0, "wrote new.svg\n")
     assert file.read_text() != "precious"
@@ -66,11 +66,11 @@ def test_what_a_command_reads_is_never_written_over(file: str) -> None:
 
 def test_a_certificate_and_its_text_are_written_over_only_by_force() -> None:
     assert run("views", "certify", "safe.toml", "-o", "paper.json").exit_code == 0
-    assert "paper.json is there already" in refused(
+    assert "paper.json exists already" in refused(
         "views", "certify", "safe.toml", "-o", "paper.json"
     )
     Path("paper.json").unlink()
-    assert "paper.txt is there already" in refused(
+    assert "paper.txt exists already" in refused(
         "views", "certify", "safe.toml", "-o", "paper.json"
     )
     assert run("views", "certify", "safe.toml", "-o", "paper.json", "--force").exit_code == 0
@@ -90,7 +90,7 @@ def test_where_there_is_nothing_to_write_no_file_appears(form: str) -> None:
         f"chart.{form}",
     )
     assert done.exit_code == 0
-    assert "nobody was exposed, there is nothing to draw" in done.stderr
+    assert "nobody was exposed, so there is nothing to draw" in done.stderr
     assert "no view was added" in done.stderr
     assert not Path("more.toml").exists()
     assert not Path(f"chart.{form}").exists()

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal import KAnonymity, Optimal
 from shoal.cli.app import app
-from shoal.data import files
+from shoal.data import parquet
 from shoal.data.hierarchy import Hierarchy, suppress
 from shoal.data.kinds import Kind
 from shoal.errors import TooLargeError
@@ -510,6 +510,6 @@ def test_what_a_table_takes_is_at_least_what_it_has(
         }
     )
     frame.write_parquet(tmp_path / "t.parquet", **options)
-    needed = files._unpacked((tmp_path / "t.parquet").read_bytes())
+    needed = parquet.unpacked_size((tmp_path / "t.parquet").read_bytes())
     assert needed is not None
     assert frame.estimated_size() * 0.9 <= needed <= 6 * frame.estimated_size() + 2000

@@ -55,7 +55,9 @@ def test_several_releases_are_certified_and_verified(both: Path) -> None:
     assert (paper["tables"], paper["largest"], paper["checked"]["how"]) == ("288", "1/2", "exact")
     for secret in (*SECRETS, '"A"'):
         assert secret not in Path("together.json").read_text()
-    assert run("views", "verify", "together.json", "VIEWS.toml").stdout.strip() == "all of it holds"
+    assert (
+        run("views", "verify", "together.json", "VIEWS.toml").stdout.strip() == "everything holds"
+    )
 
 
 def test_a_set_that_does_not_keep_gamma_has_no_certificate(both: Path) -> None:
@@ -95,7 +97,10 @@ def test_a_set_that_does_not_keep_gamma_has_no_certificate(both: Path) -> None:
             ),
             "limits is not",
         ),
-        (lambda: Path("together.json").write_text("{}"), "no certificate"),
+        (
+            lambda: Path("together.json").write_text("{}"),
+            "not a valid certificate of several releases",
+        ),
     ],
 )
 def test_a_certificate_that_does_not_fit_is_found(both: Path, change: Any, words: str) -> None:
@@ -135,7 +140,7 @@ def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(
         made, shown=[{key: one[key] for key in one if key != "name"} for one in made.shown]
     ).write("unnamed.json")
     assert verify("unnamed.json", "VIEWS.toml") == [
-        "a name on the certificate is not one that is written on one line"
+        "a name on the certificate is not a text on one line"
     ]
     replace(made, shown=[{**one, "name": "other"} for one in made.shown]).write("named.json")
     assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
@@ -155,7 +160,7 @@ def test_a_version_or_a_name_that_reads_like_more_is_found(both: Path) -> None:
         made, shown=[{**one, "name": "all\n\nNot protected\nnothing"} for one in made.shown]
     ).write("forged.json")
     assert verify("forged.json", "VIEWS.toml") == [
-        "a name on the certificate is not one that is written on one line"
+        "a name on the certificate is not a text on one line"
     ]
 
 
@@ -222,7 +227,7 @@ def test_where_tables_are_drawn_the_seed_follows_from_what_is_shown(
     both: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as here:
-        here.setattr("shoal.views.checking._counted", lambda *given: None)
+        here.setattr("shoal.views.checking.count", lambda *given: None)
         made = certify("VIEWS.toml", gamma="3/4")
         assert made.checked == {"how": "importance", "confidence": "99/100"}
         assert made == certify("VIEWS.toml", gamma="3/4")

@@ -34,11 +34,11 @@ from shoal.views import (
     verify,
 )
 from shoal.views import planning as room
+from shoal.views.beliefs import bounded
 from shoal.views.cells import components
-from shoal.views.checking import _bounded
 from shoal.views.intervals import clopper_pearson
 from shoal.views.model import Value
-from shoal.views.planning import Outlook, _best
+from shoal.views.planning import Outlook, best_choice
 from shoal.views.regions import Region, obstacle, regions
 from tests.views.test_views import CONDITION, NAMES, SEEN, brute, chapter, worlds
 from tests.views_files import BY_SEX, DONALD, people, run
@@ -99,7 +99,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_is_not_decided_leaves_restore_with_1(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.views.checking._counted", lambda *given: None)
+    monkeypatch.setattr("shoal.views.checking.count", lambda *given: None)
     monkeypatch.setattr("shoal.views.checking.ENOUGH", 10**9)
     done = run("views", "restore", "views.toml", "--data", "table.csv", "--views", "1", "--json")
     assert (done.exit_code, json.loads(done.stdout)["private"]) == (1, None), done.output
@@ -108,7 +108,7 @@ def test_what_is_not_decided_leaves_restore_with_1(
 def test_a_ledger_refuses_what_bounds_leave_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.views.checking._counted", lambda *given: None)
+    monkeypatch.setattr("shoal.views.checking.count", lambda *given: None)
     monkeypatch.setattr("shoal.views.checking.ENOUGH", 10**9)
     others = tmp_path / "others.toml"
     others.write_text(
@@ -137,7 +137,7 @@ def test_a_single_view_bounds_how_many_have_a_value() -> None:
             View("B", range(3, 5), ["flu", "cold"]),
         ],
     )
-    beliefs = [belief for part in components(views) for belief in _bounded(views, part)]
+    beliefs = [belief for part in components(views) for belief in bounded(views, part)]
     (three,) = (belief for belief in beliefs if belief.people == (0, 1, 2))
     assert three.between("flu") == (Fraction(0), Fraction(1, 3))
     assert three.between("gout") == (Fraction(1, 3), Fraction(2, 3))
@@ -163,7 +163,7 @@ def test_views_are_said_to_expose_alone_only_if_they_do_and_none_is_needless(
     near: int, views: Views
 ) -> None:
     with pytest.MonkeyPatch.context() as here:
-        here.setattr("shoal.views.checking._NEAR", near)
+        here.setattr("shoal.views.checking.NEAR", near)
         exposed = check(views).exposed
     for one in exposed:
         by_them = share(views, one.views, one.person, one.value)
@@ -413,7 +413,7 @@ def test_the_best_of_several_regions_is_that_with_the_largest_product() -> None:
         able = [
             some for some in product(*options) if sum(len(one.candidates) for one in some) <= most
         ]
-        found = _best(options, most, prod)
+        found = best_choice(options, most, prod)
         assert (found is None) is (not able)
         if found is not None:
             assert sum(len(one.candidates) for one in found) <= most
@@ -452,7 +452,7 @@ def test_what_could_not_be_counted_is_not_proven(monkeypatch: pytest.MonkeyPatch
     views = chapter("6.3A", "6.3B")
     (left,) = restore(views, TABLE, pairs(), most=1).unrestored
     assert left.proven == "candidates"
-    monkeypatch.setattr(Region._count, "__defaults__", (1,))  # the longest that a set may take
+    monkeypatch.setattr(Region.tally, "__defaults__", (1,))  # the longest that a set may take
     (left,) = restore(views, TABLE, pairs(), most=1).unrestored
     assert left.proven is None
 

@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.data.components import representatives
 from shoal.data.kinds import Key
 from shoal.errors import ParameterError
 from shoal.views import Candidate, View, Views, check, free, refinements
-from shoal.views.cells import Puzzle, components, together
-from shoal.views.counting import Counted, between
+from shoal.views.cells import Constraints, components
+from shoal.views.counting import Counted
 from shoal.views.importance import ENOUGH, ENTRIES, estimate
 from shoal.views.regions import Region, obstacle, regions
+from shoal.views.steps import between
 from tests.views.test_views import puzzles
 
 # Samples
@@ -37,7 +39,7 @@ class Watched(np.random.Generator):
         return super().random(size)
 
 
-def crossing(people: int, size: int = 10) -> Puzzle:
+def crossing(people: int, size: int = 10) -> Constraints:
     """Two tables in groups of so many, who have nothing to do with each other: what samples cannot finish."""
     source = np.random.default_rng(1)
     value = source.integers(0, 5, people)
@@ -48,7 +50,7 @@ def crossing(people: int, size: int = 10) -> Puzzle:
             own = turn[at : at + size]
             shown.append(View(f"{name}{at}", own.tolist(), value[own].tolist()))
     (part,) = components(Views(people, shown))
-    return part.puzzle
+    return part.constraints
 
 
 def test_drawing_ends_once_no_sample_can_be_finished_and_leaves_out_those_that_cannot() -> None:
@@ -81,11 +83,11 @@ def test_samples_are_fewer_where_memory_does_not_hold_them_and_none_where_these_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (part,) = components(next(iter(puzzles())))
-    each = (len(part.puzzle.cells) + len(part.puzzle.bags)) * part.puzzle.values
+    each = (len(part.constraints.cells) + len(part.constraints.bags)) * part.constraints.values
     for able, drawn in ((5000, 2000), (1500, 1500), (ENOUGH, ENOUGH), (ENOUGH - 1, 0)):
         monkeypatch.setattr("shoal.views.importance.ENTRIES", able * each + each - 1)
         source = Watched(1)
-        found = estimate(part.puzzle, 2000, source)
+        found = estimate(part.constraints, 2000, source)
         assert [*source.drawn, 0][0] == drawn
         assert found.effective <= drawn
         assert (found.effective > 0) == (drawn > 0)
@@ -93,7 +95,7 @@ def test_samples_are_fewer_where_memory_does_not_hold_them_and_none_where_these_
 
 def test_samples_of_very_many_people_are_not_begun() -> None:
     pairs = tuple((1, (at, at + 1)) for at in range(30_000))
-    ring = Puzzle((*pairs[:-1], (1, (0, 29_999))), ((1, 1, 0, 0, 0),) * 30_000)
+    ring = Constraints((*pairs[:-1], (1, (0, 29_999))), ((1, 1, 0, 0, 0),) * 30_000)
     assert len(ring.cells) * ring.values * ENOUGH > ENTRIES
     source = Watched(1)
     assert estimate(ring, 10_000, source).effective == 0
@@ -251,7 +253,7 @@ def test_things_are_together_that_groups_connect(number: int, groups: list[list[
         for some in connected(number, [frozenset(group) for group in able])
         for one in some
     }
-    assert together(range(number), able) == expected
+    assert representatives(range(number), able) == expected
 
 
 def connected(number: int, groups: list[frozenset[int]]) -> list[set[int]]:

@@ -17,7 +17,8 @@ from shoal.data.hierarchy import Hierarchy, suppress
 from shoal.errors import ColumnError, FileError, InputError, QueryError, ShoalError
 from shoal.privacy import DistinctDiversity, KAnonymity
 from shoal.releases.release import Release
-from shoal.views import Register, View, Views, check, load, possible
+from shoal.views import Legend, Register, View, Views, check, load, possible
+from shoal.views.released import ShownGroup, views_of_groups
 
 CHAPTER = """
 gamma = "1/2"
@@ -137,12 +138,12 @@ values = ["7"]
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("gama = 1\n" + CHAPTER, "'gama'"),
+        ("gama = 1\n" + CHAPTER, "gama: unknown key; did you mean 'gamma'"),
         ("gamma = 0.5", r"\[\[views\]\]"),
         ('[[views]]\nwhere = "age < 3"\npeople = ["A"]\nvalues = ["x"]\n', "has 'where', 'people'"),
-        ('[[views]]\npeople = ["A"]\n', "'values'"),
+        ('[[views]]\npeople = ["A"]\n', "values: missing"),
         ('[[views]]\nvalues = ["x"]\n', "say who there is"),
-        (CHAPTER + '[[views]]\nvalues = ["x"]\n', "say whom"),
+        (CHAPTER + '[[views]]\nvalues = ["x"]\n', "does not say whom"),
         (CHAPTER + '[[views]]\nwhere = "wage > 3"\nvalues = ["x"]\n', "no public column 'wage'"),
         (CHAPTER + '[[views]]\npeople = ["Zoe"]\nvalues = ["x"]\n', "1 person not in the register"),
         (CHAPTER + '[[views]]\npeople = ["Bob"]\nvalues = { x = "many" }\n', "whole number"),
@@ -308,15 +309,12 @@ def test_what_others_show_is_told_beside_groups_that_are_joined() -> None:
 
 def test_buckets_with_people_who_look_alike_tell_what_the_surest_bucket_does() -> None:
     """Two look alike, in buckets of which one has a value twice; those who fit one bucket only are joined with them."""
-    people = shoal.table(
-        pl.DataFrame({"age": [1, 2, 3, 3, 4, 5], "ill": list("xxyxyz")}), types={"age": "integer"}
-    )
-    register = Register(shoal.table(people.frame.select("age").to_native()))
-    joined = list(
-        register._joined(
-            "b", [([0, 1, 2, 3], Counter("xxy")), ([2, 3, 4, 5], Counter("xyz"))], "buckets"
-        )
-    )
+    groups = [
+        ShownGroup([0, 1, 2, 3], Counter("xxy")),
+        ShownGroup([2, 3, 4, 5], Counter("xyz")),
+    ]
+    joined, number = views_of_groups("b", groups)
+    assert number == 2
     assert [(sorted(view.members), view.size, len(view.parts)) for view in joined] == [
         ([0, 1, 2, 3, 4, 5], 6, 2)
     ]
@@ -346,7 +344,7 @@ release = "out"
 
 def test_releases_that_draw_are_no_views(people: shoal.Table, register: Register) -> None:
     release = shoal.RandomSample("1/2").release(people, Seeded(4))
-    with pytest.raises(InputError, match="is no view"):
+    with pytest.raises(InputError, match="is not a view"):
         register.of_release(release, "s")
 
 
@@ -374,7 +372,9 @@ def test_a_foreign_table_with_other_names_and_counts() -> None:
         {"AGE": ["20-29", "30-39", "30-39"], "DX": ["J10", "J10", "I21"], "N": [2, 1, 1]}
     )
     views = register.of_table(
-        foreign, "insurer", {"age": "AGE"}, "DX", values={"J10": "flu", "I21": "heart"}, count="N"
+        foreign,
+        "insurer",
+        Legend({"age": "AGE"}, "DX", values={"J10": "flu", "I21": "heart"}, count="N"),
     )
     assert {tuple(sorted(view.members)): dict(view.shown) for view in views} == {
         (0, 1): {"flu": 2},
@@ -400,29 +400,31 @@ def test_what_a_text_of_a_table_stands_for(text: str, fits: set[int]) -> None:
         shoal.table(pl.DataFrame({"age": [21, 25, 33, 38, None]}), types={"age": "integer"})
     )
     foreign = pl.DataFrame({"age": [text] * len(fits), "ill": ["x"] * len(fits)})
-    (view,) = register.of_table(foreign, "t", {"age": "age"}, "ill")
+    (view,) = register.of_table(foreign, "t", Legend({"age": "age"}, "ill"))
     assert view.members == fits
 
 
 def test_what_does_not_belong_to_the_register_is_said() -> None:
     register = Register(shoal.table(pl.DataFrame({"age": [21, 25]})))
     foreign = pl.DataFrame({"age": ["young", "old"], "ill": ["x", "y"]})
-    with pytest.raises(InputError, match="is no value, range or set") as error:
-        register.of_table(foreign, "t", {"age": "age"}, "ill")
+    with pytest.raises(InputError, match="is not a value, range or set") as error:
+        register.of_table(foreign, "t", Legend({"age": "age"}, "ill"))
     assert "young" not in str(error.value)
     with pytest.raises(ColumnError, match="register lacks"):
-        register.of_table(foreign, "t", {"wage": "age"}, "ill")
+        register.of_table(foreign, "t", Legend({"wage": "age"}, "ill"))
     untyped = Register(shoal.table(pl.DataFrame({"age": ["21", "25"]}), types={"age": "text"}))
     with pytest.raises(InputError, match="1 groups that fit nobody"):
         untyped.of_table(
-            pl.DataFrame({"age": ["20-29", "20-29"], "ill": ["x", "y"]}), "t", {"age": "age"}, "ill"
+            pl.DataFrame({"age": ["20-29", "20-29"], "ill": ["x", "y"]}),
+            "t",
+            Legend({"age": "age"}, "ill"),
         )
     for count in (["1", ""], [1.5, 1.0], ["many", "1"], [-1, 1]):
         odd = pl.DataFrame({"age": ["21", "25"], "ill": ["x", "y"], "n": count})
         with pytest.raises(InputError, match="whole numbers from 0 on"):
-            register.of_table(odd, "t", {"age": "age"}, "ill", count="n")
+            register.of_table(odd, "t", Legend({"age": "age"}, "ill", count="n"))
     with pytest.raises(ColumnError, match="no column"):
-        register.of_table(foreign, "t", {"age": "AGE"}, "ill")
+        register.of_table(foreign, "t", Legend({"age": "AGE"}, "ill"))
     with pytest.raises(QueryError):
         register.view("t", "age >", ["x"])
     with pytest.raises(ColumnError, match="name everybody once"):
@@ -481,13 +483,15 @@ def test_buckets_whose_rows_can_be_joined_with_another_release_are_refused(
 def test_stars_are_those_who_fit_no_other_row_only_where_everybody_is_in_the_table() -> None:
     rows = pl.DataFrame({"age": ["30", "40", "40", "*"], "ill": ["flu", "flu", "gout", "SARS"]})
     ages = shoal.table(pl.DataFrame({"age": [30, 40, 40, 50]}), types={"age": "integer"})
-    assert [view.parts for view in Register(ages).of_table(rows, "t", {"age": "age"}, "ill")] == [
+    assert [
+        view.parts for view in Register(ages).of_table(rows, "t", Legend({"age": "age"}, "ill"))
+    ] == [
         (),
         (),
         (),
     ]
     more = shoal.table(pl.DataFrame({"age": [30, 30, 40, 40, 50]}), types={"age": "integer"})
-    (joined,) = Register(more, complete=False).of_table(rows, "t", {"age": "age"}, "ill")
+    (joined,) = Register(more, complete=False).of_table(rows, "t", Legend({"age": "age"}, "ill"))
     found = check(Views(5, [joined], complete=False))
     assert joined.parts
     assert not found.exposed  # who may not be in the table has nothing for sure
@@ -498,12 +502,12 @@ def test_a_text_that_may_mean_several_things_stands_for_all_of_them() -> None:
     tree = Hierarchy.from_lines([["a", "b", "*"], ["b", "a", "*"]])
     register = Register(shoal.table(pl.DataFrame({"x": ["a", "b"]}), hierarchies={"x": tree}))
     (joined,) = register.of_table(
-        pl.DataFrame({"x": ["a", "b"], "ill": ["flu", "gout"]}), "t", {"x": "x"}, "ill"
+        pl.DataFrame({"x": ["a", "b"], "ill": ["flu", "gout"]}), "t", Legend({"x": "x"}, "ill")
     )
     assert (joined.members, len(joined.parts)) == (frozenset({0, 1}), 2)
     values = Register(shoal.table(pl.DataFrame({"x": ["a", "b", "a, b"]})), complete=False)
     (view,) = values.of_table(
-        pl.DataFrame({"x": ["{a, b}"] * 2, "ill": ["flu", "gout"]}), "t", {"x": "x"}, "ill"
+        pl.DataFrame({"x": ["{a, b}"] * 2, "ill": ["flu", "gout"]}), "t", Legend({"x": "x"}, "ill")
     )
     assert view.members == {0, 1, 2}
     odd = Register(
@@ -515,7 +519,9 @@ def test_a_text_that_may_mean_several_things_stands_for_all_of_them() -> None:
         ("{c, missing}", {3, 4, 5}),
         ("c or missing", {3, 5, 6}),
     ):
-        (view,) = odd.of_table(pl.DataFrame({"x": [text], "ill": ["flu"]}), "t", {"x": "x"}, "ill")
+        (view,) = odd.of_table(
+            pl.DataFrame({"x": [text], "ill": ["flu"]}), "t", Legend({"x": "x"}, "ill")
+        )
         assert view.members == who
 
 
@@ -527,7 +533,7 @@ def test_rows_that_are_meant_no_time_are_no_group() -> None:
         "n": [1, 1, 1, 1, 0],
     }
     found = check(
-        Views(4, ages.of_table(pl.DataFrame(rows), "t", {"age": "age"}, "ill", count="n"))
+        Views(4, ages.of_table(pl.DataFrame(rows), "t", Legend({"age": "age"}, "ill", count="n")))
     )
     assert (found.how, found.private) == ("exact", True)
 
@@ -536,16 +542,16 @@ def test_what_is_suppressed_or_spelt_otherwise_is_said(tmp_path: Path) -> None:
     register = Register(shoal.table(pl.DataFrame({"age": [30, 40]}), types={"age": "integer"}))
     with pytest.raises(InputError, match=r"'\*' for a sensitive value"):
         register.of_table(
-            pl.DataFrame({"age": ["30", "40"], "ill": ["flu", "*"]}), "t", {"age": "age"}, "ill"
+            pl.DataFrame({"age": ["30", "40"], "ill": ["flu", "*"]}),
+            "t",
+            Legend({"age": "age"}, "ill"),
         )
     register.of_table(
         pl.DataFrame({"age": ["30", "40"], "ill": ["J10", "J11"]}),
         "t",
-        {"age": "age"},
-        "ill",
-        values={"J1O": "flu"},
+        Legend({"age": "age"}, "ill", values={"J1O": "flu"}),
     )
-    assert any("shows no 'J1O'" in note for note in register.notes)
+    assert any("does not show 'J1O'" in note for note in register.notes)
     (tmp_path / "VIEWS.toml").write_text('[limits]\nSRAS = "1/5"\n' + CHAPTER)
     assert any("limits for 'SRAS'" in note for note in load(tmp_path / "VIEWS.toml").notes)
 
@@ -553,13 +559,13 @@ def test_what_is_suppressed_or_spelt_otherwise_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("where = 3", "'where' is a text"),
-        ("people = 3", "'people' is a list"),
-        ("table = 3", "'table' is a text"),
-        ("release = 4", "'release' is a text"),
-        ('table = "t.csv"\nvalues = ["flu"]', "'values' is a table"),
-        ('table = "t.csv"\ncolumns = "AGE"', "'columns' is a table"),
-        ('table = "t.csv"\ncolumns = { age = 3 }', "a text for every column"),
+        ("where = 3", "where: should be a text"),
+        ("people = 3", "people: should be a list"),
+        ("table = 3", "table: should be a text"),
+        ("release = 4", "release: should be a text"),
+        ('table = "t.csv"\nvalues = ["flu"]', "values: should be a table"),
+        ('table = "t.csv"\ncolumns = "AGE"', "columns: should be a table"),
+        ('table = "t.csv"\ncolumns = { age = 3 }', "columns.age: should be a text"),
     ],
 )
 def test_what_is_of_the_wrong_kind_in_a_file_is_said_with_its_place(
@@ -572,9 +578,9 @@ def test_what_is_of_the_wrong_kind_in_a_file_is_said_with_its_place(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("file = 5", "'file' is a text"),
-        ('types = "integer"', "'types' is a table"),
-        ('complete = "false"', "true or false"),
+        ("file = 5", "register.file: should be a text"),
+        ('types = "integer"', "register.types: should be a table"),
+        ('complete = "false"', "register.complete: should be true or false"),
     ],
 )
 def test_what_is_of_the_wrong_kind_in_the_register_is_said(

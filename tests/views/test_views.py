@@ -14,12 +14,13 @@ from scipy.stats import beta, chi2
 
 from shoal.errors import InfeasibleError, InputError, ParameterError, TooLargeError
 from shoal.views import OUTSIDE, View, Views, check, possible
-from shoal.views.cells import Puzzle, components
-from shoal.views.checking import _bounded
-from shoal.views.counting import Counted, _steps
+from shoal.views.beliefs import bounded
+from shoal.views.cells import Constraints, components
+from shoal.views.counting import Counted
 from shoal.views.dense import Dense
 from shoal.views.importance import estimate
 from shoal.views.intervals import clopper_pearson
+from shoal.views.steps import steps_of
 
 # The numbers of chapter 6, as corrected
 
@@ -208,16 +209,16 @@ def test_every_order_of_cells_counts_the_same_and_so_does_value_by_value(
     views: Views, source: Random
 ) -> None:
     for part in components(views):
-        cells = list(range(len(part.puzzle.cells)))
-        expected = Counted.of(part.puzzle)
+        cells = list(range(len(part.constraints.cells)))
+        expected = Counted.of(part.constraints)
         for _ in range(3):
             source.shuffle(cells)
             cut = source.randrange(len(cells) + 1)
-            steps = tuple(_steps(part.puzzle, cells[:cut], cells[cut:]))
-            found = Counted._forwards(part.puzzle, steps, 10**6, rounded=False)
+            steps = tuple(steps_of(part.constraints, cells[:cut], cells[cut:]))
+            found = Counted._forwards(part.constraints, steps, 10**6, rounded=False)
             assert (found.tables, found.sums) == (expected.tables, expected.sums)
             drawn = found.drawn(source)
-            assert [sum(own) for own in drawn] == [size for size, _ in part.puzzle.cells]
+            assert [sum(own) for own in drawn] == [size for size, _ in part.constraints.cells]
 
 
 @settings(max_examples=80)
@@ -227,11 +228,11 @@ def test_arrays_count_the_same_within_their_bounds_and_tell_equal_shares(
 ) -> None:
     for part in components(views):
         try:
-            found = Dense.of(part.puzzle)
+            found = Dense.of(part.constraints)
         except TooLargeError:
-            assert len(part.puzzle.bags) == 1
+            assert len(part.constraints.bags) == 1
             continue
-        encloses(found, Counted.of(part.puzzle), seed)
+        encloses(found, Counted.of(part.constraints), seed)
 
 
 def encloses(found: Dense, exact: Counted, seed: int) -> None:
@@ -249,7 +250,7 @@ def encloses(found: Dense, exact: Counted, seed: int) -> None:
     assert not any(found.equal([(c, v, share + close) for c, v, share in pairs], Random(seed)))
 
 
-def large() -> Puzzle:
+def large() -> Constraints:
     """Three views of 40 to 60 people that share some with each other."""
     source = np.random.default_rng(4)
     value = source.choice(4, 120)
@@ -261,7 +262,7 @@ def large() -> Puzzle:
     (part,) = components(
         Views(120, [View(str(k), who.tolist(), value[who].tolist()) for k, who in enumerate(sets)])
     )
-    return part.puzzle
+    return part.constraints
 
 
 def test_arrays_count_large_views() -> None:
@@ -288,11 +289,11 @@ def test_what_arrays_cannot_hold_is_refused() -> None:
         Dense.of(large(), 1000)
     (part,) = components(entangled())
     with pytest.raises(TooLargeError, match="places"):
-        Dense.of(part.puzzle)
+        Dense.of(part.constraints)
 
 
 def test_large_views_are_checked_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.views.checking._QUICK", 10)
+    monkeypatch.setattr("shoal.views.checking.QUICK", 10)
     views = chapter("6.3A", "6.3B", "6.7", "6.8")
     found = check(views)
     assert (found.how, found.confidence, found.tables, found.private) == (
@@ -519,7 +520,7 @@ def test_intervals_for_single_probabilities_would_be_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The broken twin: no allowance for how many bounds are to hold together."""
-    monkeypatch.setattr("shoal.views.checking._claims", lambda puzzle: 1)
+    monkeypatch.setattr("shoal.views.checking.claims", lambda puzzle: 1)
     views = next(iter(puzzles()))
     assert missed(views, "sampling", 60, 0.8, 200) > at_most(60, 0.2)
 
@@ -528,8 +529,8 @@ def test_weights_are_what_makes_importance_right() -> None:
     """Where a table is probable to be drawn it counts for less: without that, shares would be off."""
     views = chapter("6.3A", "6.3B", "6.5A")
     (part, *_) = components(views)
-    exact = Counted.of(part.puzzle)
-    guess = estimate(part.puzzle, 50_000, np.random.default_rng(1))
+    exact = Counted.of(part.constraints)
+    guess = estimate(part.constraints, 50_000, np.random.default_rng(1))
     for c, shares in enumerate(exact.shares):
         for v, share in enumerate(shares):
             assert abs(guess.shares[c, v] - float(share)) <= 6 * guess.deviations[c, v] + 1e-12
@@ -583,7 +584,7 @@ def test_what_is_too_entangled_even_for_samples_is_not_decided_and_the_rest_is()
 def test_bounds_of_single_views_hold(views: Views) -> None:
     number, has = brute(views)
     for part in components(views):
-        for belief in _bounded(views, part):
+        for belief in bounded(views, part):
             for person in belief.people:
                 for value in views.values:
                     low, high = belief.between(value)
@@ -633,7 +634,7 @@ def test_long_chains_are_counted_with_roundings_accounted_for() -> None:
 
 
 def test_a_very_long_chain_is_not_counted_in_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.views.counting._PATIENCE", 1e5)
+    monkeypatch.setattr("shoal.views.counting.PATIENCE", 1e5)
     found = check(chain(1500))
     assert (found.how, found.confidence, found.tables) == ("enclosed", None, None)
     assert found.tables_text.startswith("about 10^")
@@ -674,9 +675,9 @@ def test_a_part_of_a_view_leaves_its_rest() -> None:
     """Four people and three of them: the fourth is known."""
     views = Views(4, [View("A", range(4), list("abcc")), View("B", range(3), list("abc"))])
     assert check(views).of(3).shares == {"c": Fraction(1)}
-    assert {part.puzzle for part in components(views)} == {
-        Puzzle(((1, (0,)),), ((1,),)),
-        Puzzle(((3, (0,)),), ((1, 1, 1),)),
+    assert {part.constraints for part in components(views)} == {
+        Constraints(((1, (0,)),), ((1,),)),
+        Constraints(((3, (0,)),), ((1, 1, 1),)),
     }
 
 
@@ -687,7 +688,7 @@ def test_views_by_position_fall_apart() -> None:
         View(f"b{at}", range(at, at + 4), [(at + i) % 3 for i in range(4)])
         for at in range(0, 60, 4)
     ]
-    assert all(len(part.puzzle.bags) == 1 for part in components(Views(60, views)))
+    assert all(len(part.constraints.bags) == 1 for part in components(Views(60, views)))
 
 
 @pytest.mark.parametrize(
@@ -699,7 +700,10 @@ def test_views_by_position_fall_apart() -> None:
         (lambda: View("A", [0], "x"), "list"),
         (lambda: View("A", [0], [OUTSIDE]), "not in the table"),
         (lambda: Views(1, [View("A", [1], ["x"])]), "register"),
-        (lambda: Views(2, [View("A", [0], ["x"]), View("A", [1], ["x"])]), "called alike"),
+        (
+            lambda: Views(2, [View("A", [0], ["x"]), View("A", [1], ["x"])]),
+            "several views have the name",
+        ),
         (lambda: Views(1, [], gamma=2), "gamma"),
         (lambda: Views(1, [View("A", [0], ["x", "y"])]), "cannot be more"),
         (lambda: check(Views(1, []), how="guess"), "how="),  # type: ignore[arg-type]

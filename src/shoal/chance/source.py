@@ -1,8 +1,10 @@
-"""`Chance`: exact draws from the operating system's randomness. `Seeded`: the same draws from a seed, for tests only.
+"""`Chance`: exact draws from the operating system's randomness. `Seeded`: the same draws from a
+seed, for tests only.
 
-Every draw is exact: probabilities are rational numbers or e to a rational power, and no draw rounds them. Floating-point
-numbers would let the last bits of a draw tell more than the promise says. Draws come in bulk; where there is a form for one
-draw too, that has the name in the singular. Why each has the law it states: docs/proofs/chance.md.
+Every draw is exact: probabilities are rational numbers or e to a rational power, and no draw rounds
+them. Floating-point numbers would let the last bits of a draw tell more than the promise says.
+Draws come in bulk; where there is a form for one draw too, that has the name in the singular. Why
+each has the law it states: docs/proofs/chance.md.
 """
 
 import hashlib
@@ -86,13 +88,16 @@ class Chance:
         return drawn[:size]
 
     def weighted(self, sums: Wide) -> int:
-        """A place, each with a probability in proportion to what it adds to these sums, whole numbers that never fall."""
+        """A place, each with a probability in proportion to what it adds to these sums, whole
+        numbers that never fall.
+        """
         return int(np.searchsorted(sums, self.below(int(sums[-1])), side="right"))
 
     def permutation(self, n: int) -> Ints:
         """A uniform order of 0 to n - 1."""
         bits = np.uint64(max(n - 1, 0).bit_length())
-        # A random number and a place in one word: sorting words is several times as fast as sorting places by them.
+        # A random number and a place in one word: sorting words is several times as fast as sorting
+        # places by them.
         words = np.sort((self.words(n) << bits) | np.arange(n, dtype=np.uint64))
         order = (words & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
         words >>= bits
@@ -103,7 +108,9 @@ class Chance:
         return order
 
     def choice(self, n: int, size: int) -> Wide:
-        """A uniform choice of `size` different integers from 0 to n - 1, in uniform order; n may be beyond any array."""
+        """A uniform choice of `size` different integers from 0 to n - 1, in uniform order; n may be
+        beyond any array.
+        """
         if not 0 <= size <= n:
             raise ParameterError(f"cannot choose {size} of {n}; choose 0 to {n}")
         if 4 * size > n:
@@ -116,7 +123,8 @@ class Chance:
             chosen = np.concatenate([chosen, self.belows(n, size - len(chosen))])
 
     def choices(self, sizes: Ints, most: int) -> Bools:
-        """Which members a uniform choice of at most `most` from each of several groups has, independent between the groups.
+        """Which members a uniform choice of at most `most` from each of several groups has,
+        independent between the groups.
 
         The members of all groups, of these sizes, stand one after the other.
         """
@@ -135,7 +143,9 @@ class Chance:
         return chosen
 
     def _choose(self, chosen: Bools, starts: Ints, sizes: Ints, most: int) -> Ints:
-        """Choose by sorting a random half-word a member; gives the groups with two equal ones, which are to draw again."""
+        """Choose by sorting a random half-word a member; gives the groups with two equal ones,
+        which are to draw again.
+        """
         before = np.cumsum(sizes) - sizes
         group = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
         place = np.arange(len(group), dtype=np.uint64) - np.repeat(before, sizes).astype(np.uint64)
@@ -159,7 +169,8 @@ class Chance:
         for start in range(0, size, _BLOCK):
             words = self.words(min(_BLOCK, size - start))
             drawn[start : start + len(words)] = words < np.uint64(whole)
-            # A uniform number is below the probability if its first word is, or is equal and the rest is below the rest.
+            # A uniform number is below the probability if its first word is, or is equal and the
+            # rest is below the rest.
             for tie in np.flatnonzero(words == np.uint64(whole)) if rest else ():
                 drawn[start + tie] = self.bernoulli(rest, 1)[0]
         return drawn
@@ -186,10 +197,11 @@ class Chance:
         return successes
 
     def _looked_up(self, trials: Ints, probability: Fraction) -> Ints:
-        """Binomial draws of a few trials: a uniform number's place among the cumulative probabilities.
+        """Binomial draws of a few trials: a uniform number's place among the cumulative
+        probabilities.
 
-        Its first bits decide in nearly all cases, by a table; where a cumulative probability has the same first bits, more
-        bits are drawn until they differ.
+        Its first bits decide in nearly all cases, by a table; where a cumulative probability has
+        the same first bits, more bits are drawn until they differ.
         """
         cumulative = {n: _cumulative(n, probability) for n in np.unique(trials).tolist()}
         tables = np.empty((max(cumulative, default=0) + 1, 1 << _FIRST), dtype=np.uint8)
@@ -210,7 +222,9 @@ class Chance:
         return successes
 
     def _place(self, drawn: int, cumulative: Sequence[Fraction]) -> int:
-        """How many of the cumulative probabilities a uniform number with these first bits is not below."""
+        """How many of the cumulative probabilities a uniform number with these first bits is not
+        below.
+        """
         bits = _FIRST
         while True:
             least = bisect_right(cumulative, Fraction(drawn, 1 << bits))
@@ -221,8 +235,9 @@ class Chance:
     def _added_up(self, trials: Ints, probability: Fraction) -> Ints:
         """Binomial draws of many trials.
 
-        All compare a uniform number with the probability bit by bit, together: each bit decides half of those still
-        undecided, and how many is a sum of fair coins. A trial costs two random bits on average.
+        All compare a uniform number with the probability bit by bit, together: each bit decides
+        half of those still undecided, and how many is a sum of fair coins. A trial costs two random
+        bits on average.
         """
         if probability == 1:
             return trials
@@ -275,8 +290,9 @@ class Chance:
         most = int(gaps.max(initial=0))
         if max(most * rate.numerator, rate.denominator) <= _LARGEST:
             return self._exp(gaps, rate)
-        # Two coins that both fall on heads: one with so many bits of the rate as the machine can multiply decides most, and
-        # only where it does fall on heads Python's integers are needed, for the rest of the rate.
+        # Two coins that both fall on heads: one with so many bits of the rate as the machine can
+        # multiply decides most, and only where it does fall on heads Python's integers are needed,
+        # for the rest of the rate.
         bits = 1 << max(0, 62 - int(most * rate).bit_length())
         coarse = Fraction(int(rate * bits), bits)
         heads = self._exp(
@@ -287,7 +303,9 @@ class Chance:
         return heads
 
     def _exp(self, gaps: Wide, rate: Fraction) -> Bools:
-        """The same where the integers given can hold the products: e^−x is e⁻¹ so often as 1 fits into x, and e^−rest."""
+        """The same where the integers given can hold the products: e^−x is e⁻¹ so often as 1 fits
+        into x, and e^−rest.
+        """
         scaled = gaps * rate.numerator
         whole = scaled // rate.denominator
         rest = scaled - whole * rate.denominator
@@ -301,7 +319,8 @@ class Chance:
     def _exp_within_one(self, numerators: Wide, denominator: int) -> Bools:
         """True with probability e^−x for every x = numerator / denominator from 0 to 1.
 
-        In turn k = 1, 2, … a draw stays with probability x / k. It is True if it leaves in an odd turn.
+        In turn k = 1, 2, … a draw stays with probability x / k. It is True if it leaves in an odd
+        turn.
         """
         odd = np.ones(len(numerators), dtype=np.bool_)
         staying, turn = np.arange(len(numerators)), 1
@@ -313,7 +332,9 @@ class Chance:
         return odd
 
     def _runs(self, size: int) -> Ints:
-        """How many times in a row a coin of probability e⁻¹ falls on heads: g times or more with probability e^−g."""
+        """How many times in a row a coin of probability e⁻¹ falls on heads: g times or more with
+        probability e^−g.
+        """
         runs, running = np.zeros(size, dtype=np.int64), np.arange(size)
         while len(running):
             running = running[self._exp_within_one(np.ones(len(running), dtype=np.int64), 1)]
@@ -346,7 +367,8 @@ class Chance:
     # Selections
 
     def permute_and_flip(self, scores: Exact, rate: Fraction) -> int:
-        """The index that permute-and-flip selects: candidates come in uniform order, and the first one taken is it.
+        """The index that permute-and-flip selects: candidates come in uniform order, and the first
+        one taken is it.
 
         A candidate is taken with probability e^−(rate · (best score − its score)).
         """
@@ -363,11 +385,13 @@ class Chance:
 
         bounds: integers, for every candidate at least its score
         best: the best score
-        score: gives a candidate's score; asked for one after the other until a candidate is taken, never twice for one
+        score: gives a candidate's score; asked for one after the other until a candidate is taken,
+        never twice for one
         """
         rate, bounds = _selecting(bounds, rate), _capped(_integers(bounds), best)
-        # The coin e^−(rate · (best − score)) is two that both fall on heads: e^−(rate · (best − bound)), flipped here for all,
-        # and e^−(rate · (bound − score)), for which a score is needed.
+        # The coin e^−(rate · (best − score)) is two that both fall on heads: e^−(rate · (best −
+        # bound)), flipped here for all, and e^−(rate · (bound − score)), for which a score is
+        # needed.
         left = np.flatnonzero(self.bernoullis_exp(best - bounds, rate))
         for candidate in left[self.permutation(len(left))].tolist():
             if self.bernoulli_exp(rate * _gap(int(bounds[candidate]), score(candidate))):
@@ -375,7 +399,9 @@ class Chance:
         raise InternalError("a selection was told of a best score that no candidate has")
 
     def exponential(self, scores: Exact, rate: Fraction) -> int:
-        """The index that the exponential mechanism selects: each with probability proportional to e^(rate · score)."""
+        """The index that the exponential mechanism selects: each with probability proportional to
+        e^(rate · score).
+        """
         whole, multiplied = _scaled(scores)
         rate = _selecting(whole, rate) / multiplied
         return self.exponential_lazily(
@@ -387,8 +413,9 @@ class Chance:
     ) -> int:
         """What `exponential` selects, by the same law; asks as `permute_and_flip_lazily` does.
 
-        Candidates are proposed uniformly and taken with probability e^−(rate · (best − score)). As the best is among the n
-        candidates, a block of n proposals has one that is taken with probability 1 − 1/e or more: two blocks are rarely needed.
+        Candidates are proposed uniformly and taken with probability e^−(rate · (best − score)). As
+        the best is among the n candidates, a block of n proposals has one that is taken with
+        probability 1 − 1/e or more: two blocks are rarely needed.
         """
         rate, bounds = _selecting(bounds, rate), _capped(_integers(bounds), best)
         known: dict[int, int] = {}
@@ -406,7 +433,9 @@ class Chance:
 
 
 class Seeded(Chance):
-    """The same draws from a seed: for tests only. A release made with it says that its promise does not hold."""
+    """The same draws from a seed: for tests only. A release made with it says that its promise does
+    not hold.
+    """
 
     private = False
 
@@ -452,7 +481,9 @@ def _cumulative(trials: int, probability: Fraction) -> list[Fraction]:
 
 
 def _scaled(values: Exact) -> tuple[Wide, int]:
-    """Exact numbers times their common denominator, and that. Far from the limits of the machine, or as Python's integers."""
+    """Exact numbers times their common denominator, and that. Far from the limits of the machine,
+    or as Python's integers.
+    """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         whole, multiplied = values, 1
     elif all(isinstance(value, Rational) for value in values):

@@ -203,9 +203,7 @@ def earlier_beside(out: Path, recipe: "Recipe") -> list[Path]:
 def _again(book: "Ledger") -> bool:
     """Whether a ledger has an earlier release by buckets, with which no γ is kept."""
     account = book.account()
-    return account.gamma is None and "buckets" in {
-        entry.facts["method"] for entry in account.reserved
-    }
+    return account.gamma is None and "buckets" in {entry.facts.method for entry in account.reserved}
 
 
 def _loss(table: "Table", made: "Release") -> float | None:

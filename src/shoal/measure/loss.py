@@ -1,9 +1,11 @@
-"""How much a generalised table has lost: one frozen dataclass a loss model. Uses `counts`; methods and reports use it.
+"""How much a generalised table has lost: one frozen dataclass a loss model. Uses `counts`; methods
+and reports use it.
 
-Every model gives a raw loss of a node's groups when only some of them (or of their records, as in a sample) are kept and
-all others are lost, and the two ends of its scale: the input itself, and nothing left. `normalised` puts the raw loss on
-that scale, 0 to 1. Models that are sums over records and columns (`Columnwise`) also give their summands, which is what a
-search needs to bound a node without grouping anything. Definitions, ranges and other tools' names: docs/measures.md.
+Every model gives a raw loss of a node's groups when only some of them (or of their records, as in a
+sample) are kept and all others are lost, and the two ends of its scale: the input itself, and
+nothing left. `normalised` puts the raw loss on that scale, 0 to 1. Models that are sums over
+records and columns (`Columnwise`) also give their summands, which is what a search needs to bound a
+node without grouping anything. Definitions, ranges and other tools' names: docs/measures.md.
 """
 
 from collections.abc import Callable, Mapping
@@ -79,7 +81,8 @@ def placed(loss: Loss, lattice: Lattice, raw: float, nothing_left: bool) -> floa
 class Weights:
     """The summands of a columnwise loss.
 
-    loss = constant + Σ over kept records and columns j of level[j][node[j]][code] + suppressed records × Σ suppressed.
+    loss = constant + Σ over kept records and columns j of level[j][node[j]][code] + suppressed
+    records × Σ suppressed.
     """
 
     level: tuple[tuple[Floats, ...], ...]
@@ -97,7 +100,9 @@ class Weights:
 
 @dataclass(frozen=True)
 class Columnwise:
-    """A loss that is a sum over records and columns. `importance` weighs columns; those it does not name weigh 1."""
+    """A loss that is a sum over records and columns. `importance` weighs columns; those it does not
+    name weigh 1.
+    """
 
     importance: Mapping[str, float] = field(default_factory=dict, hash=False)
 
@@ -128,7 +133,9 @@ class Columnwise:
         )
 
     def limited(self, groups: Groups, k: int) -> float:
-        """The raw loss when groups with fewer than k records are suppressed: `of`, for those who score whole lattices."""
+        """The raw loss when groups with fewer than k records are suppressed: `of`, for those who
+        score whole lattices.
+        """
         weights = self.weights(groups.lattice)
         sizes = groups.cells
         saved = groups.weigh_cells(weights.saved, sizes * (sizes >= k).astype(sizes.dtype))
@@ -156,7 +163,9 @@ class Columnwise:
 
 @dataclass(frozen=True)
 class Granularity(Columnwise):
-    """The share of its column's domain that a cell covers, summed over cells; a suppressed cell covers all of it."""
+    """The share of its column's domain that a cell covers, summed over cells; a suppressed cell
+    covers all of it.
+    """
 
     name: ClassVar[str] = "granularity"
 
@@ -171,7 +180,9 @@ class Granularity(Columnwise):
 
 @dataclass(frozen=True)
 class Intensity(Columnwise):
-    """The level of a cell as a share of its hierarchy's height, summed over cells; a suppressed cell counts 1."""
+    """The level of a cell as a share of its hierarchy's height, summed over cells; a suppressed
+    cell counts 1.
+    """
 
     name: ClassVar[str] = "intensity"
 
@@ -189,10 +200,11 @@ class Intensity(Columnwise):
 
 @dataclass(frozen=True)
 class Entropy(Columnwise):
-    """Non-uniform entropy: the bits needed to tell a cell's value in the input from its generalised one, summed over cells.
+    """Non-uniform entropy: the bits needed to tell a cell's value in the input from its generalised
+    one, summed over cells.
 
-    With F(v) the number of input records whose value generalises to v, a cell costs log₂ F(generalised) − log₂ F(leaf),
-    a suppressed one log₂ n − log₂ F(leaf).
+    With F(v) the number of input records whose value generalises to v, a cell costs log₂
+    F(generalised) − log₂ F(leaf), a suppressed one log₂ n − log₂ F(leaf).
     """
 
     name: ClassVar[str] = "entropy"
@@ -214,7 +226,9 @@ class Entropy(Columnwise):
 
 @dataclass(frozen=True)
 class Discernibility:
-    """Each record is penalised by the number of records it looks like: Σ size² over kept groups + suppressed × n."""
+    """Each record is penalised by the number of records it looks like: Σ size² over kept groups +
+    suppressed × n.
+    """
 
     name: ClassVar[str] = "discernibility"
 
@@ -272,10 +286,12 @@ class Ambiguity:
 
 @dataclass(frozen=True)
 class Divergence:
-    """Kullback–Leibler divergence, in bits, of the input from what the release lets one reconstruct.
+    """Kullback–Leibler divergence, in bits, of the input from what the release lets one
+    reconstruct.
 
-    The reconstruction spreads every kept group evenly over the combinations of leaves it covers and the suppressed
-    records evenly over the whole domain. A missing value is part of the domain here, so that both are distributions.
+    The reconstruction spreads every kept group evenly over the combinations of leaves it covers and
+    the suppressed records evenly over the whole domain. A missing value is part of the domain here,
+    so that both are distributions.
     """
 
     name: ClassVar[str] = "divergence"
@@ -356,7 +372,9 @@ _made: WeakKeyDictionary[Lattice, dict[object, Any]] = WeakKeyDictionary()
 
 
 def _once(lattice: Lattice, what: object, make: Callable[[], Made]) -> Made:
-    """What depends on the lattice alone is made once: losses are asked of tens of thousands of its nodes."""
+    """What depends on the lattice alone is made once: losses are asked of tens of thousands of its
+    nodes.
+    """
     seen = _made.setdefault(lattice, {})
     if what not in seen:
         seen[what] = make()

@@ -1,8 +1,10 @@
-"""Which columns single people out, and how many of those stay unique in the population. Uses `counts`; `risk` uses it.
+"""Which columns single people out, and how many of those stay unique in the population. Uses
+`counts`; `risk` uses it.
 
-Population uniqueness is estimated from the sample's group sizes by three models: Pitman's (Hoshino 2001), Zayatz's
-(1991) and the slide negative binomial (Chen and McNulty 1998), with the rule of Dankar et al. (2012) to choose among
-them. A model that does not fit the sample gives None, never a guess.
+Population uniqueness is estimated from the sample's group sizes by three models: Pitman's (Hoshino
+2001), Zayatz's (1991) and the slide negative binomial (Chen and McNulty 1998), with the rule of
+Dankar et al. (2012) to choose among them. A model that does not fit the sample gives None, never a
+guess.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +36,9 @@ Floats = npt.NDArray[np.float64]
 @owner_only
 @dataclass(frozen=True)
 class IdentifyingSet:
-    """Columns that together make `uniques` records unique, a `share` of all; no column of them can be left out."""
+    """Columns that together make `uniques` records unique, a `share` of all; no column of them can
+    be left out.
+    """
 
     columns: tuple[str, ...]
     uniques: int
@@ -46,8 +50,8 @@ class IdentifyingSet:
 class ColumnRisk:
     """What one column adds to the average prosecutor risk.
 
-    `alone` is the risk from this column only, `without` the risk from all others, `share` its Shapley share of the
-    risk from all columns; shares add up to 1.
+    `alone` is the risk from this column only, `without` the risk from all others, `share` its
+    Shapley share of the risk from all columns; shares add up to 1.
     """
 
     column: str
@@ -60,7 +64,8 @@ class ColumnRisk:
 @owner_only
 @dataclass(frozen=True)
 class PopulationUniqueness:
-    """Estimated share of the population that is unique in it; None where a model does not fit the sample.
+    """Estimated share of the population that is unique in it; None where a model does not fit the
+    sample.
 
     `estimate` is that of the model which Dankar's rule chooses.
     """
@@ -77,7 +82,9 @@ class PopulationUniqueness:
 MOST_SETS = 10_000
 """Of a size of which there are more sets than this, none is looked at: it would take hours."""
 LARGEST_SET = 4
-"""Larger identifying sets are not searched for: they are many, and tell little that their size does not tell."""
+"""Larger identifying sets are not searched for: they are many, and tell little that their size does
+not tell.
+"""
 
 
 def identifying_sets(
@@ -86,11 +93,13 @@ def identifying_sets(
     largest: int = LARGEST_SET,
     people: Ints | None = None,
 ) -> tuple[IdentifyingSet, ...]:
-    """The minimal sets of up to `largest` columns that make more than a share of the records unique, smallest first.
+    """The minimal sets of up to `largest` columns that make more than a share of the records
+    unique, smallest first.
 
-    A record that is unique by some columns is unique by more, so no set that contains a found one is looked at. Nor are
-    sizes of which there are more than `MOST_SETS` sets: with over 23 columns, sets of four. Where `people` says whose each
-    distinct row is, it is people who are unique: nobody else has a row like one of theirs.
+    A record that is unique by some columns is unique by more, so no set that contains a found one
+    is looked at. Nor are sizes of which there are more than `MOST_SETS` sets: with over 23 columns,
+    sets of four. Where `people` says whose each distinct row is, it is people who are unique:
+    nobody else has a row like one of theirs.
     """
     records = cells.total if people is None else int(people.max(initial=-1)) + 1
     needed = int(share * records) + 1
@@ -125,8 +134,8 @@ ORDERS = 32
 def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk, ...]:
     """What every column adds to the average prosecutor risk, the largest share first.
 
-    Where `people` says whose each distinct row is, the risk is that of people. The sum of all risks is the number of groups
-    where everyone has one row.
+    Where `people` says whose each distinct row is, the risk is that of people. The sum of all risks
+    is the number of groups where everyone has one row.
     """
     records, columns = cells.total, len(cells.names)
     if people is not None:
@@ -174,14 +183,18 @@ def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk,
 
 
 def crowds_of_people(around: Ints, people: Ints) -> Ints:
-    """Of every person among how many they hide where they are most exposed, given that and whose it is for each of their rows."""
+    """Of every person among how many they hide where they are most exposed, given that and whose it
+    is for each of their rows.
+    """
     found = np.full(int(people.max(initial=-1)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(found, people, around)
     return found
 
 
 def _own_crowds(cells: Counts, columns: Sequence[int], people: Ints) -> Ints:
-    """Of every person how many people have a row like one of theirs by some columns, where that is fewest."""
+    """Of every person how many people have a row like one of theirs by some columns, where that is
+    fewest.
+    """
     key, _ = _keys(cells, columns)
     key = np.unique(key, return_inverse=True)[1].astype(np.int64)
     number = int(people.max(initial=-1)) + 1
@@ -212,7 +225,8 @@ def _uniques(cells: Counts, columns: Sequence[int], people: Ints | None = None) 
     key, size = _keys(cells, columns)
     if size <= DENSE * cells.distinct:
         return int((np.bincount(key, cells.count, size) == 1).sum())
-    # The last bit says that a row occurs more than once; a unique one has it unset and no neighbour with its key.
+    # The last bit says that a row occurs more than once; a unique one has it unset and no neighbour
+    # with its key.
     key = 2 * key + (cells.count > 1)
     key.sort()
     first = np.diff(key >> 1, prepend=-1) != 0
@@ -236,7 +250,9 @@ def _keys(cells: Counts, columns: Sequence[int]) -> tuple[Ints, int]:
 
 
 def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> PopulationUniqueness:
-    """How much of the population is unique in it, from the group sizes of a sample that holds a fraction of it."""
+    """How much of the population is unique in it, from the group sizes of a sample that holds a
+    fraction of it.
+    """
     records = int(sizes.sum())
     population = max(round(records / fraction), records) if fraction else 0
     size, number = np.unique(sizes, return_counts=True)
@@ -263,7 +279,9 @@ def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> Population
 
 
 def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
-    """Population uniques, if the population's groups are as large as the sample's: Bayes on drawing exactly one of a group."""
+    """Population uniques, if the population's groups are as large as the sample's: Bayes on drawing
+    exactly one of a group.
+    """
     records = int(size @ number)
 
     def one_of(of: int) -> float:
@@ -285,14 +303,18 @@ def _choose(n: int, k: int) -> float:
 
 
 def _pitman(size: Ints, number: Ints, population: int) -> float | None:
-    """Expected population uniques under Pitman's sampling formula, its parameters θ and 0 < α < 1 by maximum likelihood."""
+    """Expected population uniques under Pitman's sampling formula, its parameters θ and 0 < α < 1
+    by maximum likelihood.
+    """
     records, groups = int(size @ number), int(number.sum())
     if not 1 < groups < records:
         return None  # one group, or no two records alike: the likelihood has no maximum
     repeats = number.astype(np.float64)
 
     def theta(alpha: float) -> float:
-        """Where the likelihood's slope in θ is 0, for one α; it falls from +∞ at θ = −α to below 0."""
+        """Where the likelihood's slope in θ is 0, for one α; it falls from +∞ at θ = −α to below
+        0.
+        """
 
         def slope(shift: float) -> float:
             t = shift - alpha
@@ -324,7 +346,9 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
 
 
 def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
-    """Population uniques if group sizes less one are negative binomial (α, β), matched to the sample's groups of one and two."""
+    """Population uniques if group sizes less one are negative binomial (α, β), matched to the
+    sample's groups of one and two.
+    """
     ones, twos = (float(number[size == s].sum()) for s in (1, 2))
     if not twos or fraction >= 1:
         return None
@@ -350,7 +374,9 @@ def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
 
 
 def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
-    """The number of groups in the population: Shlosser's estimator as modified by Haas and Stokes (1998)."""
+    """The number of groups in the population: Shlosser's estimator as modified by Haas and Stokes
+    (1998).
+    """
     s, n = size.astype(np.float64), number.astype(np.float64)
     missed = (1 - fraction) ** s
     first = float((s * fraction**2 * (1 - fraction**2) ** (s - 1)) @ n) / float(
@@ -361,7 +387,9 @@ def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
 
 
 def _newton(misfit: Callable[[Floats], Floats], start: Floats) -> Floats | None:
-    """A zero of two functions of two variables by damped Newton steps, None where they lead nowhere."""
+    """A zero of two functions of two variables by damped Newton steps, None where they lead
+    nowhere.
+    """
     at, step = start, 1e-6
     now = misfit(at)
     for _ in range(100):
@@ -397,7 +425,9 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _digamma(x: float) -> float:
-    """The logarithmic derivative of Γ for x > 0: its recurrence up to 10, then its asymptotic series (error below 1e-13)."""
+    """The logarithmic derivative of Γ for x > 0: its recurrence up to 10, then its asymptotic
+    series (error below 1e-13).
+    """
     shift = 0.0
     while x < 10:
         shift -= 1 / x
