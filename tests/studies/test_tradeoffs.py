@@ -20,11 +20,11 @@ from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.errors import FileError, ParameterError, ShoalError, Stopped, TooLargeError
 from shoal.lattice import Lattice
-from shoal.measure.judging import NOTICE
 from shoal.methods.personal import People, Personal, PersonalFacts
 from shoal.methods.personal.exact import lowest
 from shoal.studies import records, tradeoffs
 from shoal.studies.curves import Against, Comparison, Curve, Staircase, Step
+from shoal.studies.judging import NOTICE
 from shoal.studies.tradeoffs import FLOORS, compared, minimal_node, tradeoff, tradeoff_of
 from tests.methods.test_personal import TREES, brute_force, some_method, some_people
 
