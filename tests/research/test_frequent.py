@@ -1,4 +1,6 @@
-"""Algorithm 3 of the personal generalisation paper, and that it is not differentially private: by the code that ships."""
+"""Algorithm 3 of the personal generalisation paper is not differentially private: shown by the code
+that ships.
+"""
 
 import warnings
 from fractions import Fraction
@@ -13,33 +15,32 @@ from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
-from shoal.research import frequent_exponential
+from shoal.research import Score, frequent, frequent_exponential
 from tests.enumeration import Interval, exp, law, standard
 
 TREE = Hierarchy.from_lines([["v", "*"], ["w", "*"]])
 TOWNS = Hierarchy.from_lines([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
 EPSILON, BETA = Fraction(1), Fraction(1, 2)  # e^−1 < 1/2
-Shown = tuple[tuple[tuple[str, ...], int], ...]
+Drawn = tuple[tuple[tuple[str, ...], int], ...]
 
 
 def people(values: str) -> Table:
     return shoal.table(pl.DataFrame({"x": list(values)}), quasi=["x"], hierarchies={"x": TREE})
 
 
-def drawn(table: Table, t: int, chance: Chance, **options: object) -> Shown:
+def drawn(table: Table, t: int, chance: Chance, score: Score | None = None) -> Drawn:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return tuple(
-            frequent_exponential(table, t, EPSILON, BETA, chance=chance, **options).items()  # type: ignore[arg-type]
-        )
+        often = frequent_exponential(table, t, EPSILON, BETA, score=score, chance=chance)
+    return tuple(often.items())
 
 
-def outcomes(values: str, t: int) -> dict[Shown, Interval]:
+def outcomes(values: str, t: int) -> dict[Drawn, Interval]:
     table = people(values)
     return law(lambda chance: drawn(table, t, chance))
 
 
-def shows(outcome: Shown, value: str) -> bool:
+def shows(outcome: Drawn, value: str) -> bool:
     return any(value in shown for shown, _ in outcome)
 
 
@@ -57,7 +58,8 @@ def test_of_exactly_t_copies_one_less_changes_all_with_a_probability_that_goes_t
         for epsilon in (EPSILON, 100 * EPSILON):  # no epsilon helps
             assert standard(with_one, without, exp(epsilon)).low >= seen
         found.append(seen)
-        # Each copy is sampled with 1 − β and shown as it is nearly half the time: the choice is nearly uniform.
+        # Each copy is sampled with 1 − β and shown unchanged nearly half the time: the choice is
+        # nearly uniform.
         each = 1 - (1 - float(seen)) ** (1 / t)
         assert abs(each - float(1 - BETA) / 2) < 0.02
     assert found == sorted(found)
@@ -72,9 +74,7 @@ def test_away_from_the_threshold_the_same_adversary_learns_little() -> None:
     assert apart.high < Fraction(1, 10)
 
 
-def test_what_comes_out_are_frequent_generalisations_of_sampled_records_and_the_roots_once_more() -> (
-    None
-):
+def test_frequent_generalisations_of_sampled_records_come_out_and_the_roots_once_more() -> None:
     table = shoal.table(
         pl.DataFrame({"x": list("vvvww"), "town": list("aabcd")}),
         quasi=["x", "town"],
@@ -91,8 +91,9 @@ def test_what_comes_out_are_frequent_generalisations_of_sampled_records_and_the_
     counts = set()
     for seed in range(80):
         for t in (1, 3):
-            shown = dict(drawn(table, t, Seeded(seed), measure="depth", model="harmonic", power=2))
-            assert all(fits[one] >= t for one in shown)
+            score = Score(measure="depth", model="harmonic", power=2)
+            shown = dict(drawn(table, t, Seeded(seed), score))
+            assert all(fits[texts] >= t for texts in shown)
             assert shown["*", "*"] >= 1
             counts.add(sum(shown.values()))
     assert {2, 3, 4, 5} <= counts <= {1, 2, 3, 4, 5, 6}
@@ -126,9 +127,9 @@ def test_what_cannot_be_is_refused_without_values_of_the_table(
         pytest.warns(UserWarning, match="NOT"),
         pytest.raises(ParameterError, match="weights are 0"),
     ):
-        frequent_exponential(table, 2, 1, "0.5", weights={"x": 0})
+        frequent_exponential(table, 2, 1, "0.5", score=Score(weights={"x": 0}))
     with pytest.warns(UserWarning, match="NOT"), pytest.raises(ParameterError, match="no quasi"):
         frequent_exponential(table.with_roles(sensitive=["x"]), 2, 1, "0.5")
-    monkeypatch.setattr(research, "LARGEST", 3)
+    monkeypatch.setattr(frequent, "LARGEST", 3)
     with pytest.warns(UserWarning, match="NOT"), pytest.raises(TooLargeError):
         frequent_exponential(table, 2, 1, "0.5")

@@ -1,7 +1,8 @@
-"""The minimality attack finds more than the table shows where the choice depends on sensitive values, and nothing elsewhere."""
+"""The minimality attack finds more than the table shows where the choice depends on sensitive
+values, and nothing elsewhere.
+"""
 
 from fractions import Fraction
-from importlib.util import find_spec
 
 import polars as pl
 import pytest
@@ -13,15 +14,15 @@ from shoal.data.tables import Table
 from shoal.errors import ColumnError, TooLargeError
 from shoal.methods import Method
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.optimal import Optimal
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 
 TOWNS = Hierarchy.from_lines([["Aby", "*"], ["Boda", "*"]])
 KNOWN = pl.DataFrame({"town": ["Aby", "Aby", "Boda", "Boda", "Boda"]})
-DIVERSE: list[Method] = [Mondrian((DistinctDiversity("ill", 2),))]
-if find_spec("shoal.methods.optimal"):
-    from shoal.methods.optimal import Optimal
-
-    DIVERSE.append(Optimal((DistinctDiversity("ill", 2),), suppression=0))
+DIVERSE: list[Method] = [
+    Mondrian((DistinctDiversity("ill", 2),)),
+    Optimal((DistinctDiversity("ill", 2),), suppression=0),
+]
 
 
 def people(ill: list[str] | None = None) -> Table:
