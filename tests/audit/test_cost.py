@@ -17,7 +17,7 @@ from shoal.audit.maxima import Maxima, Minima
 from shoal.audit.model import Costed, crowd, members
 from shoal.audit.sums import Sums
 from shoal.errors import QueryError
-from tests.audit.test_store import made
+from tests.audit.salaries import made
 
 PEOPLE = 3
 SETS = range(1, 1 << PEOPLE)

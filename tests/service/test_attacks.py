@@ -28,7 +28,7 @@ from shoal.service.app import _KEYED
 from shoal.service.connections import Connections, _origin
 from shoal.service.run import _allow_files, _Lines
 from shoal.service.turns import Turns
-from tests.audit.test_store import NAMES, VALUES, made
+from tests.audit.salaries import NAMES, VALUES, made
 from tests.service.test_service import EAGER, Service, served
 
 PATIENCE = 30  # seconds after which a test gives up
