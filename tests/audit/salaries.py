@@ -40,7 +40,7 @@ class Cut(BaseException):
 
 
 def contradictions(place: str, told: dict[str, str]) -> list[str]:
-    """What is wrong with a log, given all replies that ever left: it holds them, and follows from the data by the rules alone."""
+    """What is wrong with a log: it holds all replies, and follows from the data by the rules."""
     audit = Audit.open(place)
     found = [
         f"{query}: told {reply}"

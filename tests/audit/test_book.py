@@ -1,4 +1,4 @@
-"""What is asked gets the same reply from everyone's audit, and what could not be promised is refused."""
+"""A question gets one reply for everyone, and data that nothing can be promised for is refused."""
 
 import json
 from fractions import Fraction

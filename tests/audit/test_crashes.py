@@ -1,7 +1,7 @@
-"""An answer that was given is in the log, the log replays to the same state, and everyone shares it.
+"""Every answer is in the log, the log replays to the same state, and everyone shares it.
 
-`contradictions` goes through the log once more. It has to notice twins that answer before they have written,
-or do not take turns.
+`contradictions` goes through the log once more. It has to notice twins that answer before they have
+written, or do not take turns.
 """
 
 import json
@@ -209,7 +209,7 @@ def test_a_server_that_does_not_sync_is_refused(server: Server) -> None:
 
 
 def together(place: str, clients: int, queries: int, doors: int) -> dict[str, str]:
-    """What so many clients are told who ask at the same time, through so many objects that know nothing of each other."""
+    """What clients are told who ask at once, through `doors` objects that share nothing."""
     audits = [Audit.open(place) for _ in range(doors)]
     start = threading.Barrier(clients)
 
@@ -265,7 +265,7 @@ def test_clients_in_processes_share_one_log(place: str) -> None:
 
 
 def test_twins_that_do_not_take_turns_are_noticed(place: str) -> None:
-    """Both decide before either has written: {p0, p1, p2} and {p0, p1} are harmless alone, and together tell p2."""
+    """Both decide before either has written; {p0, p1, p2} and {p0, p1} together reveal p2."""
     made(place, salary=[20, 30, 90, *[40] * (PEOPLE - 3)])
     decided = threading.Barrier(2)
 

@@ -99,7 +99,8 @@ def test_changed_data_and_a_changed_log_are_noticed(place: str) -> None:
     assert Audit.open(place).transcript()
     _run(
         place,
-        "UPDATE shoal_data SET content = replace(content, '10', '11') WHERE name = 'secret: salary'",
+        "UPDATE shoal_data SET content = replace(content, '10', '11') "
+        "WHERE name = 'secret: salary'",
     )
     with pytest.raises(FileError, match="the data was changed"):
         Audit.open(place)
@@ -109,7 +110,7 @@ def test_changed_data_and_a_changed_log_are_noticed(place: str) -> None:
 def test_a_log_that_is_cut_or_put_back_under_a_running_process_is_noticed(
     place: str, others: bool
 ) -> None:
-    """Whether or not another process has asked since, so that there is an entry of the same number, or of a later one."""
+    """Also where another process has asked since, so that the same number is taken again."""
     audit = made(place)
     for age in (30, 40, 50):
         audit.ask(f"max(salary) where age > {age}")

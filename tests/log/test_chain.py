@@ -1,6 +1,7 @@
-"""An entry is chained to the one before it: whatever is changed, moved or missing breaks the chain."""
+"""An entry is chained to the one before: what is changed, moved or missing breaks the chain."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -72,7 +73,8 @@ def test_a_missing_end_is_not_seen_and_no_entries_are() -> None:
 def test_a_text_that_is_not_a_text_or_not_unicode_was_changed() -> None:
     (number, text, digest), *_ = rows(1)
     assert "changed" in next(breaks(PURPOSE, [(number, text + "\udcff", digest)]))
-    assert "changed" in next(breaks(PURPOSE, [(number, text.encode(), digest)]))  # type: ignore[list-item]
+    row: Any = (number, text.encode(), digest)
+    assert "changed" in next(breaks(PURPOSE, [row]))
 
 
 def test_the_chain_of_a_ledger_is_not_that_of_an_audit() -> None:

@@ -1,4 +1,4 @@
-"""A witness keeps digests elsewhere: a line that was changed is known as such, and one cut short is dropped."""
+"""A witness keeps digests elsewhere: a changed line is noticed, one cut short is dropped."""
 
 from pathlib import Path
 

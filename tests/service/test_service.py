@@ -31,7 +31,7 @@ from shoal.errors import (
 from shoal.service import Limits, application
 from shoal.service.app import _Door
 from shoal.service.run import server
-from tests.audit.salaries import NAMES, PEOPLE, VALUES, _about, contradictions, made
+from tests.audit.salaries import NAMES, PEOPLE, VALUES, about, contradictions, made
 
 EAGER = Limits(rate=1e6, burst=1_000_000, quantum=0, waiting=1_000)
 
@@ -454,7 +454,7 @@ def crowded(place: str, clients: int) -> None:
                     )
                 ).json()
                 query = str(service.audit.query("max", "salary", people=names))
-                told[_about(query)] = "denied" if reply["denied"] else reply["answer"]
+                told[about(query)] = "denied" if reply["denied"] else reply["answer"]
 
             await asyncio.gather(*map(ask, lists))
 

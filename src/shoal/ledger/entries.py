@@ -1,7 +1,8 @@
-"""What the entries of a ledger say: a frozen record per kind of entry, to JSON and back. Uses `log`;
-`account` adds them up and `book` writes them.
+"""What the entries of a ledger say: a frozen record per kind of entry, to JSON and back. Uses
+`log`; `account` adds them up and `book` writes them.
 
-Numbers are exact, and texts in JSON. The secret key of a ledger is a fact of its first entry that no record
+Numbers are exact, and texts in JSON. The secret key of a ledger is a fact of its first entry that
+no record
 has: it is for fingerprints alone.
 """
 
