@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attack import told
+from shoal.attack import disclosed
 from shoal.audit import Secret
 from shoal.audit.maxima import Maxima
 from shoal.audit.model import Decision, crowd
@@ -128,7 +128,7 @@ def test_bounds_that_no_value_can_have_are_those_that_some_can(tmp_path: Path) -
         tmp_path / "a", table, Secret("pay", low="0.5", high="4.5"), public=["name"]
     )
     assert one.ask("max(pay)").denied
-    assert told(one) == ()  # it may be 1 or 2, for each of them
+    assert disclosed(one) == ()  # it may be 1 or 2, for each of them
     with pytest.raises(ParameterError, match="smaller width"):
         shoal.Audit.new(
             tmp_path / "b", table, Secret("pay", low="0.5", high="1.9"), public=["name"]

@@ -394,7 +394,9 @@ def test_unknown_columns_types_and_policies_are_named() -> None:
         ParameterError, match="type of column 'a' is 'number'; it takes 'text', 'integer'"
     ):
         shoal.table(frame, types={"a": "number"})
-    with pytest.raises(ParameterError, match="missing='drop' is not a policy; it takes 'category' or 'refuse'"):
+    with pytest.raises(
+        ParameterError, match="missing='drop' is not a policy; it takes 'category' or 'refuse'"
+    ):
         shoal.table(frame, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="the hierarchy of column 'a' is a str"):
         shoal.table(frame, hierarchies={"a": "ages.csv"})  # type: ignore[dict-item]
@@ -781,4 +783,4 @@ def test_common_mistakes_say_what_to_write() -> None:
         shoal.Optimal([shoal.KAnonymity(2)]).release(frame)  # type: ignore[arg-type]
     with pytest.raises(ColumnError, match=r"shoal\.read"):
         shoal.table("people.csv")
-    assert shoal.Optimal(["2-anonymity"]).models == (shoal.KAnonymity(2),)  # type: ignore[arg-type]
+    assert shoal.Optimal(["2-anonymity"]).models == (shoal.KAnonymity(2),)

@@ -46,6 +46,7 @@ from shoal.log.witness import Witness
 from shoal.methods import Method, Progress, Schema, require_people
 from shoal.privacy.promises import DifferentialPrivacy, Promise
 from shoal.releases.certificate import Certificate, plain
+from shoal.releases.facts import Entered
 from shoal.releases.layout import released
 from shoal.releases.release import Release, require_place
 
@@ -320,9 +321,9 @@ class Ledger:
         """Enter a release, make it, and write it into a directory, if one is given.
 
         BudgetError if it does not fit the budget: then no coin was flipped, and nothing is entered
-        or written. Whatever fails after it was entered leaves it spent, and the error says so.
-        `facts["ledger"]` of the release has the number of its `entry`, and whether it is of
-        `other_data` than the release before it.
+        or written. Whatever fails after it was entered leaves it spent, and the error says so. The
+        `entry` of the release has its number, and whether it is of `other_data` than the release
+        before it.
 
         Where the ledger has a γ, BudgetError also if the release, once it is made, does not keep it
         together with all that was shown before, and with the views in the file `others`. Why it is
@@ -361,7 +362,7 @@ class Ledger:
                 made.write(
                     destination.directory, destination.format, neutralise=destination.neutralise
                 )
-        return replace(made, facts={**made.facts, "ledger": _entered(entry, done.facts)})
+        return replace(made, entry=_entered(entry, done.facts))
 
     @contextmanager
     def _spent(self, number: int) -> Iterator[None]:
@@ -419,7 +420,7 @@ class Ledger:
 
     def _require_view(self, method: str, promise: Mapping[str, Any]) -> None:
         """BudgetError unless a release that nothing bounds can be counted with others."""
-        from shoal.views.sources import is_view
+        from shoal.views.released import is_view
 
         if not is_view(method, promise):
             raise BudgetError(
@@ -723,11 +724,7 @@ def _reason(override: str | None) -> str | None:
     return override
 
 
-def _entered(entry: LedgerEntry[Reserved], done: Completed) -> dict[str, Any]:
+def _entered(entry: LedgerEntry[Reserved], done: Completed) -> Entered:
     """What a release says of its own entry."""
-    entered: dict[str, Any] = {"entry": entry.number, "other_data": entry.facts.other_data}
-    if done.together is not None:
-        entered["together"] = done.together.to_dict()
-    if done.override is not None:
-        entered["override"] = done.override
-    return entered
+    together = None if done.together is None else done.together.to_dict()
+    return Entered(entry.number, entry.facts.other_data, together, done.override)

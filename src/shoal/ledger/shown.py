@@ -36,8 +36,10 @@ from shoal.releases.layout import COUNT
 from shoal.releases.release import Release
 from shoal.views.certifying import shown_in
 from shoal.views.checking import Checked, check
+from shoal.views.files import others_of, sensitive_of
 from shoal.views.model import Value, View, Views
-from shoal.views.sources import Register, is_view, others_of, sensitive_of, text_of
+from shoal.views.register import Register
+from shoal.views.released import is_view, text_of
 
 __all__ = ["NEW", "Ruling", "ShownRelease", "earlier", "judge", "packed", "together"]
 
