@@ -31,13 +31,13 @@ from shoal.measure.judging import judge
 from shoal.measure.risk import assess
 from shoal.methods import Method, Schema
 from shoal.methods.buckets import Buckets
+from shoal.methods.catalogue import CATALOGUE
 from shoal.methods.columns import Columns
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.optimal import Optimal
 from shoal.methods.personal import Personal
 from shoal.privacy.limits import Limits
 from shoal.privacy.models import KAnonymity
-from shoal.methods.catalogue import CATALOGUE
 from shoal.recipe import Recipe
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release

@@ -394,7 +394,9 @@ def test_unknown_columns_types_and_policies_are_named() -> None:
         ParameterError, match="type of column 'a' is 'number'; it takes 'text', 'integer'"
     ):
         shoal.table(frame, types={"a": "number"})
-    with pytest.raises(ParameterError, match="missing='drop' is not a policy; it takes 'category' or 'refuse'"):
+    with pytest.raises(
+        ParameterError, match="missing='drop' is not a policy; it takes 'category' or 'refuse'"
+    ):
         shoal.table(frame, missing="drop")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="the hierarchy of column 'a' is a str"):
         shoal.table(frame, hierarchies={"a": "ages.csv"})  # type: ignore[dict-item]
