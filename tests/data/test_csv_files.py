@@ -237,7 +237,7 @@ def test_a_ragged_line_far_down_a_large_file_is_found(save: Any) -> None:
         shoal.read(save("\n".join(lines)), columns=["b"])
 
 
-def test_empty_lines_at_the_end_are_no_rows_and_elsewhere_an_error(save: Any) -> None:
+def test_empty_lines_are_skipped_at_the_end_and_an_error_elsewhere(save: Any) -> None:
     assert shoal.read(save("a,b\n1,2\n3,\n\n\n")).rows == 2
     assert shoal.read(save("\n\na,b\n1,2\n3,\n")).rows == 2
     with pytest.raises(FileError, match="line 3 has no fields and the header 2"):
@@ -272,7 +272,7 @@ def test_a_file_of_one_row_and_one_column_is_a_table(save: Any) -> None:
     assert texts(shoal.read(save("a\n1\n\n2\n"))) == {"a": ["1", None, "2"]}
 
 
-def test_values_stay_the_texts_they_are(save: Any) -> None:
+def test_values_stay_texts(save: Any) -> None:
     cells = ["007", "1e3", " x ", "NA", "null", "true", "2024-02-30", "39.0"]
     assert texts(shoal.read(save("a;b\n" + "".join(f"{cell};1\n" for cell in cells))))["a"] == cells
 
@@ -313,7 +313,7 @@ def test_files_of_pythons_own_csv_writer_are_read(
     assert found == {"a": [a or None for a, _ in rows], "b": [b or None for _, b in rows]}
 
 
-def test_what_is_no_number_is_written_as_missing(tmp_path: Path) -> None:
+def test_nan_is_written_as_missing(tmp_path: Path) -> None:
     shoal.write(
         pl.DataFrame({"a": [1.5, float("nan"), None], "b": [True, False, None]}), tmp_path / "t.csv"
     )
@@ -336,9 +336,7 @@ def test_nested_columns_are_refused_by_csv(tmp_path: Path) -> None:
         [0.0, -0.0, 1.5, None, 2.5],
     ],
 )
-def test_rows_that_follow_their_like_are_written_as_polars_writes_them(
-    column: list[Any], tmp_path: Path
-) -> None:
+def test_repeated_rows_are_written_as_polars_writes_them(column: list[Any], tmp_path: Path) -> None:
     values = pl.Series("v", column)
     often = [1, 9000, 2, 5000, 1]
     frame = pl.DataFrame(

@@ -125,7 +125,7 @@ def test_a_written_file_has_the_permissions_of_the_one_before_or_the_usual(tmp_p
     )
 
 
-def test_places_one_cannot_write_to_are_named(tmp_path: Path) -> None:
+def test_unwritable_places_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"cannot write .*: No such file or directory"):
         shoal.write(pl.DataFrame({"a": [1]}), tmp_path / "absent" / "t.csv")
     with pytest.raises(FileError, match="directory or a device"):

@@ -62,7 +62,7 @@ def test_an_empty_file_is_refused(save: Any, content: str) -> None:
         shoal.read(save(content))
 
 
-def test_names_are_no_patterns(tmp_path: Path) -> None:
+def test_file_names_are_not_patterns(tmp_path: Path) -> None:
     (tmp_path / "a1.csv").write_text("x\n1\n")
     (tmp_path / "a[1].csv").write_text("y\n1\n")
     assert shoal.read(tmp_path / "a[1].csv").names == ("y",)
@@ -132,7 +132,7 @@ def test_duplicate_names_in_parquet_are_an_error(tmp_path: Path) -> None:
         shoal.read(tmp_path / "t.parquet")
 
 
-def test_what_is_no_readable_file_is_named(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_readable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="No such file"):
         shoal.read(tmp_path / "absent.csv")
     with pytest.raises(FileError, match="is a directory"):
@@ -143,7 +143,7 @@ def test_what_is_no_readable_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_one_may_not_read_is_named(save: Any) -> None:
+def test_a_file_without_read_permission_is_named(save: Any) -> None:
     path = save("a\n1\n")
     path.chmod(0)
     with pytest.raises(FileError, match="Permission denied"):
@@ -249,7 +249,7 @@ def test_every_kind_of_dataframe_is_written_alike(tmp_path: Path) -> None:
         assert_frame_equal(pl.read_parquet(tmp_path / "t.parquet"), pl.DataFrame(data))
 
 
-def test_the_format_is_the_names_end_or_given(tmp_path: Path) -> None:
+def test_the_format_is_given_or_by_the_end_of_the_name(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1]})
     shoal.write(frame, tmp_path / "t.data", format="arrow")
     assert (tmp_path / "t.data").read_bytes().startswith(b"ARROW1")
@@ -262,7 +262,7 @@ def test_the_format_is_the_names_end_or_given(tmp_path: Path) -> None:
         shoal.write(frame, tmp_path / "t.csv", format="xml")  # type: ignore[arg-type]
 
 
-def test_the_study_tables_are_read_as_they_are() -> None:
+def test_the_study_tables_are_read_unchanged() -> None:
     path = DATA / "adult" / "adult.csv"
     if not path.exists():
         pytest.skip("the shared data is not here")

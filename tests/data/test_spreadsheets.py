@@ -62,7 +62,7 @@ def test_texts_that_a_spreadsheet_would_run_are_found_and_negative_numbers_are_n
         max_size=8,
     )
 )
-def test_a_neutralised_file_has_nothing_to_run_and_reads_back_as_it_was(
+def test_a_neutralised_file_has_no_formula_and_reads_back_unchanged(
     tmp_path: Path, texts_given: list[str | None]
 ) -> None:
     frame = pl.DataFrame(
@@ -83,7 +83,7 @@ def test_a_neutralised_file_has_nothing_to_run_and_reads_back_as_it_was(
     assert len(different) == len({text or None for text in texts_given})
 
 
-def test_a_twin_that_marks_no_apostrophes_mixes_up_two_texts() -> None:
+def test_a_twin_that_ignores_apostrophes_confuses_two_texts() -> None:
     two = ["=1", "'=1"]
     naive = [f"'{text}" if text.startswith("=") else text for text in two]
     assert len(set(naive)) == 1

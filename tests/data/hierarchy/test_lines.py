@@ -20,7 +20,7 @@ from tests.data.hierarchy.made import AGES, trees
 @example([["p;q", "*"], ["r;q", "*"]], ",")
 @example([["[0, 5[", "*"], ["[5, 9[", "*"]], ";")
 @example([['"', "\r"], ["\n", "\r"]], ";")
-def test_a_hierarchy_comes_back_from_its_file_as_it_was(
+def test_a_hierarchy_comes_back_from_its_file_unchanged(
     lines: list[list[str]], separator: str
 ) -> None:
     import tempfile
