@@ -42,7 +42,9 @@ def test_it_has_the_columns_and_the_number_of_rows_asked_for() -> None:
     assert demo.hospital().shape == (4000, 10)
     assert [demo.hospital(rows).height for rows in (0, 1, 2, 7)] == [0, 1, 2, 7]
     assert demo.hospital(0).schema == demo.hospital().schema
-    with pytest.raises(ParameterError, match="rows=-1 is out of range; it takes a whole number"):
+    with pytest.raises(
+        ParameterError, match="rows=-1 is out of range; it takes a whole number from 0"
+    ):
         demo.hospital(-1)
 
 

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attack import told
+from shoal.attack import disclosed
 from shoal.audit import Secret
-from shoal.audit.book import FINE
 from shoal.audit.maxima import Maxima
 from shoal.audit.model import Decision, crowd
 from shoal.audit.polytope import Constraint
+from shoal.audit.secret import FINE
 from shoal.audit.sums import Sums, SumState
 from shoal.errors import ColumnError, ParameterError, QueryError
 
@@ -95,7 +95,7 @@ def test_sums_of_few_digits_are_refused_without_dither(tmp_path: Path) -> None:
         Secret("pay", "max", dither=True)
     with pytest.raises(ParameterError, match="public bounds"):
         audit(tmp_path / "b", dither=True)
-    with pytest.raises(ColumnError, match="no multiple of the unit"):
+    with pytest.raises(ColumnError, match="not divisible by the unit"):
         audit(tmp_path / "c", low=0, high=100, dither=True, unit=1)
 
 
@@ -128,7 +128,7 @@ def test_bounds_that_no_value_can_have_are_those_that_some_can(tmp_path: Path) -
         tmp_path / "a", table, Secret("pay", low="0.5", high="4.5"), public=["name"]
     )
     assert one.ask("max(pay)").denied
-    assert told(one) == ()  # it may be 1 or 2, for each of them
+    assert disclosed(one) == ()  # it may be 1 or 2, for each of them
     with pytest.raises(ParameterError, match="smaller width"):
         shoal.Audit.new(
             tmp_path / "b", table, Secret("pay", low="0.5", high="1.9"), public=["name"]

@@ -1,4 +1,6 @@
-"""Trade-off curves: each point is what solving there gives, staircases and halving equal brute force, charts and the command."""
+"""Trade-off curves: each point is what solving there gives, staircases and halving equal brute
+force, and the command shows both.
+"""
 
 import json
 import sys
@@ -19,18 +21,11 @@ from shoal.cli.app import app
 from shoal.errors import FileError, ParameterError, ShoalError, Stopped, TooLargeError
 from shoal.lattice import Lattice
 from shoal.measure.judging import NOTICE
-from shoal.methods.personal import People, Personal
+from shoal.methods.personal import People, Personal, PersonalFacts
 from shoal.methods.personal.exact import lowest
-from shoal.studies import tradeoffs as curves
-from shoal.studies.tradeoffs import (
-    Comparison,
-    Curve,
-    Staircase,
-    Step,
-    compared,
-    tradeoff,
-    tradeoff_of,
-)
+from shoal.studies import records, tradeoffs
+from shoal.studies.curves import Against, Comparison, Curve, Staircase, Step
+from shoal.studies.tradeoffs import FLOORS, compared, minimal_node, tradeoff, tradeoff_of
 from tests.methods.test_personal import TREES, brute_force, some_method, some_people
 
 Told = list[Curve | Staircase | Comparison]
@@ -97,12 +92,13 @@ def test_a_point_is_what_a_release_at_that_floor_has(seed: int) -> None:
     table, method = some_people(seed, 12), replace(some_method(seed), choice=None, wishes={})
     for point in tradeoff(table, method, ["0.3", "0.6", "0.9"]).points:
         facts = replace(method, utility=point.floor).release(table, Seeded(1)).facts
-        assert [facts[name] for name in ("risk", "highest", "utility")] == pytest.approx(
+        assert isinstance(facts, PersonalFacts)
+        assert [facts.risk, facts.highest, facts.utility] == pytest.approx(
             [point.risk, point.highest, point.utility]
         )
 
 
-@pytest.mark.parametrize("floors", [curves.FLOORS, (Fraction(1, 2),)])
+@pytest.mark.parametrize("floors", [FLOORS, (Fraction(1, 2),)])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_floor_that_halves_the_risk_is_the_highest_of_all(
     seed: int, floors: Sequence[Fraction]
@@ -127,7 +123,7 @@ def test_the_floor_that_halves_the_risk_is_the_highest_of_all(
 def is_caught() -> bool:
     for seed in range(40):
         try:
-            test_the_floor_that_halves_the_risk_is_the_highest_of_all(seed, curves.FLOORS)
+            test_the_floor_that_halves_the_risk_is_the_highest_of_all(seed, FLOORS)
         except AssertionError:
             return True
     return False
@@ -136,9 +132,11 @@ def is_caught() -> bool:
 def test_a_twin_that_looks_at_the_floors_of_the_curve_only_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        curves._Records, "last_within", lambda self, limit, below, above, progress: below[0]
-    )
+    def lower_end(self: Any, limit: float, below: Any, above: Any, progress: Any) -> Fraction:
+        floor: Fraction = below.floor
+        return floor
+
+    monkeypatch.setattr(records.Records, "last_within", lower_end)
     assert is_caught()
 
 
@@ -153,7 +151,7 @@ def test_a_twin_that_solves_for_a_floor_too_high_is_caught(monkeypatch: pytest.M
             ],
         )
 
-    monkeypatch.setattr(curves, "lowest", higher)
+    monkeypatch.setattr(records, "lowest", higher)
     assert is_caught()
 
 
@@ -172,7 +170,7 @@ def test_nothing_halves_the_risk_of_people_who_are_all_alike() -> None:
 def test_a_table_without_rows_has_no_risk() -> None:
     table = some_people(0, 0)
     assert {point.risk for point in tradeoff(table, Personal(0.5)).points} == {0}
-    with pytest.raises(ParameterError, match="`row` 0 is not in the table, which has 0 rows"):
+    with pytest.raises(ParameterError, match="row=0 is not in the table; it has 0 rows"):
         tradeoff_of(table, Personal(0.5), 0)
 
 
@@ -186,7 +184,9 @@ def test_columns_that_nobody_needs_cost_no_utility() -> None:
 def test_floors_are_shares_and_there_is_one() -> None:
     with pytest.raises(ParameterError, match=r"floors=1\.5 is out of range"):
         tradeoff(some_people(1, 9), Personal(0.5), [1.5])
-    with pytest.raises(ParameterError, match="`floors` are shares of utility, at least one"):
+    with pytest.raises(
+        ParameterError, match="`floors` lists no share of utility; give at least one"
+    ):
         tradeoff(some_people(1, 9), Personal(0.5), [])
 
 
@@ -292,12 +292,12 @@ def test_a_step_says_how_many_people_it_fits_and_what_is_shown() -> None:
 
 
 def test_a_person_is_a_row_of_the_table() -> None:
-    with pytest.raises(ParameterError, match="`row` 9 is not in the table, which has 9 rows"):
+    with pytest.raises(ParameterError, match="row=9 is not in the table; it has 9 rows"):
         tradeoff_of(some_people(1, 9), Personal(0.5), 9)
 
 
 def test_a_lattice_too_large_for_one_person_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curves, "LARGEST", 11)
+    monkeypatch.setattr(tradeoffs, "LARGEST", 11)
     with pytest.raises(TooLargeError, match="the lattice has 12 nodes and 11 can be searched"):
         tradeoff_of(some_people(1, 9), Personal(0.5), 0)
 
@@ -333,7 +333,7 @@ def test_arbitrary_tables_are_k_anonymous_and_could_not_be_finer() -> None:
     chance, drawn = Seeded(1), set()
     for k in (2, 5, 10, 30):
         for _ in range(20):
-            node = curves._minimal(lattice, k, {}, chance)
+            node = minimal_node(lattice, k, {}, chance)
             drawn.add((k, node))
             assert lattice.groups(node).sizes.min() >= k
             assert all(lattice.groups(finer).sizes.min() < k for finer in lattice.finer(node))
@@ -355,7 +355,7 @@ def test_there_is_no_k_above_the_number_of_records() -> None:
         ParameterError, match="no table of 9 records is 10-anonymous; ask for smaller `ks`"
     ):
         compared(some_people(1, 9), Personal(0), [2, 10])
-    with pytest.raises(ParameterError, match="`ks` are sizes of groups, at least one"):
+    with pytest.raises(ParameterError, match="`ks` lists no size of groups; give at least one"):
         compared(some_people(1, 9), Personal(0), [])
 
 
@@ -366,8 +366,8 @@ def test_there_is_no_k_above_the_number_of_records() -> None:
 def told() -> Told:
     table, method = some_people(4, 60), Personal("0.5", measure="leaves")
     rows = (
-        curves.Against(2, False, 10, Fraction(1, 2), 0.4, 0.2, 0.3),
-        curves.Against(2, True, 1, Fraction(2, 3), 0.5, 0.3, 0.3),
+        Against(2, False, 10, Fraction(1, 2), 0.4, 0.2, 0.3),
+        Against(2, True, 1, Fraction(2, 3), 0.5, 0.3, 0.3),
     )
     return [tradeoff(table, method), tradeoff_of(table, method, 0), Comparison(rows)]
 
@@ -387,7 +387,7 @@ def test_charts_are_not_saved_beside_a_release_nor_as_anything_else(
 ) -> None:
     with pytest.raises(
         ParameterError,
-        match=r"a chart is saved as \.html, \.png or \.svg, and 'a\.pdf' ends otherwise",
+        match=r"'a\.pdf' is not a name for a chart; let it end in \.html, \.png or \.svg",
     ):
         told[0].save(tmp_path / "a.pdf")
     (tmp_path / "certificate.json").write_text("{}")
@@ -408,7 +408,7 @@ def test_without_altair_an_error_says_what_to_install(
 def test_all_are_data_too(told: Told) -> None:
     curve, stairs, comparison = told
     assert curve.frame().columns == ["floor", "risk", "highest", "utility"]
-    assert curve.frame().height == len(curves.FLOORS)
+    assert curve.frame().height == len(FLOORS)
     assert stairs.frame().columns == ["utility", "risk", "people", "level of town", "level of age"]
     assert comparison.frame()["k_anonymous"].to_list() == [0.4, 0.5]
     for one in told:
@@ -469,7 +469,8 @@ def test_the_floor_that_is_printed_halves_the_risk(recipe: Path) -> None:
     facts = (
         replace(method, utility=line.split("utility = ")[1].strip()).release(table, Seeded(1)).facts
     )
-    assert facts["risk"] <= tradeoff(table, method).as_it_is.risk / 2
+    assert isinstance(facts, PersonalFacts)
+    assert facts.risk <= tradeoff(table, method).as_it_is.risk / 2
 
 
 def test_the_command_shows_one_person(recipe: Path) -> None:
@@ -509,12 +510,18 @@ def test_the_command_draws(recipe: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--person", 41), "--person 41: the table has 40 rows, the first being 1"),
+        (
+            ("--person", 41),
+            "--person 41 is not in the table; the table has 40 rows, the first being 1",
+        ),
         (("--floors", "2"), "--floors '2' is out of range"),
-        (("--against-k", "two"), "--against-k 'two': give whole numbers above 0"),
+        (
+            ("--against-k", "two"),
+            "--against-k 'two' is not a size of groups; give whole numbers above 0",
+        ),
         (("--against-k", "41"), "no table of 40 records is 41-anonymous"),
         (("--against-k", "2", "--person", 1), "--against-k is a question of its own"),
-        (("--chart", "a.pdf"), "'a.pdf' ends otherwise"),
+        (("--chart", "a.pdf"), "'a.pdf' is not a name for a chart"),
     ],
 )
 def test_what_cannot_be_asked_is_said(
@@ -533,4 +540,7 @@ def test_other_methods_have_no_trade_off(recipe: Path) -> None:
     )
     result = run(other)
     assert result.exit_code == 2
-    assert "the recipe's method is 'optimal'; only 'personal'" in result.stderr
+    assert (
+        "the method 'optimal' does not trade utility for risk by record; use 'personal'"
+        in result.stderr
+    )

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from shoal.data.disk import finite
 from shoal.errors import FileError
+from shoal.exact.numbers import percent
 
 if TYPE_CHECKING:
     import os
@@ -252,9 +253,3 @@ def working(what: str) -> Iterator[Report]:
         timer.cancel()
         timer.join()
         bar.stop()
-
-
-def percent(share: float) -> str:
-    """A share for people: 12.3 %, 0.0041 %; what is not all of it is never shown as 100 %."""
-    text = f"{share * 100:.3g}"
-    return "over 99.9 %" if text == "100" and share < 1 else f"{text} %"

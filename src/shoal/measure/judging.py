@@ -35,7 +35,7 @@ from shoal.errors import (
 )
 from shoal.lattice import Groups, Lattice
 from shoal.measure.loss import LOSSES, normalised, placed
-from shoal.measure.utility import Accuracy, QueryError, classification, spread
+from shoal.measure.utility import Accuracy, CountErrors, Workload, classification, spread
 from shoal.measure.utility import queries as count_queries
 from shoal.releases.certificate import Certificate
 from shoal.releases.layout import COUNT, GROUP, grouping
@@ -116,7 +116,7 @@ class Judgement:
     rate: float | None
     losses: Mapping[str, Lost]
     accuracies: tuple[Accuracy, ...]
-    queries: QueryError | None
+    queries: CountErrors | None
     columns: tuple[ColumnCounts, ...] = field(repr=False)
     unknown: Mapping[str, str] = field(default_factory=dict)
 
@@ -490,20 +490,13 @@ def _accuracies(
 
 def _queries(
     table: Table, shown: Table, number: int, rate: Fraction | None, seed: int
-) -> QueryError:
+) -> CountErrors:
     """The errors of count queries over the quasi-identifying columns, or over all where there are none."""
     names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(
         shown.names
     )
-    return count_queries(
-        table,
-        shown,
-        names=names,
-        count=number,
-        columns=min(3, len(names)),
-        rate=rate or 1,
-        seed=seed,
-    )
+    workload = Workload(number, min(3, len(names)))
+    return count_queries(table, shown, workload, names=names, rate=rate or 1, seed=seed)
 
 
 def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None) -> ColumnCounts:

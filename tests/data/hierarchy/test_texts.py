@@ -26,9 +26,9 @@ from shoal.methods import Method
 from shoal.methods.axes import axis_of
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.releases.release import Release
+from shoal.views import Register
 from shoal.views.checking import check
 from shoal.views.model import Views
-from shoal.views.sources import Register
 
 AGES = [20, 24, 25, 29, 30, 31, 32, 34]
 ILLS = [*"abababab"]
