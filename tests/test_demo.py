@@ -39,7 +39,9 @@ def test_it_has_the_columns_and_the_number_of_rows_asked_for() -> None:
     assert demo.hospital().shape == (4000, 10)
     assert [demo.hospital(rows).height for rows in (0, 1, 2, 7)] == [0, 1, 2, 7]
     assert demo.hospital(0).schema == demo.hospital().schema
-    with pytest.raises(ParameterError, match="rows=-1; it is 0 or more"):
+    with pytest.raises(
+        ParameterError, match="rows=-1 is out of range; it takes a whole number from 0"
+    ):
         demo.hospital(-1)
 
 
@@ -214,7 +216,7 @@ def test_the_demo_writes_over_nothing_without_being_told(
     refused = run("--out", "elsewhere", "--data", "shoal-demo/hospital")
     assert refused.exit_code == 2
     assert not Path("elsewhere").exists()
-    assert "hospital.toml is there already" in refused.stderr
+    assert "hospital.toml exists already" in refused.stderr
     Path("shoal-demo/release/release.parquet").touch()
     assert "'release.parquet', which belongs to no release" in run("--force").stderr
     Path("shoal-demo/release/release.parquet").unlink()
@@ -232,7 +234,7 @@ def test_the_demo_writes_over_no_table_that_is_not_its_own(tmp_path: Path, name:
     for more in ([], ["--force"]):
         refused = run("--out", str(tmp_path / "out"), "--data", str(tmp_path), *more)
         assert refused.exit_code == 2
-        assert f"{name} is there already" in refused.stderr
+        assert f"{name} exists already" in refused.stderr
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "private"
 

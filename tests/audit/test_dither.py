@@ -13,10 +13,10 @@ import pytest
 import shoal
 from shoal.attack import disclosed
 from shoal.audit import Secret
-from shoal.audit.book import FINE
 from shoal.audit.maxima import Maxima
 from shoal.audit.model import Decision, crowd
 from shoal.audit.polytope import Constraint
+from shoal.audit.secret import FINE
 from shoal.audit.sums import Sums, SumState
 from shoal.errors import ColumnError, ParameterError, QueryError
 
@@ -95,7 +95,7 @@ def test_sums_of_few_digits_are_refused_without_dither(tmp_path: Path) -> None:
         Secret("pay", "max", dither=True)
     with pytest.raises(ParameterError, match="public bounds"):
         audit(tmp_path / "b", dither=True)
-    with pytest.raises(ColumnError, match="no multiple of the unit"):
+    with pytest.raises(ColumnError, match="not divisible by the unit"):
         audit(tmp_path / "c", low=0, high=100, dither=True, unit=1)
 
 

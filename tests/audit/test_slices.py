@@ -24,7 +24,7 @@ import shoal.audit.slices as module
 from shoal.audit.matrices import Floats, norms, on_grid
 from shoal.audit.model import crowd
 from shoal.audit.polytope import Box, Constraint
-from shoal.audit.slices import Pairs, Slices, WidthAt, safe
+from shoal.audit.slices import PointPairs, Slices, WidthAt, safe
 from tests.audit.exact import inverse, times
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -274,7 +274,7 @@ def test_points_of_a_solver_count_for_what_they_show_wherever_they_are(seed: int
     slices = polytope.sliced(box)
     if slices is None:
         return
-    pairs = Pairs(slices)
+    pairs = PointPairs(slices)
     who = int(rng.integers(n))
     along = np.concatenate([slices.ways[:, who], -slices.ways[:, who]]) * rng.uniform(0, 0.5)
     wrong = 2.0 ** -rng.uniform(-3, 40) * rng.normal(size=along.shape)
@@ -287,7 +287,7 @@ def test_points_of_a_solver_count_for_what_they_show_wherever_they_are(seed: int
 @pytest.mark.usefixtures("no_solver")
 def test_points_outside_the_bounds_or_off_the_equations_are_not_believed() -> None:
     thin = Thin.where()
-    pairs, slices, segment = Pairs(thin.slices), thin.slices, thin.segment
+    pairs, slices, segment = PointPairs(thin.slices), thin.slices, thin.segment
     assert pairs.checked(pair(slices, segment / 8), 6) is not None
     outside = pair(slices, segment / 2)  # though on the line
     off = pair(slices, segment / 8 + thin.slow / 100)
@@ -306,7 +306,7 @@ def test_the_distance_by_which_points_are_off_is_subtracted_from_their_width() -
     most = np.linalg.norm(thin.slices.a @ thin.slow) * thin.slices.reach
     along = thin.segment * float(thin.box.span.min()) / 2
     points = pair(thin.slices, along + 0.9 * slip / most * thin.slow)
-    shown = Pairs(thin.slices).checked(points, 6)
+    shown = PointPairs(thin.slices).checked(points, 6)
     assert shown is not None
     assert not thin.polytope.overstated(thin.box, *one_width(shown, 6, 7))
     more = shown._replace(width=shown.width + 2 * slip)

@@ -55,7 +55,7 @@ def test_a_release_goes_into_no_folder_that_holds_an_input(place: str, force: li
     Path("link").symlink_to("data")
     Path("recipe.toml").write_text(FILED.replace("people.csv", "data/release.csv"))
     said = refused("release", "recipe.toml", "--out", place, *force)
-    assert f"lies in {place} and would be published along; write the release into a new" in said
+    assert f"lies in {place} and would be published along with it; write the release" in said
 
 
 @pytest.mark.parametrize("named", ["people.csv", "recipe.toml", "sex.csv", "ledger.db"])

@@ -11,7 +11,7 @@ import shoal
 from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.measure.judging import NOTICE
-from shoal.methods.personal import Personal
+from shoal.methods.personal import Personal, PersonalFacts
 from shoal.studies.tradeoffs import tradeoff
 
 
@@ -61,10 +61,10 @@ def test_the_floor_that_is_printed_halves_the_risk(recipe: Path) -> None:
     table, method = chosen.table(), chosen.method()
     assert isinstance(method, Personal)
     line = next(line for line in run(recipe).stdout.splitlines() if "utility = " in line)
-    facts = (
-        replace(method, utility=line.split("utility = ")[1].strip()).release(table, Seeded(1)).facts
-    )
-    assert facts["risk"] <= tradeoff(table, method).as_it_is.risk / 2
+    floor = line.split("utility = ")[1].strip()
+    facts = replace(method, utility=floor).release(table, Seeded(1)).facts
+    assert isinstance(facts, PersonalFacts)
+    assert facts.risk <= tradeoff(table, method).as_it_is.risk / 2
 
 
 def test_the_command_shows_one_person(recipe: Path) -> None:

@@ -15,7 +15,7 @@ import shoal
 from shoal.chance import Seeded
 from shoal.errors import ParameterError, Stopped, TooLargeError
 from shoal.lattice import Lattice
-from shoal.methods.personal import People, Personal
+from shoal.methods.personal import People, Personal, PersonalFacts
 from shoal.methods.personal.exact import lowest
 from shoal.studies import records, tradeoffs
 from shoal.studies.curves import Stair
@@ -82,7 +82,8 @@ def test_a_point_is_what_a_release_at_that_floor_has(seed: int) -> None:
     table, method = some_people(seed, 12), replace(some_method(seed), choice=None, wishes={})
     for point in tradeoff(table, method, ["0.3", "0.6", "0.9"]).points:
         facts = replace(method, utility=point.floor).release(table, Seeded(1)).facts
-        assert [facts[name] for name in ("risk", "highest", "utility")] == pytest.approx(
+        assert isinstance(facts, PersonalFacts)
+        assert [facts.risk, facts.highest, facts.utility] == pytest.approx(
             [point.risk, point.highest, point.utility]
         )
 

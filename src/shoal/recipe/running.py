@@ -19,7 +19,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Role
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, ParameterError, RecipeError, ShoalError, listed
-from shoal.methods import beforehand, require_people
+from shoal.methods import beforehand, require_people, searched
 from shoal.privacy import models
 from shoal.recipe.loading import mistakes, read
 from shoal.recipe.schema import BUILDERS, METHODS, MODELS, Choice, Choices, Content
@@ -286,8 +286,7 @@ class Recipe:
 
     def nodes(self, table: Table) -> int | None:
         """How many combinations of levels the method searches; None if it does not search."""
-        searched = getattr(self.method(), "searched", None)
-        ranges = None if searched is None else searched(table.schema)
+        ranges = searched(self.method(), table.schema)
         return None if ranges is None else prod(map(len, ranges.values()))
 
     def run(self, *, progress: "Progress | None" = None) -> "Release":
@@ -319,17 +318,19 @@ class Recipe:
 
             ledger = Ledger(self.ledger)
         if ledger is not None:
+            from shoal.ledger import Destination, Provenance
+
+            destination = None
+            if directory is not None:
+                destination = Destination(directory, self.format, neutralise)
             return ledger.release(
                 method,
                 table,
-                directory,
-                format=self.format,
-                recipe=self.digest,
+                destination,
                 progress=progress,
                 override=override,
                 others=self.others,
-                recipe_file=self.path,
-                neutralise=neutralise,
+                provenance=Provenance(self.digest, self.path),
             )
         made = method.release(table, progress=progress)
         made = replace(made, certificate=replace(made.certificate, recipe=self.digest))
