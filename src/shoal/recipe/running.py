@@ -18,8 +18,8 @@ from shoal.data import toml
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Role
 from shoal.data.tables import Table
-from shoal.errors import ColumnError, ParameterError, RecipeError, ShoalError, listed
-from shoal.methods import beforehand, require_people, searched
+from shoal.errors import ColumnError, FileError, ParameterError, RecipeError, ShoalError, listed
+from shoal.methods.method import beforehand, require_people, searched
 from shoal.privacy import models
 from shoal.recipe.loading import mistakes, read
 from shoal.recipe.schema import BUILDERS, METHODS, MODELS, Choice, Choices, Content
@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from shoal.ledger import Ledger
     from shoal.methods import Method, Progress
     from shoal.privacy.promises import Promise
+    from shoal.releases.certificate import Certificate
     from shoal.releases.release import Release
 
 __all__ = ["Checked", "Recipe"]
 
 Made = TypeVar("Made")
+
+_LOOKED_AT = 1000  # folders in which an earlier release is looked for
 
 
 @dataclass(frozen=True)
@@ -338,6 +341,26 @@ class Recipe:
             made.write(directory, self.format, neutralise=neutralise)
         return made
 
+    def earlier_beside(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """The folders at or beside a directory with a release of the columns that this recipe releases, by their certificates."""
+        released = {
+            name for name in self.content.roles if name not in self.having(Role.IDENTIFYING)
+        }
+        parent = Path(directory).absolute().parent
+        try:
+            beside = sorted(folder for folder in parent.iterdir() if folder.is_dir())
+        except OSError:
+            beside = []
+        earlier = []
+        for folder in dict.fromkeys([parent, *beside][:_LOOKED_AT]):
+            certificate = _certificate_in(folder)
+            if certificate is None:
+                continue
+            columns = {column["name"] for column in certificate.columns}
+            if certificate.recipe == self.digest or released <= columns:
+                earlier.append(Path(os.path.relpath(folder)))
+        return earlier
+
     def require_place(
         self, directory: str | os.PathLike[str], *, neutralise: bool = False
     ) -> list[Path]:
@@ -350,6 +373,17 @@ class Recipe:
                 "leave out `neutralise`",
             )
         return require_place(directory, self.inputs)
+
+
+def _certificate_in(folder: Path) -> "Certificate | None":
+    """The certificate of the release in a folder, if there is one that can be read."""
+    from shoal.releases.certificate import Certificate
+
+    try:
+        text = (folder / "certificate.json").read_text("utf-8")
+        return Certificate.from_json(text)
+    except (OSError, UnicodeDecodeError, FileError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def _promised(method: "Method", table: Table) -> "Promise":
