@@ -55,7 +55,8 @@ def release(
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
-    Writes release.csv (or the recipe's format) and certificate.json into DIR, which is new, or replaced as a whole.
+    Writes release.csv (or the recipe's format) and certificate.json into DIR, which is new, or
+    replaced as a whole.
     """
     from shoal.cli.ledger import opened
     from shoal.methods import beforehand
@@ -136,8 +137,8 @@ def _entered(entry: "Entered", override: str | None) -> "Iterator[str]":
         yield f"owner only: γ is kept, together with {earlier}"
     if unmet := together.get("unmet"):
         yield (
-            f"owner only: there are limits for {listed(unmet)}, which nothing shows; are they spelt "
-            "as in the table?"
+            f"owner only: there are limits for {listed(unmet)}, which nothing shows; are they "
+            "spelt as in the table?"
         )
     if override is not None and entry.override is None:
         yield "note: there was nothing to override, and the reason is not entered"
@@ -146,7 +147,9 @@ def _entered(entry: "Entered", override: str | None) -> "Iterator[str]":
 
 
 def _nothing(crowd: int | None) -> str:
-    """What to say of an empty release: everybody may see that it is empty, and trying again spends more."""
+    """What to say of an empty release: everybody may see that it is empty, and trying again spends
+    more.
+    """
     why = ""
     if crowd is not None:
         why = f" A row needs about {crowd:,} records to be more likely than not to be released."
@@ -165,20 +168,25 @@ def _again(book: "Ledger", method: str) -> bool:
 def refuse_earlier(earlier: list[Path], force: bool) -> None:
     """FileError if there are files of an earlier release and nobody said that they may go."""
     if earlier and not force:
+        files = " and ".join(map(str, earlier))
+        verb = "is" if len(earlier) == 1 else "are"
         raise FileError(
-            f"{' and '.join(map(str, earlier))} {'is' if len(earlier) == 1 else 'are'} there already; "
-            "give --out another directory, or --force to write over an earlier release"
+            f"{files} {verb} there already",
+            "give --out another directory, or --force to write over an earlier release",
         )
 
 
 def _warn_of_formulas(made: "Release", out: Path) -> None:
-    """Which columns have texts that spreadsheets run, and what to do without releasing, and spending, once more."""
+    """Which columns have texts that spreadsheets run, and what to do without releasing, and
+    spending, once more.
+    """
     from shoal.data.files import formulas
 
     for name, frame in {"release": made.table, **made.further}.items():
         if found := formulas(frame):
             again = f"shoal.Release.read({str(out)!r}).write({str(out)!r}, neutralise=True)"
             complain(
-                f"owner only: {name}.csv has cells that a spreadsheet would run as formulas, in {listed(found)}; "
-                f"give --neutralise next time, and write this release again in Python: {again}"
+                f"owner only: {name}.csv has cells that a spreadsheet would run as formulas, in "
+                f"{listed(found)}; give --neutralise next time, and write this release again in "
+                f"Python: {again}"
             )
