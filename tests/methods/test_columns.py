@@ -843,7 +843,7 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
             "no group of the schema has",
         ),
         (Columns(1, "1e-3", schema=[["age"]], levels={"age": 9}), people(3), "levels 0 to 2"),
-        (Columns(1, "1e-3", schema=[["age"]], unit="town"), people(3), "no identifying column"),
+        (Columns(1, "1e-3", schema=[["age"]], unit="town"), people(3), "not an identifying column"),
         (Columns(1, "1e-3", groups=2, public=ratings(3)), people(3), "lacks the columns"),
         (Columns(1, "1e-3", groups=9, public=people(3)), people(3), "9 groups of 3 columns"),
         (
@@ -854,7 +854,7 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
         (
             Columns(1, "1e-3", schema=[["a"]], person="film", item="who"),
             ratings(3),
-            "no identifying column",
+            "not an identifying column",
         ),
         (Columns(1, "1e-3", schema=[["a"]], person="who", item="nowhere"), ratings(3), "'nowhere'"),
         (Columns(1, "1e-3", schema=[["a"]], person="who", item="film"), ratings(3), "'stars'"),
