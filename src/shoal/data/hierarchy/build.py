@@ -450,10 +450,9 @@ def mask(
         fill = str.ljust if align == "left" else str.rjust
         filled = [fill(text, width, pad) for text in texts]
     hide = _hide_right if side == "right" else _hide_left
-    lines = []
-    for text, full in zip(texts, filled, strict=True):
-        masked = [hide(full, step, symbol) for step in steps if step < width]
-        lines.append([text, *masked, root])
+    masked = [hide(filled, step, symbol) for step in steps if step < width]
+    roots = [root] * len(texts)
+    lines = list(zip(texts, *masked, roots, strict=True))
     return Hierarchy.from_lines(lines, kind)
 
 
@@ -466,13 +465,15 @@ def _require_ascending(steps: Sequence[int]) -> None:
         )
 
 
-def _hide_right(text: str, hidden: int, symbol: str) -> str:
-    shown = max(len(text) - hidden, 0)
-    return text[:shown] + symbol * (len(text) - shown)
+def _hide_right(texts: Sequence[str], hidden: int, symbol: str) -> list[str]:
+    """The texts with their last characters masked; a shorter one is masked whole."""
+    symbols = symbol * hidden
+    return [text[:-hidden] + symbols[: len(text)] for text in texts]
 
 
-def _hide_left(text: str, hidden: int, symbol: str) -> str:
-    return symbol * min(hidden, len(text)) + text[hidden:]
+def _hide_left(texts: Sequence[str], hidden: int, symbol: str) -> list[str]:
+    symbols = symbol * hidden
+    return [symbols[: len(text)] + text[hidden:] for text in texts]
 
 
 def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:

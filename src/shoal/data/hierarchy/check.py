@@ -177,13 +177,11 @@ def _blank_cells(grid: _LevelColumns, level: int) -> list[int]:
 
     A blank value stands for missing ones, and only such a value may stay blank below the root.
     """
-    blank = []
-    inner = 0 < level < grid.depth - 1
-    cells = zip(grid.numbers, grid.columns[0], grid.columns[level], strict=True)
-    for number, value, cell in cells:
-        if cell == "" and not (inner and value == ""):
-            blank.append(number)
-    return blank
+    column = grid.columns[level]
+    blank = [line for line, cell in enumerate(column) if cell == ""]
+    if 0 < level < grid.depth - 1:
+        blank = [line for line in blank if grid.columns[0][line] != ""]
+    return [grid.numbers[line] for line in blank]
 
 
 def _check_values(
