@@ -18,7 +18,7 @@ from shoal.audit.model import Costed
 from shoal.audit.sums import Sums
 from shoal.errors import QueryError
 from tests.audit.asking import true_answer
-from tests.audit.test_store import made
+from tests.audit.salaries import made
 
 PEOPLE = 3
 SETS = range(1, 1 << PEOPLE)

@@ -7,7 +7,7 @@ import pytest
 
 from shoal.audit import Audit
 from shoal.errors import TooLargeError
-from tests.audit.test_store import VALUES
+from tests.audit.salaries import VALUES
 from tests.service.serving import Service
 
 

@@ -16,7 +16,7 @@ from shoal.audit import Audit, Secret
 from shoal.errors import FileError, Stopped
 from shoal.service import ServiceLimits
 from shoal.service.door import Door
-from tests.audit.test_store import NAMES, VALUES, made
+from tests.audit.salaries import NAMES, VALUES, made
 from tests.service.serving import (
     EAGER,
     PATIENCE,

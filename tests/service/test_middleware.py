@@ -20,7 +20,7 @@ from shoal.errors import (
 )
 from shoal.service import ServiceLimits
 from shoal.service.middleware import KEYED
-from tests.audit.test_store import VALUES, made
+from tests.audit.salaries import VALUES, made
 from tests.service.serving import (
     EAGER,
     PATIENCE,
