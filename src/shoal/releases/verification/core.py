@@ -154,10 +154,12 @@ class Examination:
         if promise not in self.check.promises:
             yield f"the method {paper.method!r} does not promise {promise}"
         yield from content_faults(paper, self.check)
+        # From here on, only what the record holds is looked at; an unreadable part ends it.
         record = self.check.parse(self.claims)
         yield from variant_faults(self.claims, self.check.variant(record))
         yield from self._completeness_faults(record)
         yield from self.check.derivation(record)
+        # Tables are read last: a digest is compared before a reader sees a byte.
         contents = self._read_files(path)
         changed = list(self._changed(contents))
         yield from changed
@@ -166,7 +168,8 @@ class Examination:
 
     def _completeness_faults(self, record: object) -> Iterator[str]:
         """Whether the certificate says truly that records may be left out, or that none are."""
-        stated, whole = self.claims.certificate.whole, self.check.whole(record)
+        stated = self.claims.certificate.whole
+        whole = self.check.whole(record)
         if stated and not whole:
             yield "the certificate says that no record was left out, though some may be"
         if whole and not stated:
@@ -175,6 +178,7 @@ class Examination:
     def _read_files(self, path: Path) -> dict[str | None, bytes]:
         """The contents of all tables by name; that of the first is None."""
         further = self._further_files()
+        # Only the last part of a name counts, so that no certificate reaches another folder.
         paths = {name: path.with_name(Path(file["name"]).name) for name, file in further.items()}
         contents: dict[str | None, bytes] = {None: read_bytes(path)}
         for name, own_path in paths.items():
@@ -220,6 +224,7 @@ class Examination:
             yield "a column has a role with which no column is released"
         yield from hierarchy_faults(claims, self.hierarchies)
         yield from label_faults(tables)
+        # Not a fault: what labels do not settle is listed as not checked.
         self.unsettled = tuple(unsettled(tables))
         if not is_ordered(tables):
             yield (

@@ -75,6 +75,7 @@ class ReleasedGroups:
         whole_table: Counter[int] = Counter()
         for group, code, count in zip(*pairs.tolist(), frequencies.tolist(), strict=True):
             whole_table[values[code]] += count
+            # Suppressed rows are part of the input, and of no group.
             if group >= 0:
                 groups[group][values[code]] += count
         return ValueCounts(groups, whole_table)
@@ -145,6 +146,7 @@ def released_groups(
         suppressed &= np.isin(column.codes, stars)
     if suppressed.sum() > (most_starred or 0) * table.rows:
         suppressed[:] = False
+    # Without suppressed rows, codes are numbered again from 0.
     _, compact = np.unique(rows[~suppressed], return_inverse=True)
     group_of_row = np.full(table.rows, -1, dtype=np.int64)
     group_of_row[~suppressed] = compact
@@ -327,7 +329,8 @@ class ClosenessModel(GroupModel):
 
 def _moved(group: Counter[int], whole_table: Counter[int]) -> Fraction:
     """Half the sum of the differences of shares."""
-    size, records = group.total(), whole_table.total()
+    size = group.total()
+    records = whole_table.total()
     surplus = sum(
         max(0, count * records - whole_table[value] * size) for value, count in group.items()
     )
@@ -336,7 +339,8 @@ def _moved(group: Counter[int], whole_table: Counter[int]) -> Fraction:
 
 def _carried(group: Counter[int], whole_table: Counter[int]) -> Fraction:
     """What passes from each value to the next, added up."""
-    size, records = group.total(), whole_table.total()
+    size = group.total()
+    records = whole_table.total()
     carry = moved = 0
     for value in sorted(whole_table):
         carry += group[value] * records - whole_table[value] * size
@@ -482,6 +486,7 @@ class ClaimedModel:
 
 def _read_model(kind: type[GroupModel], given: Mapping[str, Any]) -> GroupModel:
     names = {field.name for field in fields(kind)}
+    # Anything else could carry a number about the rows.
     if given.keys() - names - {_HIERARCHY}:
         raise FileError("the certificate states more of a model than its parameters")
     return kind(**{field.name: _READERS[field.type](given[field.name]) for field in fields(kind)})
