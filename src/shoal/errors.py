@@ -17,7 +17,7 @@
 
 An error has parts: `what` is wrong, `where`, and the `fix`; `option` names the parameter it is about, with the value `given`.
 The library shows them as one sentence. The command line and recipes call the same parts by their own names (`told`, `at`).
-No part ever contains a cell's value. `listed`, `plural` and `percent` help to write them.
+No part ever contains a cell's value. `listed` and `plural` help to write them.
 """
 
 import re
@@ -41,7 +41,6 @@ __all__ = [
     "Stopped",
     "TooLargeError",
     "listed",
-    "percent",
     "plural",
     "python_spelling",
     "spelled",
@@ -222,13 +221,3 @@ def plural(number: int, noun: str) -> str:
     ('1 record', '2,000 records')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def percent(share: float) -> str:
-    """A share for people; what is not all of it is never shown as 100 %.
-
-    >>> percent(0.1234), percent(0.99999), percent(1)
-    ('12.3 %', 'over 99.9 %', '100 %')
-    """
-    text = f"{share * 100:.3g}"
-    return "over 99.9 %" if text == "100" and share < 1 else f"{text} %"

@@ -30,6 +30,7 @@ from shoal.errors import (
 from shoal.exact.epsilon import Epsilon
 from shoal.ledger import Destination, Ledger
 from shoal.methods import Schema
+from shoal.releases.facts import Entered
 from shoal.releases.release import Release
 from tests.ledger.private import NoCoins, Private, chain_of, pair, people, run, tree
 
@@ -155,7 +156,7 @@ def test_a_release_is_reserved_completed_and_written(ledger: Ledger, tmp_path: P
     assert reserved.facts.columns == {"sex": "quasi", "ill": "sensitive"}
     assert completed.facts.release == made.certificate.number
     assert completed.facts.certificate == json.loads(made.certificate.to_json())
-    assert made.facts["ledger"] == {"entry": 2, "other_data": False}
+    assert made.entry == Entered(2, False)
     assert (
         json.loads((tmp_path / "out" / "certificate.json").read_text())["number"]
         == made.certificate.number

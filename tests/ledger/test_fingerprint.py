@@ -77,7 +77,7 @@ def test_texts_that_run_into_each_other_have_different_fingerprints() -> None:
 
 def test_other_data_is_noted(ledger: Ledger) -> None:
     noted = [
-        ledger.release(Private("0.1"), people(ill)).facts["ledger"]["other_data"]
+        ledger.release(Private("0.1"), people(ill)).entry.other_data  # type: ignore[union-attr]
         for ill in ("abcd", "dcba", "abce", "abcd")
     ]
     assert noted == [False, True, True, True]  # the second has the same values at other people

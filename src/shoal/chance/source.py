@@ -1,10 +1,9 @@
-"""`Chance`: exact draws from the operating system's randomness. `Seeded`: the same draws from a
-seed, for tests only.
+"""`Chance`: exact draws from the operating system's randomness, and `Seeded`, the same from a seed.
 
 Every draw is exact: probabilities are rational numbers or e to a rational power, and no draw rounds
-them. Floating-point numbers would let the last bits of a draw tell more than the promise says.
+them. Floating-point numbers would let the last bits of a draw reveal more than the promise says.
 Draws come in bulk; where there is a form for one draw too, that has the name in the singular. Why
-each has the law it states: docs/proofs/chance.md.
+each has the law it states: docs/proofs/chance.md. Uses `errors` alone; methods draw from it.
 """
 
 import hashlib
@@ -27,20 +26,33 @@ __all__ = ["Chance", "Seeded"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Wide = npt.NDArray[
-    Any
-]  # int64 where the numbers fit, else Python's integers: the same code works on both
-Exact = Sequence[Rational | int] | npt.NDArray[Any]  # integers or fractions; floats are refused
+Wide = npt.NDArray[Any]
+"""int64 where the numbers fit, else Python's integers: the same code works on both."""
+
+Exact = Sequence[Rational | int] | npt.NDArray[Any]
+"""Integers or fractions; floats are refused."""
 
 _WORD = 64
-_BLOCK = 1 << 22  # draws made at a time, so that memory stays bounded
 _LARGEST = (1 << 63) - 1
-_FEW = 16  # up to so many trials together are one look-up; beyond, adding up coins costs less than larger tables
-_FIRST = 16  # bits that such a look-up takes; it decides all but a few in a thousand
+
+_BLOCK = 1 << 22
+"""Draws made at a time, so that memory stays bounded."""
+
+_FEW = 16
+"""Up to this many trials together are one look-up; beyond, adding up coins costs less than larger
+tables.
+"""
+
+_FIRST = 16
+"""Bits that such a look-up takes; it decides all but a few in a thousand."""
+
 _TIE = 255
-_CROWD = (
-    1 << 16
-)  # members of a group, and groups, whose numbers and a random half-word fill one word together
+"""What a look-up gives where these bits do not decide."""
+
+_NO_BEST = "a selection was given a best score that no candidate has"
+
+_CROWD = 1 << 16
+"""Members of a group, and groups, whose numbers and a random half-word fill one word together."""
 
 
 class Chance:
@@ -102,8 +114,11 @@ class Chance:
         order = (words & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
         words >>= bits
         equal = np.flatnonzero(words[1:] == words[:-1])
-        for run in np.split(equal, np.flatnonzero(np.diff(equal) > 1) + 1) if len(equal) else ():
-            tied = slice(int(run[0]), int(run[-1]) + 2)  # whose order is drawn on its own
+        if not len(equal):
+            return order
+        # The order of places with equal numbers is drawn on its own.
+        for run in np.split(equal, np.flatnonzero(np.diff(equal) > 1) + 1):
+            tied = slice(int(run[0]), int(run[-1]) + 2)
             order[tied] = order[tied][self.permutation(len(run) + 1)]
         return order
 
@@ -112,7 +127,7 @@ class Chance:
         beyond any array.
         """
         if not 0 <= size <= n:
-            raise ParameterError(f"cannot choose {size} of {n}; choose 0 to {n}")
+            raise ParameterError(f"cannot choose {size} of {n}", f"choose 0 to {n}")
         if 4 * size > n:
             return self.permutation(n)[:size]
         chosen = self.belows(n, size) if n else np.empty(0, dtype=np.int64)
@@ -131,9 +146,9 @@ class Chance:
         sizes = np.asarray(sizes, dtype=np.int64)
         starts = np.cumsum(sizes) - sizes
         chosen = np.ones(int(sizes.sum()), dtype=np.bool_)
-        for one in np.flatnonzero((sizes > most) & (sizes > _CROWD)).tolist():
-            chosen[starts[one] : starts[one] + sizes[one]] = False
-            chosen[starts[one] + self.choice(int(sizes[one]), most)] = True
+        for group in np.flatnonzero((sizes > most) & (sizes > _CROWD)).tolist():
+            chosen[starts[group] : starts[group] + sizes[group]] = False
+            chosen[starts[group] + self.choice(int(sizes[group]), most)] = True
         left = np.flatnonzero((sizes > most) & (sizes <= _CROWD))
         while len(left):
             ends = np.cumsum(sizes[left])
@@ -143,8 +158,9 @@ class Chance:
         return chosen
 
     def _choose(self, chosen: Bools, starts: Ints, sizes: Ints, most: int) -> Ints:
-        """Choose by sorting a random half-word a member; gives the groups with two equal ones,
-        which are to draw again.
+        """Choose by sorting one random half-word per member.
+
+        Gives the groups with two equal ones, which have to draw again.
         """
         before = np.cumsum(sizes) - sizes
         group = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
@@ -171,8 +187,9 @@ class Chance:
             drawn[start : start + len(words)] = words < np.uint64(whole)
             # A uniform number is below the probability if its first word is, or is equal and the
             # rest is below the rest.
-            for tie in np.flatnonzero(words == np.uint64(whole)) if rest else ():
-                drawn[start + tie] = self.bernoulli(rest, 1)[0]
+            if rest:
+                for tie in np.flatnonzero(words == np.uint64(whole)):
+                    drawn[start + tie] = self.bernoulli(rest, 1)[0]
         return drawn
 
     def bernoullis(self, numerators: Wide, denominator: int) -> Bools:
@@ -181,7 +198,8 @@ class Chance:
             return np.empty(0, dtype=np.bool_)
         if not 0 <= numerators.min() <= numerators.max() <= denominator:
             raise ParameterError(
-                f"a numerator is not from 0 to the denominator, {denominator}: it makes no probability"
+                f"a numerator is not from 0 to the denominator, {denominator}: "
+                "the two do not make a probability"
             )
         return np.asarray(self.belows(denominator, len(numerators)) < numerators, dtype=np.bool_)
 
@@ -207,9 +225,8 @@ class Chance:
         tables = np.empty((max(cumulative, default=0) + 1, 1 << _FIRST), dtype=np.uint8)
         for n, sums in cumulative.items():
             cuts = [value * (1 << _FIRST) for value in sums]
-            tables[n] = np.repeat(
-                np.arange(n + 1), np.diff([0, *map(math.ceil, cuts), 1 << _FIRST])
-            )
+            lengths = np.diff([0, *map(math.ceil, cuts), 1 << _FIRST])
+            tables[n] = np.repeat(np.arange(n + 1), lengths)
             tables[n, [int(cut) for cut in cuts if cut.denominator > 1]] = _TIE
         successes = np.empty_like(trials)
         for start in range(0, len(trials), _BLOCK):
@@ -253,21 +270,22 @@ class Chance:
         return successes
 
     def _heads(self, coins: Ints) -> Ints:
-        """How many of so many fair coins fall on heads."""
+        """How many of each number of fair coins fall on heads."""
         heads = np.zeros_like(coins)
-        some = np.flatnonzero(coins)
-        words = (coins[some] + _WORD - 1) // _WORD
+        rows = np.flatnonzero(coins)
+        words = (coins[rows] + _WORD - 1) // _WORD
         ends = np.cumsum(words)
         start = 0
-        while start < len(some):  # rows whose words fit into a block together, at least one row
+        while start < len(rows):
+            # Rows whose words fit into a block together, at least one.
             before = ends[start] - words[start]
             stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
-            count, last = words[start:stop], np.cumsum(words[start:stop]) - 1
+            block, count = rows[start:stop], words[start:stop]
+            last = np.cumsum(count) - 1
             drawn = self.words(int(count.sum())).copy()
-            drawn[last] >>= (count * _WORD - coins[some[start:stop]]).astype(np.uint64)
-            heads[some[start:stop]] = np.add.reduceat(
-                np.bitwise_count(drawn).astype(np.int64), last - count + 1
-            )
+            drawn[last] >>= (count * _WORD - coins[block]).astype(np.uint64)
+            ones = np.bitwise_count(drawn).astype(np.int64)
+            heads[block] = np.add.reduceat(ones, last - count + 1)
             start = stop
         return heads
 
@@ -285,7 +303,8 @@ class Chance:
         rate, gaps = _exact("rate", rate), _integers(multiples)
         if rate < 0 or (gaps < 0).any():
             raise ParameterError(
-                "e to a positive power is no probability; give a rate and multiples of at least 0"
+                "e to a positive power is not a probability",
+                "give a rate and multiples of at least 0",
             )
         most = int(gaps.max(initial=0))
         if max(most * rate.numerator, rate.denominator) <= _LARGEST:
@@ -295,25 +314,25 @@ class Chance:
         # for the rest of the rate.
         bits = 1 << max(0, 62 - int(most * rate).bit_length())
         coarse = Fraction(int(rate * bits), bits)
-        heads = self._exp(
-            gaps if most * coarse.numerator <= _LARGEST else gaps.astype(object), coarse
-        )
-        some = np.flatnonzero(heads)
-        heads[some] = self._exp(gaps[some].astype(object), rate - coarse)
+        fits = most * coarse.numerator <= _LARGEST
+        heads = self._exp(gaps if fits else gaps.astype(object), coarse)
+        left = np.flatnonzero(heads)
+        heads[left] = self._exp(gaps[left].astype(object), rate - coarse)
         return heads
 
     def _exp(self, gaps: Wide, rate: Fraction) -> Bools:
-        """The same where the integers given can hold the products: e^−x is e⁻¹ so often as 1 fits
-        into x, and e^−rest.
+        """The same where the integers given can hold the products.
+
+        e^−x is e⁻¹ as often as 1 fits into x, times e^−rest.
         """
         scaled = gaps * rate.numerator
         whole = scaled // rate.denominator
         rest = scaled - whole * rate.denominator
         heads = np.ones(len(gaps), dtype=np.bool_)
-        some = np.flatnonzero(whole > 0)
-        heads[some] = self._runs(len(some)) >= whole[some]
-        some = np.flatnonzero(heads & (rest > 0))
-        heads[some] = self._exp_within_one(rest[some], rate.denominator)
+        above_one = np.flatnonzero(whole > 0)
+        heads[above_one] = self._runs(len(above_one)) >= whole[above_one]
+        left = np.flatnonzero(heads & (rest > 0))
+        heads[left] = self._exp_within_one(rest[left], rate.denominator)
         return heads
 
     def _exp_within_one(self, numerators: Wide, denominator: int) -> Bools:
@@ -349,7 +368,7 @@ class Chance:
         """`size` integers z, each with probability proportional to e^−(|z| / scale)."""
         scale = _exact("scale", scale)
         if not 0 < scale <= 1 << 48:  # beyond, a draw might not fit an integer of the machine
-            raise ParameterError("the scale must be above 0 and at most 2⁴⁸")
+            raise ParameterError("the scale is out of range", "it must be above 0 and at most 2⁴⁸")
         steps, width = scale.numerator, scale.denominator
         drawn = np.empty(0, dtype=np.int64)
         while len(drawn) < size:
@@ -396,7 +415,7 @@ class Chance:
         for candidate in left[self.permutation(len(left))].tolist():
             if self.bernoulli_exp(rate * _gap(int(bounds[candidate]), score(candidate))):
                 return int(candidate)
-        raise InternalError("a selection was told of a best score that no candidate has")
+        raise InternalError(_NO_BEST)
 
     def exponential(self, scores: Exact, rate: Fraction) -> int:
         """The index that the exponential mechanism selects: each with probability proportional to
@@ -421,15 +440,16 @@ class Chance:
         known: dict[int, int] = {}
         while True:
             proposed = self.belows(len(bounds), min(len(bounds), _BLOCK))
-            for candidate in proposed[self.bernoullis_exp(best - bounds[proposed], rate)].tolist():
+            left = proposed[self.bernoullis_exp(best - bounds[proposed], rate)]
+            for candidate in left.tolist():
                 if candidate not in known:
                     known[candidate] = _gap(int(bounds[candidate]), score(candidate))
                 if self.bernoulli_exp(rate * known[candidate]):
                     return int(candidate)
-            if all(
-                known.get(candidate) for candidate in np.flatnonzero(bounds == best).tolist()
-            ):  # all asked, none is the best
-                raise InternalError("a selection was told of a best score that no candidate has")
+            # Where all that could be the best were asked and none is, this would never end.
+            possible = np.flatnonzero(bounds == best).tolist()
+            if all(known.get(candidate) for candidate in possible):
+                raise InternalError(_NO_BEST)
 
 
 class Seeded(Chance):
@@ -451,14 +471,15 @@ class Seeded(Chance):
 
 def _possible(n: int) -> int:
     if n < 1:
-        raise ParameterError(f"a draw below {n} is impossible; n must be at least 1")
+        raise ParameterError(f"a draw below {n} is impossible", "n must be at least 1")
     return n
 
 
 def _probability(value: Fraction) -> Fraction:
     if not isinstance(value, Fraction | int) or not 0 <= value <= 1:
         raise ParameterError(
-            f"probability {value!r} is not an exact fraction from 0 to 1; give Fraction(1, 10), say"
+            f"probability {value!r} is not an exact fraction from 0 to 1",
+            "give one such as Fraction(1, 10)",
         )
     return Fraction(value)
 
@@ -466,7 +487,7 @@ def _probability(value: Fraction) -> Fraction:
 def _exact(name: str, value: Fraction) -> Fraction:
     if not isinstance(value, Rational):
         raise ParameterError(
-            f"{name} {value!r} is not an exact fraction; give Fraction(1, 10), say"
+            f"{name} {value!r} is not an exact fraction", "give one such as Fraction(1, 10)"
         )
     return Fraction(int(value.numerator), int(value.denominator))  # numpy's integers would overflow
 
@@ -481,8 +502,9 @@ def _cumulative(trials: int, probability: Fraction) -> list[Fraction]:
 
 
 def _scaled(values: Exact) -> tuple[Wide, int]:
-    """Exact numbers times their common denominator, and that. Far from the limits of the machine,
-    or as Python's integers.
+    """Exact numbers times their common denominator, and that denominator.
+
+    The products are far from the limits of the machine, or Python's integers.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         whole, multiplied = values, 1
@@ -493,7 +515,7 @@ def _scaled(values: Exact) -> tuple[Wide, int]:
             dtype=object,
         )
     else:
-        raise ParameterError("a score is not an exact number; give integers or fractions")
+        raise ParameterError("a score is not an exact number", "give integers or fractions")
     limit = _LARGEST >> 2  # two such numbers can be subtracted
     fits = len(whole) == 0 or -limit <= int(whole.min()) <= int(whole.max()) <= limit
     return whole.astype(np.int64 if fits else object), multiplied
@@ -503,17 +525,17 @@ def _integers(values: Exact) -> Wide:
     whole, multiplied = _scaled(values)
     if multiplied > 1:
         raise ParameterError(
-            "a bound or multiple is not an integer; put the common denominator into the rate"
+            "a bound or multiple is not an integer", "put the common denominator into the rate"
         )
     return whole
 
 
 def _selecting(candidates: Exact, rate: Fraction) -> Fraction:
     if not len(candidates):
-        raise ParameterError("there is nothing to select from; give at least one candidate")
+        raise ParameterError("there is nothing to select from", "give at least one candidate")
     rate = _exact("rate", rate)
     if rate <= 0:
-        raise ParameterError("a selection needs a rate above 0")
+        raise ParameterError("the rate of a selection is not above 0")
     return rate
 
 

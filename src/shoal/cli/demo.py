@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.release import kept, refuse_earlier
+from shoal.cli.release import refuse_earlier
 from shoal.cli.terminal import figures, percent, printable, rows_of, show, title, working
 from shoal.errors import FileError
 
@@ -123,7 +123,7 @@ def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[Rende
         yield title("The largest groups of the release")
         yield rows_of(["records", *shown], *rows)
     yield title("Owner only: this reveals information about the input")
-    yield f"{kept(made.facts)}; about {percent(beta)} are drawn"
+    yield f"{next(made.facts.figures())}; about {percent(beta)} are drawn"
 
 
 def _in_words(promise: "Mapping[str, Any]") -> str:

@@ -14,7 +14,8 @@ from threading import Timer
 from typing import IO, TYPE_CHECKING
 
 from shoal.data.disk import finite
-from shoal.errors import FileError, percent
+from shoal.errors import FileError
+from shoal.exact.numbers import percent
 
 if TYPE_CHECKING:
     import os

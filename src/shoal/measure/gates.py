@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from shoal.arguments import typed
-from shoal.errors import ParameterError, listed, percent, plural
-from shoal.exact.numbers import Exact, fraction, printed, whole
+from shoal.errors import ParameterError, listed, plural
+from shoal.exact.numbers import Exact, fraction, percent, printed, whole
 from shoal.measure.risk import Assessment
 
 __all__ = ["Amount", "RiskLimits", "Violation"]

@@ -1,11 +1,11 @@
-"""How much a generalised table has lost: one frozen dataclass a loss model. Uses `counts`; methods
-and reports use it.
+"""How much a generalised table has lost: one frozen dataclass per loss model.
 
 Every model gives a raw loss of a node's groups when only some of them (or of their records, as in a
 sample) are kept and all others are lost, and the two ends of its scale: the input itself, and
 nothing left. `normalised` puts the raw loss on that scale, 0 to 1. Models that are sums over
 records and columns (`Columnwise`) also give their summands, which is what a search needs to bound a
-node without grouping anything. Definitions, ranges and other tools' names: docs/measures.md.
+node without grouping anything. Definitions, ranges and other tools' names: docs/measures.md. Uses
+`lattice`; methods and reports use it.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,9 +43,8 @@ Kept = npt.NDArray[np.bool_] | npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 Made = TypeVar("Made")
 
-_ROUNDING = (
-    1e-13  # of a sum of floats, a record: the ends of a scale that differ by less are the same
-)
+_ROUNDING = 1e-13
+"""Of a sum of floats, per record: the ends of a scale that differ by less are the same."""
 
 
 class Loss(Protocol):
@@ -70,9 +69,8 @@ def normalised(loss: Loss, groups: Groups, kept: Kept) -> float:
 def placed(loss: Loss, lattice: Lattice, raw: float, nothing_left: bool) -> float:
     """The place of a raw loss on that scale."""
     low, high = loss.span(lattice)
-    if (
-        high - low <= _ROUNDING * lattice.total
-    ):  # the input has nothing this model could lose, but for its records
+    if high - low <= _ROUNDING * lattice.total:
+        # The input has nothing this model could lose, but for its records.
         return float(nothing_left and lattice.total > 0)
     return min(max((raw - low) / (high - low), 0.0), 1.0)
 
@@ -110,11 +108,12 @@ class Columnwise:
         for name, weight in self.importance.items():
             if not (isfinite(weight) and weight >= 0):
                 raise ParameterError(
-                    f"importance of column {name!r} is {weight}; it takes a number of at least 0"
+                    f"the importance of column {name!r} is {weight}",
+                    "it takes a number of at least 0",
                 )
 
     def weights(self, lattice: Lattice) -> Weights:
-        """The summands, made once a lattice."""
+        """The summands, made once per lattice."""
         return _once(lattice, (self, "weights"), lambda: self._weights(lattice))
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
@@ -128,9 +127,8 @@ class Columnwise:
         if kept.dtype == np.bool_ and kept.all():
             return weights.constant + groups.weigh(level)
         released, suppressed = _released(groups, kept)
-        return (
-            weights.constant + groups.weigh(level, released) + suppressed * sum(weights.suppressed)
-        )
+        kept_loss = groups.weigh(level, released)
+        return weights.constant + kept_loss + suppressed * sum(weights.suppressed)
 
     def limited(self, groups: Groups, k: int) -> float:
         """The raw loss when groups with fewer than k records are suppressed: `of`, for those who
@@ -156,7 +154,7 @@ class Columnwise:
         for name in self.importance:
             if name not in lattice.names:
                 raise ParameterError(
-                    f"importance names {name!r}, which is no quasi-identifying column"
+                    f"`importance` names {name!r}, which is not a quasi-identifying column"
                 )
         return tuple(float(self.importance.get(name, 1)) for name in lattice.names)
 
@@ -188,14 +186,14 @@ class Intensity(Columnwise):
 
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
-        level = tuple(
-            tuple(
-                np.full(h.cardinality(at), weight * at / max(h.height, 1))
-                for at in range(h.height + 1)
+        level = []
+        for h, weight in zip(lattice.hierarchies, importance, strict=True):
+            top = max(h.height, 1)
+            shares = [weight * at / top for at in range(h.height + 1)]
+            level.append(
+                tuple(np.full(h.cardinality(at), share) for at, share in enumerate(shares))
             )
-            for h, weight in zip(lattice.hierarchies, importance, strict=True)
-        )
-        return Weights(level, importance)
+        return Weights(tuple(level), importance)
 
 
 @dataclass(frozen=True)
@@ -212,14 +210,14 @@ class Entropy(Columnwise):
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
         level, constant = [], 0.0
-        for h, weight, leaves in zip(
-            lattice.hierarchies, importance, _leaves(lattice), strict=True
-        ):
-            frequency = [
-                np.bincount(codes, leaves, h.cardinality(at)) for at, codes in enumerate(h.maps)
-            ]
-            level.append(tuple(weight * np.log2(np.maximum(f, 1)) for f in frequency))
-            constant -= float(level[-1][0] @ leaves)
+        columns = zip(lattice.hierarchies, importance, _leaves(lattice), strict=True)
+        for h, weight, leaves in columns:
+            by_level = []
+            for at, codes in enumerate(h.maps):
+                frequency = np.bincount(codes, leaves, h.cardinality(at))
+                by_level.append(weight * np.log2(np.maximum(frequency, 1)))
+            level.append(tuple(by_level))
+            constant -= float(by_level[0] @ leaves)
         every = float(np.log2(max(lattice.total, 1)))
         return Weights(tuple(level), tuple(weight * every for weight in importance), constant)
 
@@ -275,9 +273,8 @@ class Ambiguity:
             possible *= h.cover(level)[groups.codes(j)]
         _, everything = self.span(groups.lattice)
         released, suppressed = _released(groups, kept)
-        return (float(released @ possible) + suppressed * everything) / max(
-            int(groups.sizes.sum()), 1
-        )
+        total = float(released @ possible) + suppressed * everything
+        return total / max(int(groups.sizes.sum()), 1)
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
@@ -304,14 +301,12 @@ class Divergence:
         cells = np.zeros(len(groups.sizes))
         whole = 0.0
         for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
-            cells += np.log2(np.bincount(h.maps[level], minlength=h.cardinality(level)))[
-                groups.codes(j)
-            ]
+            leaves = np.bincount(h.maps[level], minlength=h.cardinality(level))
+            cells += np.log2(leaves)[groups.codes(j)]
             whole += float(np.log2(len(h.maps[0])))
         released, suppressed = _released(groups, kept)
-        estimate = np.where(
-            released > 0, np.log2(np.maximum(released, 1) / records) - cells, -np.inf
-        )
+        shares = np.log2(np.maximum(released, 1) / records)
+        estimate = np.where(released > 0, shares - cells, -np.inf)
         if suppressed:
             estimate = np.logaddexp2(estimate, np.log2(suppressed / records) - whole)
         return max(-self._entropy(groups.lattice) - float(groups.sizes / records @ estimate), 0.0)
@@ -360,12 +355,11 @@ def _input(lattice: Lattice) -> Floats:
 def _leaves(lattice: Lattice) -> list[Floats]:
     """How often every leaf of every column occurs in the input."""
     counts = lattice.counts
-    return [
-        np.bincount(counts.codes[counts.names.index(name)], counts.count, len(h.maps[0])).astype(
-            np.float64
-        )
-        for name, h in zip(lattice.names, lattice.hierarchies, strict=True)
+    columns = zip(lattice.names, lattice.hierarchies, strict=True)
+    frequencies = [
+        np.bincount(counts.column(name), counts.count, len(h.maps[0])) for name, h in columns
     ]
+    return [frequency.astype(np.float64) for frequency in frequencies]
 
 
 _made: WeakKeyDictionary[Lattice, dict[object, Any]] = WeakKeyDictionary()

@@ -1,10 +1,9 @@
-"""Which columns single people out, and how many of those stay unique in the population. Uses
-`counts`; `risk` uses it.
+"""Which columns single people out, and how many of those stay unique in the population.
 
 Population uniqueness is estimated from the sample's group sizes by three models: Pitman's (Hoshino
 2001), Zayatz's (1991) and the slide negative binomial (Chen and McNulty 1998), with the rule of
 Dankar et al. (2012) to choose among them. A model that does not fit the sample gives None, never a
-guess.
+guess. Uses `counts`; `risk` uses it.
 """
 
 from collections.abc import Callable, Sequence
@@ -80,10 +79,11 @@ class PopulationUniqueness:
 
 
 MOST_SETS = 10_000
-"""Of a size of which there are more sets than this, none is looked at: it would take hours."""
+"""Where there are more sets of a size than this, none is looked at: it would take hours."""
+
 LARGEST_SET = 4
-"""Larger identifying sets are not searched for: they are many, and tell little that their size does
-not tell.
+"""Larger identifying sets are not searched for: they are many, and say little that their size does
+not say.
 """
 
 
@@ -103,7 +103,7 @@ def identifying_sets(
     """
     records = cells.total if people is None else int(people.max(initial=-1)) + 1
     needed = int(share * records) + 1
-    found: set[tuple[int, ...]] = set()
+    minimal: set[tuple[int, ...]] = set()
     sets: list[IdentifyingSet] = []
     everything = range(len(cells.names))
     if people is None and int((cells.count == 1).sum()) < needed:
@@ -113,17 +113,14 @@ def identifying_sets(
             break
         for columns in combinations(everything, size):
             smaller = (part for length in range(1, size) for part in combinations(columns, length))
-            if prod(cells.cards[j] for j in columns) < needed or not found.isdisjoint(smaller):
+            if prod(cells.cards[j] for j in columns) < needed or not minimal.isdisjoint(smaller):
                 continue
             uniques = _uniques(cells, columns, people)
             if uniques >= needed:
-                sets.append(
-                    IdentifyingSet(
-                        tuple(cells.names[j] for j in columns), uniques, uniques / records
-                    )
-                )
-                found.add(columns)
-    return tuple(sorted(sets, key=lambda one: (len(one.columns), -one.uniques)))
+                names = tuple(cells.names[j] for j in columns)
+                sets.append(IdentifyingSet(names, uniques, uniques / records))
+                minimal.add(columns)
+    return tuple(sorted(sets, key=lambda each: (len(each.columns), -each.uniques)))
 
 
 EXACT_COLUMNS = 8
@@ -149,25 +146,7 @@ def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk,
         return known[of]
 
     everything = frozenset(range(columns))
-    gain = [0.0] * columns
-    if columns <= EXACT_COLUMNS:
-        for j in everything:
-            for size in range(columns):
-                for others in combinations(everything - {j}, size):
-                    weight = 1 / (columns * comb(columns - 1, size))
-                    gain[j] += weight * (
-                        groups(frozenset(others) | {j}) - groups(frozenset(others))
-                    )
-    else:
-        chance = np.random.default_rng(
-            0
-        )  # a measurement, not a release: the same table gives the same shares
-        for order in (chance.permutation(columns) for _ in range(ORDERS // 2)):
-            for one_way in (order, order[::-1]):
-                before: frozenset[int] = frozenset()
-                for j in map(int, one_way):
-                    gain[j] += (groups(before | {j}) - groups(before)) / ORDERS
-                    before |= {j}
+    gain = _gains(groups, columns) if columns <= EXACT_COLUMNS else _sampled(groups, columns)
     whole = sum(gain)
     risks = [
         ColumnRisk(
@@ -182,13 +161,41 @@ def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk,
     return tuple(sorted(risks, key=lambda risk: -risk.share))
 
 
+def _gains(groups: Callable[[frozenset[int]], float], columns: int) -> list[float]:
+    """What every column adds to the number of groups, on average over all orders of the columns."""
+    everything = frozenset(range(columns))
+    gain = [0.0] * columns
+    for j in everything:
+        for size in range(columns):
+            weight = 1 / (columns * comb(columns - 1, size))
+            for others in map(frozenset, combinations(everything - {j}, size)):
+                gain[j] += weight * (groups(others | {j}) - groups(others))
+    return gain
+
+
+def _sampled(groups: Callable[[frozenset[int]], float], columns: int) -> list[float]:
+    """The same, on average over some orders, each with its reverse."""
+    # A measurement, not a release: the same table gives the same shares.
+    chance = np.random.default_rng(0)
+    gain = [0.0] * columns
+    for _ in range(ORDERS // 2):
+        order = chance.permutation(columns).tolist()
+        for direction in (order, order[::-1]):
+            before: frozenset[int] = frozenset()
+            for j in direction:
+                gain[j] += (groups(before | {j}) - groups(before)) / ORDERS
+                before |= {j}
+    return gain
+
+
 def crowds_of_people(around: Ints, people: Ints) -> Ints:
-    """Of every person among how many they hide where they are most exposed, given that and whose it
-    is for each of their rows.
+    """Among how many people each person hides where they are most exposed.
+
+    `around` has the number of people around every row, and `people` says whose row it is.
     """
-    found = np.full(int(people.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(found, people, around)
-    return found
+    crowds = np.full(int(people.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(crowds, people, around)
+    return crowds
 
 
 def _own_crowds(cells: Counts, columns: Sequence[int], people: Ints) -> Ints:
@@ -234,11 +241,11 @@ def _uniques(cells: Counts, columns: Sequence[int], people: Ints | None = None) 
 
 
 DENSE = 4
-"""Counting into an array pays up to this many places a row; beyond, sorting is faster."""
+"""Counting into an array pays up to this many places per row; beyond, sorting is faster."""
 
 
 def _keys(cells: Counts, columns: Sequence[int]) -> tuple[Ints, int]:
-    """One integer a row, the same for equal rows, and a bound of them."""
+    """One integer per row, the same for equal rows, and a bound on them."""
     key, size = np.zeros(cells.distinct, dtype=np.int64), 1
     for j in columns:
         if size * cells.cards[j] >= 1 << 62:
@@ -292,9 +299,8 @@ def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
 
     ones = int(number[size == 1].sum())
     single = sum(int(n) * one_of(int(s)) for s, n in zip(size, number, strict=True))
-    stay = (
-        ones * one_of(1) / single
-    )  # the share of sample uniques that are unique in the population
+    # The share of sample uniques that are unique in the population.
+    stay = ones * one_of(1) / single
     return stay * ones * population / records
 
 
@@ -318,9 +324,9 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
 
         def slope(shift: float) -> float:
             t = shift - alpha
-            return (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha - (
-                _digamma(t + records) - _digamma(t + 1)
-            )
+            rising = (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha
+            falling = _digamma(t + records) - _digamma(t + 1)
+            return rising - falling
 
         return _root(slope, 1e-12, 1e3 * records**2) - alpha
 
@@ -336,13 +342,8 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
     if not (isfinite(alpha) and isfinite(t)):
         return None
     # E = N Γ(θ+α+N−1) Γ(θ+1) / (Γ(θ+α) Γ(θ+N)), for large N the better known Γ(θ+1)/Γ(θ+α) N^α
-    return exp(
-        log(population)
-        + lgamma(t + alpha + population - 1)
-        - lgamma(t + population)
-        + lgamma(t + 1)
-        - lgamma(t + alpha)
-    )
+    grown = lgamma(t + alpha + population - 1) - lgamma(t + population)
+    return exp(log(population) + grown + lgamma(t + 1) - lgamma(t + alpha))
 
 
 def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
@@ -360,14 +361,12 @@ def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
         lost = (1 - fraction) * (1 - beta)
         base = log(groups * fraction) + alpha * (np.log(beta) - np.log(1 - lost))
         single = base + np.log(1 + alpha * lost / (1 - lost))
-        double = base + np.log(
-            fraction / 2 * alpha * (1 - beta) / (1 - lost) ** 2 * (2 - (1 - alpha) * lost)
-        )
+        drawn_twice = fraction / 2 * alpha * (1 - beta) / (1 - lost) ** 2
+        double = base + np.log(drawn_twice * (2 - (1 - alpha) * lost))
         return np.stack((single - log(ones), double - log(twos)))
 
-    grid = np.stack(
-        np.meshgrid(np.linspace(-8, 8, 65), np.linspace(-14, 8, 89), indexing="ij")
-    ).reshape(2, -1)
+    axes = np.meshgrid(np.linspace(-8, 8, 65), np.linspace(-14, 8, 89), indexing="ij")
+    grid = np.stack(axes).reshape(2, -1)
     start = grid[:, np.argmin((misfit(grid) ** 2).sum(axis=0))]
     at = _newton(misfit, start)
     return None if at is None else groups * exp(-exp(at[0]) * float(np.log1p(np.exp(-at[1]))))
@@ -379,9 +378,10 @@ def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
     """
     s, n = size.astype(np.float64), number.astype(np.float64)
     missed = (1 - fraction) ** s
-    first = float((s * fraction**2 * (1 - fraction**2) ** (s - 1)) @ n) / float(
-        ((1 - fraction**2) ** s - missed) @ n
-    )
+    square = fraction**2
+    over = float((s * square * (1 - square) ** (s - 1)) @ n)
+    under = float(((1 - square) ** s - missed) @ n)
+    first = over / under
     second = float(missed @ n) / float((s * fraction * (1 - fraction) ** (s - 1)) @ n)
     return float(n.sum()) + float(n[size == 1].sum()) * first * second**2
 
@@ -395,17 +395,15 @@ def _newton(misfit: Callable[[Floats], Floats], start: Floats) -> Floats | None:
     for _ in range(100):
         if float(np.abs(now).max()) < 1e-10:
             return at
-        slope = np.column_stack(
-            [(misfit(at + d) - misfit(at - d)) / (2 * step) for d in step * np.eye(2)]
-        )
+        slopes = [(misfit(at + d) - misfit(at - d)) / (2 * step) for d in step * np.eye(2)]
+        slope = np.column_stack(slopes)
+        worst = float(np.abs(now).max())
         try:
             move = np.linalg.solve(slope, now)
         except np.linalg.LinAlgError:
             return None
         scale = min(1.0, 2 / float(np.abs(move).max()))
-        while scale > 1e-6 and not float(np.abs(misfit(at - scale * move)).max()) < float(
-            np.abs(now).max()
-        ):
+        while scale > 1e-6 and not float(np.abs(misfit(at - scale * move)).max()) < worst:
             scale /= 2
         at = at - scale * move
         now = misfit(at)
@@ -433,9 +431,5 @@ def _digamma(x: float) -> float:
         shift -= 1 / x
         x += 1
     y = 1 / (x * x)
-    return (
-        shift
-        + log(x)
-        - 1 / (2 * x)
-        - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
-    )
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+    return shift + log(x) - 1 / (2 * x) - series

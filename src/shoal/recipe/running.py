@@ -19,7 +19,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Role
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, ParameterError, RecipeError, ShoalError, listed
-from shoal.methods import beforehand, require_people
+from shoal.methods import beforehand, require_people, searched
 from shoal.privacy import models
 from shoal.recipe.loading import mistakes, read
 from shoal.recipe.schema import BUILDERS, METHODS, MODELS, Choice, Choices, Content
@@ -286,8 +286,7 @@ class Recipe:
 
     def nodes(self, table: Table) -> int | None:
         """How many combinations of levels the method searches; None if it does not search."""
-        searched = getattr(self.method(), "searched", None)
-        ranges = None if searched is None else searched(table.schema)
+        ranges = searched(self.method(), table.schema)
         return None if ranges is None else prod(map(len, ranges.values()))
 
     def run(self, *, progress: "Progress | None" = None) -> "Release":

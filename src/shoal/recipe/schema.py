@@ -261,6 +261,7 @@ _WRITTEN: dict[object, Any] = {
     Exact | None: Number | None,
     Epsilon | Exact: Annotated[Any, _written_as(int | float | str, _EPSILON)],
     Mapping[str, Exact]: dict[str, Number],
+    Mapping[str, Exact] | None: dict[str, Number] | None,
     Mapping[str, int]: dict[str, int],
     Mapping[str, int] | None: dict[str, int] | None,
     Limits: Annotated[LimitSection, BeforeValidator(_formula_as_others)],
@@ -268,6 +269,7 @@ _WRITTEN: dict[object, Any] = {
     Mapping[str, Wish]: dict[str, WishSection],
     Loss | str: Literal[*LOSSES],
     tuple[models.Model, ...]: list[AnyModel],
+    Sequence[models.Model | str]: list[AnyModel],
     Counts: str,  # the path of a population
     Table | None: str | None,  # the path of a public table
     Hierarchy | None: None,  # not an option: the column's own is taken

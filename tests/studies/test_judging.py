@@ -23,8 +23,9 @@ from shoal import KAnonymity, demo
 from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.errors import ColumnError, FileError, HierarchyError, InputError, ShoalError
-from shoal.measure.judging import NOTICE, Judgement, judge
 from shoal.measure.loss import LOSSES
+from shoal.releases.facts import Facts, KeptFacts
+from shoal.studies.judging import NOTICE, Judgement, judge
 from tests.recipe.test_recipe import PEOPLE, RECIPE
 
 AGE = shoal.hierarchy.intervals(low=20, high=59, widths=[10, 20])
@@ -153,8 +154,8 @@ def test_the_loss_is_the_one_the_method_tells(suppressed: Any) -> None:
     found = judge(table, made)
     assert made.suppressed > 0
     assert found.kept == table.rows - made.suppressed
-    assert found.groups == made.facts["groups"]
-    assert found.losses["granularity"].normalised == pytest.approx(made.facts["loss"])
+    assert found.groups == made.facts.groups
+    assert found.losses["granularity"].normalised == pytest.approx(made.facts.loss)
     assert (found.release, found.method) == (made.certificate.number, "optimal")
     assert {
         column.column: column.level
@@ -193,7 +194,9 @@ def test_safepub_is_judged_by_its_rate() -> None:
     table = demo.table()
     made = shoal.SafePub(2, "1e-4").release(table, Seeded(2))
     found = judge(table, made)
-    assert (found.kept, found.groups > 0) == (made.facts["kept"], True)
+    assert isinstance(made.facts, KeptFacts)
+    assert (found.kept, found.groups) == (made.facts.kept, made.facts.groups)
+    assert made.facts.loss == pytest.approx(found.losses["granularity"].normalised)
     assert found.rate is not None
     assert found.rate == pytest.approx(float(shoal.privacy.safepub_parameters("1.8", "1e-4").beta))
     for column in found.columns:
@@ -238,7 +241,7 @@ def test_ranges_are_judged_as_far_as_they_can_be() -> None:
     made = shoal.Mondrian((KAnonymity(3),)).release(table)
     found = judge(table, made)
     assert found.kept == table.rows
-    assert found.groups == made.facts["groups"]
+    assert found.groups == made.facts.groups
     assert set(found.losses) == {"granularity", "discernibility", "group_size", "ambiguity"}
     assert set(found.unknown) == {"loss by intensity", "loss by entropy", "loss by divergence"}
     sizes = made.table.group_by("age", "town").len()["len"].to_list()
@@ -487,7 +490,7 @@ def test_a_release_is_read_only_if_its_files_belong_together(tmp_path: Path) -> 
     written = shoal.Optimal((KAnonymity(2),)).release(table).write(tmp_path)
     read = shoal.Release.read(tmp_path)
     assert read.certificate.file is not None
-    assert (read.suppressed, read.facts) == (0, {})
+    assert (read.suppressed, read.facts, read.entry) == (0, Facts(), None)
     written.write_text(written.read_text() + "*,*,flu\n")
     with pytest.raises(FileError, match="digests differ"):
         shoal.Release.read(tmp_path)
@@ -519,7 +522,7 @@ def test_the_report_begins_and_ends_with_the_notice(folder: Path) -> None:
     found = run("judge", "recipe.toml", "--release", "out", "--queries", "10", "--values", "1")
     assert found.exit_code == 0, found.output
     lines = found.stdout.strip().split("\n")
-    assert lines[0] == lines[-1] == NOTICE == "not for release: this report tells about the input"
+    assert lines[0] == lines[-1] == NOTICE == "owner only: this report reveals information about the input"
     assert re.search(r"kept +6 \(100 %\), in 3 groups", found.stdout)
     for name in LOSSES:
         assert re.search(rf"^{name.replace('_', ' ')} +\S+ %", found.stdout, re.MULTILINE)

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arguments import typed
-from shoal.counts import group
 from shoal.data.disk import finite, replacing
 from shoal.data.hierarchy.cover import covers
 from shoal.data.hierarchy.texts import ANY
@@ -37,8 +36,9 @@ from shoal.lattice import Groups, Lattice
 from shoal.measure.loss import LOSSES, normalised, placed
 from shoal.measure.utility import Accuracy, CountErrors, Workload, classification, spread
 from shoal.measure.utility import queries as count_queries
+from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.releases.certificate import Certificate
-from shoal.releases.layout import COUNT, GROUP, grouping
+from shoal.releases.layout import COUNT, grouping
 from shoal.releases.release import Release
 from shoal.zones import owner_only
 
@@ -55,7 +55,7 @@ __all__ = [
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-NOTICE = "not for release: this report tells about the input"
+NOTICE = "owner only: this report reveals information about the input"
 """The first and the last line of a judgement for people."""
 
 FOLDS = 10
@@ -162,38 +162,32 @@ def judge(
     (True, True)
     """
     certificate = release.certificate if isinstance(release, Release) else None
-    if certificate is not None and certificate.method == "columns":
-        raise ParameterError(
-            "a release of groups of columns has parts of records, which cannot be compared with the input row by row; train what "
-            "you need on it, and test that on records of your own"
-        )
-    if certificate is not None and certificate.method == "buckets":
-        raise ParameterError(
-            "a release of buckets has everybody's other columns as they were, and sensitive values apart; how large its buckets "
-            "are is in its facts, and both tables together answer what the input can be asked: see shoal count"
-        )
-    chosen = levels if levels is not None else certificate.levels if certificate else {}
-    noisy = (
-        certificate is not None and "scale" in certificate.derived
-    )  # so rows may be there more often than they were
-    frame, own = _repeated(release) if isinstance(release, Release) else (release, None)
-    shown = _shown(table, frame, chosen)
-    columns = [_read(table, shown, name, chosen) for name in shown.names]
+    chosen = levels
+    if chosen is None:
+        chosen = {} if certificate is None else certificate.levels
+    frame, mark = _released(release) if isinstance(release, Release) else (release, None)
+    whole = _shown(table, frame, chosen, mark)
+    columns = [_read(table, whole, name, chosen) for name in whole.names if name != mark]
     generalised = [
         column
         for column in columns
         if column.name in chosen or table.roles.get(column.name) is Role.QUASI
     ]
-    keep = ~_suppressed(shown, generalised)
+    keep = ~_suppressed(whole, generalised)
+    released = _Released(whole, mark)
     if not keep.all():
-        shown = as_table(shown.frame.filter(keep.tolist()).to_native(), types=shown.types)
-        own = None if own is None else own[keep]
+        some = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
+        released = _Released(some, mark)
     columns = [column.only(keep, column.name in chosen) for column in columns]
-    generalised = [column for column in columns if column.name in {one.name for one in generalised}]
-    if shown.rows > table.rows and not noisy:
+    names = {column.name for column in generalised}
+    generalised = [column for column in columns if column.name in names]
+    # With noisy counts, rows may be there more often than they were.
+    noisy = certificate is not None and "scale" in certificate.derived
+    if released.rows > table.rows and not noisy:
         raise _foreign()
     rate = _rate(certificate)
-    losses, unknown = _losses(table, shown, generalised, noisy, own)
+    shown = released.table
+    losses, unknown = _losses(table, released, generalised, noisy)
     accuracies, unpredicted = _accuracies(table, shown, classes, seed)
     return Judgement(
         release=certificate.number if certificate else None,
@@ -201,7 +195,7 @@ def judge(
         records=table.rows,
         kept=shown.rows,
         share=shown.rows / max(table.rows, 1),
-        groups=len(_cells(shown, [name for name in grouping(table) if name in shown.names], own)),
+        groups=len(released.sizes(grouping(table))),
         rate=None if rate is None else float(rate),
         losses=losses,
         accuracies=accuracies,
@@ -217,8 +211,9 @@ def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
         for folder in Path(way).parents:
             if os.path.lexists(folder / "certificate.json"):
                 raise FileError(
-                    f"{os.fspath(path)} is in {folder}, where a release is, and the report tells about the input; "
-                    "write it somewhere else"
+                    f"{os.fspath(path)} is in {folder}, where a release is, and the report reveals "
+                    "information about the input",
+                    "write it somewhere else",
                 )
 
 
@@ -249,47 +244,69 @@ class _Column:
 
 def _foreign() -> InputError:
     return InputError(
-        "the release has records that the input does not have; judge it by the table it was made from"
+        "the release has records that the input does not have",
+        "judge it by the table it was made from",
     )
 
 
-def _repeated(release: Release) -> tuple[Any, Ints | None]:
-    """The released rows, each as often as its count says, and their groups, where numbers tell apart what looks alike."""
-    if release.certificate.method == "coincident":
-        numbered = as_table(release.table)
-        return (
-            numbered.frame.drop(GROUP).to_native(),
-            numbered.column(GROUP).codes.astype(np.int64),
-        )
-    if not release.certificate.parameters.get("counts"):
-        return release.table, None
+@dataclass(frozen=True, eq=False)
+class _Released:
+    """The released rows that are not suppressed, and the column that numbers groups which may look alike, if there is one."""
+
+    table: Table
+    mark: str | None
+
+    @property
+    def rows(self) -> int:
+        return self.table.rows
+
+    def sizes(self, names: Iterable[str]) -> Ints:
+        """The sizes of the groups over some columns."""
+        grouped = [name for name in names if name in self.table.names]
+        if self.mark is not None:
+            grouped.append(self.mark)
+        return self.table.count(grouped, {}).count
+
+
+def _released(release: Release) -> tuple[Any, str | None]:
+    """The released rows, each as often as its count says, and the column that numbers their groups."""
+    certificate = release.certificate
+    entry = entry_of(certificate.method) if certificate.method in CATALOGUE else None
+    if entry is not None and entry.not_judged:
+        raise ParameterError(f"this is a release by {certificate.method}: {entry.not_judged}")
+    mark = entry.as_views.mark if entry is not None and entry.as_views is not None else None
+    if not certificate.parameters.get("counts"):
+        return release.table, mark
     frame = as_table(release.table, types={COUNT: Kind.INTEGER}).frame
     rows = np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64))
-    return frame[rows.tolist()].drop(COUNT).to_native(), None
+    return frame[rows.tolist()].drop(COUNT).to_native(), mark
 
 
-def _shown(table: Table, frame: Any, levels: Mapping[str, int]) -> Table:
+def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
     """The released dataframe as a table: generalised values as texts, others by the types of the input."""
     shown = as_table(frame)
-    if extra := [name for name in shown.names if name not in table.names]:
+    if extra := [name for name in shown.names if name not in table.names and name != mark]:
         raise ColumnError(
-            f"the input has no column {listed(extra)}; judge the release by the table it was made from"
+            f"the input has no column {listed(extra)}",
+            "judge the release by the table it was made from",
         )
     if lacking := [name for name in (*table.quasi, *levels) if name not in shown.names]:
         raise ColumnError(
-            f"the release has no column {listed(dict.fromkeys(lacking))}; judge it by the roles it was made with"
+            f"the release has no column {listed(dict.fromkeys(lacking))}",
+            "judge it by the roles it was made with",
         )
-    texts = {*table.quasi, *levels}
-    return as_table(
-        frame,
-        types={name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names},
-    )
+    texts = {*table.quasi, *levels, mark}
+    types = {name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names}
+    return as_table(frame, types=types)
 
 
 def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
     """A released column by the level it has, or by the first one that has all its values."""
-    there, own, kind = shown.column(name), table.column(name), table.kind(name)
-    records = np.bincount(own.codes, minlength=len(own.keys))
+    there, kind = shown.column(name), table.kind(name)
+    own = table.count([name], {})
+    values = table.keys(name)
+    records = np.zeros(len(values), dtype=np.int64)
+    records[own.codes[0]] = own.count
     quasi = table.roles.get(name) is Role.QUASI
 
     def canonical(text: str) -> str:
@@ -299,7 +316,7 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
             return text
 
     possible: list[tuple[int, Sequence[str], npt.NDArray[Any]]] = [
-        (0, own.labels, np.arange(len(own.keys)))
+        (0, table.labels(name), np.arange(len(values)))
     ]
     if name in table.hierarchies and (quasi or name in levels):
         tree = table.hierarchy(name)
@@ -330,13 +347,15 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         return _Column(
             name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64)
         )
-    values = plural(strange, "released value")
+    unknown = plural(strange, "released value")
     if name in levels:
         raise HierarchyError(
-            f"column {name!r}: {values} not at level {level} of its hierarchy; give the one it was released by"
+            f"column {name!r}: {unknown} not at level {level} of its hierarchy",
+            "give the hierarchy it was released by",
         )
     raise ColumnError(
-        f"column {name!r}: {values} not in the input; judge the release by the table it was made from"
+        f"column {name!r}: {unknown} not in the input",
+        "judge the release by the table it was made from",
     )
 
 
@@ -361,21 +380,11 @@ def _rate(certificate: Certificate | None) -> Fraction | None:
     return None if told is None or not Fraction(told) else Fraction(told)
 
 
-def _cells(shown: Table, names: Sequence[str], own: Ints | None) -> Ints:
-    """The sizes of the groups over some columns, and over their own numbers, where they have such."""
-    columns = shown.columns(names)
-    codes: list[npt.NDArray[Any]] = [column.codes for column in columns]
-    cards = [max(len(column.keys), 1) for column in columns]
-    if own is not None:
-        codes, cards = [*codes, own], [*cards, int(own.max(initial=0)) + 1]
-    return group([str(at) for at in range(len(codes))], codes, cards).count
-
-
 # Losses
 
 
 def _losses(
-    table: Table, shown: Table, columns: Sequence[_Column], noisy: bool, own: Ints | None
+    table: Table, released: _Released, columns: Sequence[_Column], noisy: bool
 ) -> tuple[dict[str, Lost], dict[str, str]]:
     """The loss by every model, and why there is none where there is none."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
@@ -387,25 +396,26 @@ def _losses(
     names = [column.name for column in columns]
     lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
     if any(column.level is None for column in columns):
-        return _losses_of_texts(table, shown, lattice, own)
+        return _losses_of_texts(table, released, lattice)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))
     kept = _kept(groups, columns, noisy)
     losses = {
         name: Lost(loss.of(groups, kept), normalised(loss, groups, kept))
         for name, loss in LOSSES.items()
     }
-    if own is not None:
-        by_sizes = _by_sizes(table, shown, _cells(shown, names, own))
-        losses |= _scaled(by_sizes, lattice, not shown.rows)
+    if released.mark is not None:
+        by_sizes = _by_sizes(table, released, names)
+        losses |= _scaled(by_sizes, lattice, not released.rows)
     return losses, {}
 
 
-def _by_sizes(table: Table, shown: Table, sizes: Ints) -> dict[str, float]:
+def _by_sizes(table: Table, released: _Released, names: Sequence[str]) -> dict[str, float]:
     """The raw losses that look at the sizes of groups alone."""
-    found, lost = sizes.astype(np.float64), table.rows - shown.rows
+    sizes = released.sizes(names).astype(np.float64)
+    lost = table.rows - released.rows
     return {
-        "discernibility": float(found @ found) + lost * table.rows,
-        "group_size": table.rows / max(len(found) + (lost > 0), 1),
+        "discernibility": float(sizes @ sizes) + lost * table.rows,
+        "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
     }
 
 
@@ -434,13 +444,14 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
 
 
 def _losses_of_texts(
-    table: Table, shown: Table, lattice: Lattice, own: Ints | None
+    table: Table, released: _Released, lattice: Lattice
 ) -> tuple[dict[str, Lost], dict[str, str]]:
     """The losses of a release whose groups have ranges or sets of their own: those that need no levels."""
     unknown = {
         f"loss by {name}": "the release has values of several levels side by side"
         for name in LOSSES
     }
+    shown = released.table
     lost = table.rows - shown.rows
     shares, possible = 0.0, np.ones(shown.rows)
     for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
@@ -455,7 +466,7 @@ def _losses_of_texts(
     _, everything = LOSSES["ambiguity"].span(lattice)
     raw = {
         "granularity": shares + lost * len(lattice.names),
-        **_by_sizes(table, shown, _cells(shown, lattice.names, own)),
+        **_by_sizes(table, released, lattice.names),
         "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
     }
     return _scaled(raw, lattice, not shown.rows), {
@@ -475,7 +486,7 @@ def _accuracies(
     wanted = [classes] if isinstance(classes, str) else list(classes)
     if strange := [name for name in wanted if name not in shown.names]:
         raise ColumnError(
-            f"no column {listed(strange)} to predict; the release has {listed(shown.names)}"
+            f"no column {listed(strange)} to predict", f"the release has {listed(shown.names)}"
         )
     for name in wanted:
         if table.rows < 2:
@@ -507,11 +518,9 @@ def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None)
         after = np.bincount(column.codes, minlength=len(labels))
     else:
         tree = table.hierarchies.get(column.name)
-        labels = (
-            table.column(column.name).labels
-            if tree is None
-            else table.hierarchy(column.name).labels[0]
-        )
+        labels = table.labels(column.name)
+        if tree is not None:
+            labels = table.hierarchy(column.name).labels[0]
         before, after = spread(table, shown, column.name)
     values = tuple(
         ValueCount(text, int(was), now, None if rate is None else float(now / rate))

@@ -1,6 +1,5 @@
-"""Where views come from, and `shoal views check`: conditions, releases, tables of others, one TOML file."""
+"""A register turns releases and tables of others into views that are true."""
 
-import json
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -8,157 +7,17 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import shoal
 from shoal.chance import Seeded
-from shoal.cli.app import app
 from shoal.data.hierarchy import Hierarchy, suppress
-from shoal.errors import ColumnError, FileError, InputError, QueryError, ShoalError
+from shoal.errors import ColumnError, FileError, InputError, QueryError
 from shoal.privacy import DistinctDiversity, KAnonymity
 from shoal.releases.release import Release
-from shoal.views import Legend, Register, View, Views, check, load, possible
-from shoal.views.released import ShownGroup, views_of_groups
-
-CHAPTER = """
-gamma = "1/2"
-[register]
-person = "name"
-people = [
-  { name = "Alan", sex = "M", age = 23 }, { name = "Bob", sex = "M", age = 24 }, { name = "Clark", sex = "M", age = 25 },
-  { name = "Donald", sex = "M", age = 26 }, { name = "Ellen", sex = "F", age = 27 }, { name = "Fen", sex = "F", age = 28 },
-  { name = "Garcia", sex = "F", age = 28 },
-]
-[[views]]
-name = "A"
-where = "sex = 'M'"
-values = ["heart", "SARS", "SARS", "viral"]
-[[views]]
-name = "B"
-where = "age between 26 and 28"
-values = { flu = 1, SARS = 2, viral = 1 }
-"""
-
-
-def written(folder: Path, text: str) -> Path:
-    path = folder / "VIEWS.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def run(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["views", "check", *arguments])
-    return done.exit_code, done.stdout
-
-
-# One file
-
-
-def test_the_chapters_example_as_a_file(tmp_path: Path) -> None:
-    views = load(written(tmp_path, CHAPTER))
-    found = check(views)
-    assert (found.tables, found.largest) == (45, Fraction(4, 5))
-
-
-def test_the_command_prints_tables_and_who_is_exposed(tmp_path: Path) -> None:
-    path = written(tmp_path, CHAPTER)
-    code, out = run(str(path), "--json")
-    told = json.loads(out)
-    assert (code, told["tables"], told["private"], told["method"]) == (1, "45", False, "exact")
-    assert told["exposed"] == [
-        {
-            "person": "Donald",
-            "value": "SARS",
-            "limit": "1/2",
-            "views": ["A", "B"],
-            "probability": "4/5",
-        }
-    ]
-    code, out = run(str(path))
-    assert code == 1
-    assert "Donald" in out
-    assert max(map(len, out.splitlines())) <= 80
-    assert run(str(path), "--gamma", "80%")[0] == 0
-
-
-def test_what_was_drawn_is_told_with_its_bounds(tmp_path: Path) -> None:
-    code, out = run(
-        str(written(tmp_path, CHAPTER)),
-        "--how",
-        "sampling",
-        "--confidence",
-        "0.9",
-        "--tries",
-        "2000",
-        "--json",
-    )
-    told = json.loads(out)
-    (one,) = told["exposed"]
-    assert (code, told["method"], told["confidence"]) == (1, "sampling", 0.9)
-    assert one["low"] < 0.8 < one["high"]
-
-
-def test_a_set_that_keeps_its_limits_leaves_with_0(tmp_path: Path) -> None:
-    text = (
-        CHAPTER
-        + '[[views]]\nname = "C"\npeople = ["Clark", "Donald"]\nvalues = ["viral", "SARS"]\n'
-    )
-    text += '[[views]]\nname = "D"\npeople = ["Donald", "Ellen"]\nvalues = ["viral", "SARS"]\n'
-    code, out = run(str(written(tmp_path, text)), "--json")
-    assert (code, json.loads(out)["tables"], json.loads(out)["exposed"]) == (0, "8", [])
-
-
-def test_people_may_be_named_without_a_register(tmp_path: Path) -> None:
-    text = '[[views]]\npeople = ["Ann", "Bob"]\nvalues = ["x", "y"]\n[[views]]\npeople = ["Bob", "Cid"]\nvalues = ["x", "z"]\n'
-    found = check(load(written(tmp_path, text)))
-    assert (found.tables, found.of("Bob").shares) == (1, {"x": Fraction(1)})
-
-
-def test_limits_types_and_people_outside_the_table_come_from_the_file(tmp_path: Path) -> None:
-    text = """
-gamma = 0.5
-[limits]
-"07" = 0.2
-[sensitive]
-type = "integer"
-[register]
-people = ["Ann", "Bob", "Cid"]
-complete = false
-[[views]]
-where = ""
-values = ["7"]
-"""
-    found = check(load(written(tmp_path, text)))
-    assert found.tables == 3
-    assert {(one.name, one.value, one.limit) for one in found.exposed} == {
-        (n, "7", Fraction(1, 5)) for n in ("Ann", "Bob", "Cid")
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("gama = 1\n" + CHAPTER, "gama: unknown key; did you mean 'gamma'"),
-        ("gamma = 0.5", r"\[\[views\]\]"),
-        ('[[views]]\nwhere = "age < 3"\npeople = ["A"]\nvalues = ["x"]\n', "has 'where', 'people'"),
-        ('[[views]]\npeople = ["A"]\n', "values: missing"),
-        ('[[views]]\nvalues = ["x"]\n', "say who there is"),
-        (CHAPTER + '[[views]]\nvalues = ["x"]\n', "does not say whom"),
-        (CHAPTER + '[[views]]\nwhere = "wage > 3"\nvalues = ["x"]\n', "no public column 'wage'"),
-        (CHAPTER + '[[views]]\npeople = ["Zoe"]\nvalues = ["x"]\n', "1 person not in the register"),
-        (CHAPTER + '[[views]]\npeople = ["Bob"]\nvalues = { x = "many" }\n', "whole number"),
-        (CHAPTER + '[[views]]\npeople = ["Bob"]\nvalues = ["x", "y"]\n', "cannot be more"),
-        ("[register", "not TOML"),
-    ],
+from shoal.views import Legend, Register, View, Views, check, load
+from tests.views.cases import (
+    written,
 )
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(ShoalError, match=words):
-        load(written(tmp_path, text))
-    assert run(str(tmp_path / "VIEWS.toml"))[0] == 2
-    assert run(str(tmp_path / "absent.toml"))[0] == 2
-
-
-# Releases
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +57,11 @@ def agrees(views: list[View], people: shoal.Table) -> None:
 def test_the_groups_of_an_optimal_release_are_views(
     people: shoal.Table, register: Register, suppressed: str
 ) -> None:
-    method = shoal.Optimal((KAnonymity(5),), suppression="0.1", suppressed=suppressed)  # type: ignore[arg-type]
+    method = shoal.Optimal(
+        (KAnonymity(5),),
+        suppression="0.1",
+        suppressed=suppressed,  # type: ignore[arg-type]
+    )
     release = method.release(people)
     views = register.of_release(release, "r")
     agrees(views, people)
@@ -250,8 +113,8 @@ def told_by_groups(release: Release, value: str) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("rows", [240, 235])
-def test_someone_who_knows_who_is_in_which_coincident_group_is_reckoned_with(rows: int) -> None:
-    """With 235 people three are left out by chance. Joined views alone would say much less than any group does."""
+def test_bounds_allow_for_someone_who_knows_who_is_in_which_coincident_group(rows: int) -> None:
+    """Of 235 people three are left out by chance. Joined views alone reveal less than any group."""
     people = shoal.demo.table(rows).with_roles(
         quasi=["age", "sex"],
         sensitive=["diagnosis"],
@@ -289,40 +152,6 @@ def ages(people: shoal.Table) -> list[int]:
     return [int(age) for age in people.frame["age"].to_list()]
 
 
-def test_what_others_show_is_told_beside_groups_that_are_joined() -> None:
-    """Four people in two groups, nobody knows who in which; two others are exposed by views of their own."""
-    groups = View("c", range(4), {"x": 2, "y": 2}, ({"x": 1, "y": 1}, {"x": 1, "y": 1}))
-    known = [View("a", [4, 5], ["x", "y"]), View("b", [5, 6], ["x", "z"])]
-    found = check(Views(7, [groups, *known]))
-    assert (found.private, {one.person for one in found.exposed}, found.of(0).between("x")) == (
-        False,
-        {4, 5, 6},
-        (Fraction(1, 2), Fraction(1, 2)),
-    )
-    assert check(Views(4, [groups])).private is True
-    assert check(Views(5, [groups, View("d", [3, 4], ["x", "y"])])).private is None
-    with pytest.raises(InputError, match="who is in which"):
-        possible(Views(4, [groups]), 1)
-    unlike = View("c", range(4), {"x": 2, "y": 2}, ({"x": 2}, {"y": 2}))
-    assert check(Views(4, [unlike])).private is None
-
-
-def test_buckets_with_people_who_look_alike_tell_what_the_surest_bucket_does() -> None:
-    """Two look alike, in buckets of which one has a value twice; those who fit one bucket only are joined with them."""
-    groups = [
-        ShownGroup([0, 1, 2, 3], Counter("xxy")),
-        ShownGroup([2, 3, 4, 5], Counter("xyz")),
-    ]
-    joined, number = views_of_groups("b", groups)
-    assert number == 2
-    assert [(sorted(view.members), view.size, len(view.parts)) for view in joined] == [
-        ([0, 1, 2, 3, 4, 5], 6, 2)
-    ]
-    found = check(Views(6, joined, "3/5"))
-    assert (found.largest, found.private) == (Fraction(2, 3), None)
-    assert found.of(0).between("x") == (Fraction(1, 3), Fraction(2, 3))
-
-
 def test_a_written_release_is_read_by_the_file(people: shoal.Table, tmp_path: Path) -> None:
     shoal.Mondrian((KAnonymity(4),)).release(people).write(tmp_path / "out")
     shoal.write(people.frame.select("age", "sex").to_native(), tmp_path / "people.csv")
@@ -342,7 +171,7 @@ release = "out"
     agrees(list(views.shown), people)
 
 
-def test_releases_that_draw_are_no_views(people: shoal.Table, register: Register) -> None:
+def test_releases_that_draw_are_not_views(people: shoal.Table, register: Register) -> None:
     release = shoal.RandomSample("1/2").release(people, Seeded(4))
     with pytest.raises(InputError, match="is not a view"):
         register.of_release(release, "s")
@@ -361,10 +190,7 @@ def test_two_releases_that_are_safe_alone_are_checked_together(
     assert max(alone) <= check(Views(240, [*one, *other])).largest
 
 
-# Tables of others
-
-
-def test_a_foreign_table_with_other_names_and_counts() -> None:
+def test_a_foreign_table_may_have_other_names_and_counts() -> None:
     register = Register(
         shoal.table(pl.DataFrame({"who": ["a", "b", "c", "d"], "age": [21, 25, 33, 38]})), "who"
     )
@@ -395,7 +221,7 @@ def test_a_foreign_table_with_other_names_and_counts() -> None:
         ("21-33 or missing", {0, 1, 2, 4}),
     ],
 )
-def test_what_a_text_of_a_table_stands_for(text: str, fits: set[int]) -> None:
+def test_a_text_of_a_table_stands_for_those_whom_it_fits(text: str, fits: set[int]) -> None:
     register = Register(
         shoal.table(pl.DataFrame({"age": [21, 25, 33, 38, None]}), types={"age": "integer"})
     )
@@ -404,7 +230,7 @@ def test_what_a_text_of_a_table_stands_for(text: str, fits: set[int]) -> None:
     assert view.members == fits
 
 
-def test_what_does_not_belong_to_the_register_is_said() -> None:
+def test_what_does_not_belong_to_the_register_is_refused() -> None:
     register = Register(shoal.table(pl.DataFrame({"age": [21, 25]})))
     foreign = pl.DataFrame({"age": ["young", "old"], "ill": ["x", "y"]})
     with pytest.raises(InputError, match="is not a value, range or set") as error:
@@ -431,9 +257,6 @@ def test_what_does_not_belong_to_the_register_is_said() -> None:
         _ = Register(shoal.table(pl.DataFrame({"who": ["a", "a"]})), "who").names
     with pytest.raises(FileError):
         Release.read("nowhere")
-
-
-# What a release tells besides its groups, and texts that may mean several things
 
 
 @pytest.mark.parametrize("role", ["insensitive", "sensitive"])
@@ -525,7 +348,7 @@ def test_a_text_that_may_mean_several_things_stands_for_all_of_them() -> None:
         assert view.members == who
 
 
-def test_rows_that_are_meant_no_time_are_no_group() -> None:
+def test_rows_that_stand_for_no_record_are_not_a_group() -> None:
     ages = Register(shoal.table(pl.DataFrame({"age": [22, 27, 31, 38]}), types={"age": "integer"}))
     rows = {
         "age": ["20-29", "20-29", "30-39", "30-39", "25-35"],
@@ -536,55 +359,3 @@ def test_rows_that_are_meant_no_time_are_no_group() -> None:
         Views(4, ages.of_table(pl.DataFrame(rows), "t", Legend({"age": "age"}, "ill", count="n")))
     )
     assert (found.how, found.private) == ("exact", True)
-
-
-def test_what_is_suppressed_or_spelt_otherwise_is_said(tmp_path: Path) -> None:
-    register = Register(shoal.table(pl.DataFrame({"age": [30, 40]}), types={"age": "integer"}))
-    with pytest.raises(InputError, match=r"'\*' for a sensitive value"):
-        register.of_table(
-            pl.DataFrame({"age": ["30", "40"], "ill": ["flu", "*"]}),
-            "t",
-            Legend({"age": "age"}, "ill"),
-        )
-    register.of_table(
-        pl.DataFrame({"age": ["30", "40"], "ill": ["J10", "J11"]}),
-        "t",
-        Legend({"age": "age"}, "ill", values={"J1O": "flu"}),
-    )
-    assert any("does not show 'J1O'" in note for note in register.notes)
-    (tmp_path / "VIEWS.toml").write_text('[limits]\nSRAS = "1/5"\n' + CHAPTER)
-    assert any("limits for 'SRAS'" in note for note in load(tmp_path / "VIEWS.toml").notes)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("where = 3", "where: should be a text"),
-        ("people = 3", "people: should be a list"),
-        ("table = 3", "table: should be a text"),
-        ("release = 4", "release: should be a text"),
-        ('table = "t.csv"\nvalues = ["flu"]', "values: should be a table"),
-        ('table = "t.csv"\ncolumns = "AGE"', "columns: should be a table"),
-        ('table = "t.csv"\ncolumns = { age = 3 }', "columns.age: should be a text"),
-    ],
-)
-def test_what_is_of_the_wrong_kind_in_a_file_is_said_with_its_place(
-    tmp_path: Path, text: str, words: str
-) -> None:
-    with pytest.raises(InputError, match=rf"number 3, 'x': .*{words}"):
-        load(written(tmp_path, CHAPTER + f'[[views]]\nname = "x"\n{text}\n'))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("file = 5", "register.file: should be a text"),
-        ('types = "integer"', "register.types: should be a table"),
-        ('complete = "false"', "register.complete: should be true or false"),
-    ],
-)
-def test_what_is_of_the_wrong_kind_in_the_register_is_said(
-    tmp_path: Path, text: str, words: str
-) -> None:
-    with pytest.raises(InputError, match=words):
-        load(written(tmp_path, f'[register]\n{text}\n[[views]]\nwhere = ""\nvalues = ["a"]\n'))

@@ -11,7 +11,11 @@ import pytest
 import shoal
 from shoal.errors import ColumnError, InfeasibleError, InputError
 from shoal.releases.release import Release
-from shoal.views import certify, verify
+from shoal.views import (
+    certify,
+    verify,
+)
+from tests.views.cases import lay_open
 from tests.views_files import (
     BY_AGE,
     BY_SEX,
@@ -23,6 +27,61 @@ from tests.views_files import (
     people,
     run,
 )
+
+
+def test_what_is_not_decided_has_no_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lay_open(tmp_path))
+    with pytest.raises(InfeasibleError, match="may not be kept"):
+        certify("views.toml")
+
+
+CERTIFIED = """
+[register]
+person = "name"
+types = { age = "integer" }
+people = [
+  { name = "A", age = 22 }, { name = "B", age = 27 },
+  { name = "C", age = 35 }, { name = "D", age = 36 },
+]
+[sensitive]
+column = "ill"
+[[views]]
+where = "age < 30"
+values = ["a", "b"]
+[[views]]
+table = "table.csv"
+columns = { age = "age" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("views.toml", '"a", "b"', '"a", "c"'),
+        ("table.csv", "30-40,b", "30-40,c"),
+        ("table.csv", "", ""),
+    ],
+)
+def test_other_content_with_the_same_counts_is_not_what_was_certified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("views.toml").write_text(CERTIFIED)
+    Path("table.csv").write_text("age,ill\n30-40,a\n30-40,b\n")
+    before = certify("views.toml")
+    before.write("paper.json")
+    Path(file).write_text(Path(file).read_text().replace(old, new))
+    after = certify("views.toml")
+    assert (after.tables, after.largest, after.register) == (
+        before.tables,
+        before.largest,
+        before.register,
+    )
+    assert len([one for one in verify("paper.json", "views.toml") if "certificate" in one]) == (
+        2 if old else 0
+    )
 
 
 @pytest.fixture
@@ -146,7 +205,7 @@ def test_a_certificate_that_lists_something_twice_or_by_another_method_is_found(
     assert verify("named.json", "VIEWS.toml") == []  # what things are called does not matter
 
 
-def test_a_version_or_a_name_that_reads_like_more_is_found(both: Path) -> None:
+def test_a_version_or_name_that_pretends_to_be_more_is_found(both: Path) -> None:
     made = certify("VIEWS.toml")
     for version, called in (
         ("9.9", "Shoal 9.9"),
