@@ -207,76 +207,77 @@ class PresenceBounds(GroupModel):
 
 
 @dataclass(frozen=True)
-class DistinctModel(GroupModel):
-    """Every group has at least l different values."""
+class ValueModel(GroupModel):
+    """A model of the values of one column in each group."""
 
     column: str
-    l: int  # noqa: E741  as in l-diversity
 
     def failing(self, groups: ReleasedGroups) -> int:
         counts = groups.counts(self.column)
-        return sum(len(values) < self.l for values in counts.groups)
+        return sum(self.fails(values, counts.whole) for values in counts.groups)
+
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+        """Whether a group with these values fails."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class DistinctModel(ValueModel):
+    """Every group has at least l different values."""
+
+    l: int  # noqa: E741  as in l-diversity
+
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+        return len(values) < self.l
 
     def words(self, column: str) -> str:
         return f"distinct {self.l}-diversity of {column}"
 
 
 @dataclass(frozen=True)
-class SensitivityModel(GroupModel):
+class SensitivityModel(ValueModel):
     """Every group has at least p different values, and k records."""
 
-    column: str
     p: int
     k: int
 
-    def failing(self, groups: ReleasedGroups) -> int:
-        counts = groups.counts(self.column)
-        return sum(len(values) < self.p or values.total() < self.k for values in counts.groups)
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+        return len(values) < self.p or values.total() < self.k
 
     def words(self, column: str) -> str:
         return f"{self.p}-sensitive {self.k}-anonymity of {column}"
 
 
 @dataclass(frozen=True)
-class EntropyModel(GroupModel):
+class EntropyModel(ValueModel):
     """The entropy of the values in every group is at least log l."""
 
-    column: str
     l: Fraction  # noqa: E741  as in l-diversity
 
     def __post_init__(self) -> None:
         _require_order(Fraction(1), self.l)
 
-    def failing(self, groups: ReleasedGroups) -> int:
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
         least = math.log(self.l) * (1 - SLACK) - SLACK
-        counts = groups.counts(self.column)
-        return sum(_entropy(values) < least for values in counts.groups)
+        shares = [count / values.total() for count in values.values()]
+        entropy = -sum(share * math.log(share) for share in shares)
+        return entropy < least
 
     def words(self, column: str) -> str:
         return f"entropy {printed(self.l)}-diversity of {column}"
 
 
-def _entropy(values: Counter[int]) -> float:
-    shares = [count / values.total() for count in values.values()]
-    return -sum(share * math.log(share) for share in shares)
-
-
 @dataclass(frozen=True)
-class RecursiveModel(GroupModel):
+class RecursiveModel(ValueModel):
     """The most frequent value is rarer than c times all but the l − 1 most frequent ones."""
 
-    column: str
     c: Fraction
     l: int  # noqa: E741  as in l-diversity
 
     def __post_init__(self) -> None:
         _require_above_zero(self.c)
 
-    def failing(self, groups: ReleasedGroups) -> int:
-        counts = groups.counts(self.column)
-        return sum(map(self._fails, counts.groups))
-
-    def _fails(self, values: Counter[int]) -> bool:
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
         descending = sorted(values.values(), reverse=True)
         return descending[0] >= self.c * sum(descending[self.l - 1 :])
 
@@ -349,10 +350,9 @@ def _carried(group: Counter[int], whole_table: Counter[int]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class LikenessModel(GroupModel):
+class LikenessModel(ValueModel):
     """No value is more frequent in a group than in the whole table by more than β times."""
 
-    column: str
     beta: Fraction
     enhanced: bool
 
@@ -361,11 +361,7 @@ class LikenessModel(GroupModel):
     def __post_init__(self) -> None:
         _require_above_zero(self.beta)
 
-    def failing(self, groups: ReleasedGroups) -> int:
-        counts = groups.counts(self.column)
-        return sum(self._fails(values, counts.whole) for values in counts.groups)
-
-    def _fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
         records = whole_table.total()
         for value, count in values.items():
             gain = Fraction(count * records, values.total() * whole_table[value]) - 1
@@ -383,10 +379,9 @@ class LikenessModel(GroupModel):
 
 
 @dataclass(frozen=True)
-class DisclosureModel(GroupModel):
+class DisclosureModel(ValueModel):
     """Every value is as frequent in a group as in the whole table, but for a factor below e^δ."""
 
-    column: str
     delta: Fraction
     every_value: bool
 
@@ -395,11 +390,7 @@ class DisclosureModel(GroupModel):
     def __post_init__(self) -> None:
         _require_above_zero(self.delta)
 
-    def failing(self, groups: ReleasedGroups) -> int:
-        counts = groups.counts(self.column)
-        return sum(self._fails(values, counts.whole) for values in counts.groups)
-
-    def _fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
         if self.every_value and len(values) < len(whole_table):
             return True
         limit = float(self.delta) * (1 + SLACK) + SLACK
