@@ -101,10 +101,12 @@ def verify(
 
 def _complete(verdict: Verdict, examination: "Examination", recipe: str | None) -> None:
     """Add what is promised, and what was not checked."""
-    verdict.statement = on_one_line(statement(examination.claims))
-    for end in examination.open_ends(recipe):
-        verdict.unchecked.append(on_one_line(end.words))
-        verdict.places.extend(end.places)
+    # First everything that may raise, so that a failed verdict never has a statement.
+    words = on_one_line(statement(examination.claims))
+    ends = list(examination.open_ends(recipe))
+    verdict.statement = words
+    verdict.unchecked = [on_one_line(end.words) for end in ends]
+    verdict.places = [place for end in ends for place in end.places]
 
 
 def unchecked(
@@ -308,13 +310,14 @@ class Examination:
             given = column.name in self.hierarchies
             if column.has_hierarchy and (column.kept_back or not given):
                 places.append(("columns", place, "hierarchy"))
-            if column.role == "quasi" and not given:
+            # Without a digest, the hierarchy given cannot be told from another.
+            if column.role == "quasi" and (column.digest is None or not given):
                 digests.append(("columns", place, "hierarchy_sha256"))
         if places:
             words = "hierarchies and populations by which models of sensitive columns count"
             yield OpenEnd(words, tuple(places))
         if digests:
-            words = "by which hierarchies released texts are read, where none was given"
+            words = "by which hierarchies released texts are read, where none is known"
             yield OpenEnd(words, tuple(digests))
 
     def _columns_in_words(self) -> str:
