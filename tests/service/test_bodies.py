@@ -1,4 +1,4 @@
-"""What is sent: a denial looks like an answer, and what cannot be asked is refused with the reason."""
+"""A denial looks like an answer, and what cannot be asked is refused with the reason."""
 
 import json
 from typing import Any

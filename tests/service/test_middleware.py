@@ -1,4 +1,4 @@
-"""Keys are checked before bodies, and neither replies nor log lines reveal more than they should."""
+"""Keys are checked before bodies; replies and log lines reveal no more than they should."""
 
 import asyncio
 import json
