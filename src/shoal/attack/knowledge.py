@@ -136,7 +136,8 @@ class Knowledge:
     @cached_property
     def bags(self) -> Ints:
         """How often every group (line) shows every value (column)."""
-        bags = np.zeros((len(self.labels), len(self.keys)), dtype=np.int64)
+        shape = len(self.labels), len(self.keys)
+        bags = np.zeros(shape, dtype=np.int64)
         codes = self.values.column(self.column).codes
         np.add.at(bags, (self.group_of_record, codes), 1)
         return bags
@@ -205,7 +206,8 @@ class Knowledge:
     @cached_property
     def judge(self) -> Judge:
         """Judges bags of the sensitive values by the method's models."""
-        models = tuple(bound(model, self.values) for model in getattr(self.method, "models", ()))
+        stated = getattr(self.method, "models", ())
+        models = tuple(bound(model, self.values) for model in stated)
         if self.hierarchy is None:
             leaf = np.arange(len(self.keys))
             leaves = len(self.keys)
@@ -250,7 +252,12 @@ class Knowledge:
 
     # Running the method again
 
-    def release_of(self, given: Sequence[Value], chance: Chance, numbered: bool = False) -> Any:
+    def release_of(
+        self,
+        given: Sequence[Value],
+        chance: Chance,
+        numbered: bool = False,
+    ) -> Any:
         """What the method releases of an input in which people have these values, as a dataframe;
         None if it refuses to.
 

@@ -14,11 +14,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 from itertools import chain, product
-from math import factorial, prod
+from math import prod
 from typing import Any, TypeVar
 
 from shoal.arguments import typed
 from shoal.attack import mondrian, optimal
+from shoal.attack.counting import orders_of
 from shoal.attack.enumeration import Inputs, enumerated, named, possible, require_few
 from shoal.attack.inferences import AttackResult, Effort
 from shoal.attack.knowledge import Knowledge, Value, Values
@@ -83,7 +84,10 @@ def expose(
 
 @singledispatch
 def counted(
-    method: Method, knowledge: Knowledge, effort: Effort, progress: Progress = silent
+    method: Method,
+    knowledge: Knowledge,
+    effort: Effort,
+    progress: Progress = silent,
 ) -> AttackResult | None:
     """What is inferred by counting; None where the method or its release does not allow that."""
     return None
@@ -125,7 +129,12 @@ def _require_known_groups(knowledge: Knowledge, number: int) -> None:
 
 
 @typed
-def inputs(method: Method, people: Table, released: Any, column: str) -> dict[Values, Fraction]:
+def inputs(
+    method: Method,
+    people: Table,
+    released: Any,
+    column: str,
+) -> dict[Values, Fraction]:
     """Every way to give the released values to the people that may lead to the very same release,
     with the probability that it does.
 
@@ -178,7 +187,7 @@ def first_safe(
     [['flu', 'flu', 'gout', 'gout'], ['gout', 'gout', 'flu', 'flu']]
     """
     bags = [Counter(values) for values in shown]
-    require_few(prod(factorial(bag.total()) // prod(map(factorial, bag.values())) for bag in bags))
+    require_few(prod(orders_of(bag.values()) for bag in bags))
     people = list(chain.from_iterable(groups))
 
     def safe(grouping: Sequence[Sequence[P]], given: Mapping[P, Any]) -> bool:

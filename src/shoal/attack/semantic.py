@@ -126,7 +126,10 @@ by 0 of the other records, not by 1
 
 
 def _noticed(
-    laws: "_Laws", database: Database, k: int, epsilon: Epsilon | None
+    laws: "_Laws",
+    database: Database,
+    k: int,
+    epsilon: Epsilon | None,
 ) -> Iterator[Breach]:
     """The records whose removal is noticed: breaches if few others could replace them."""
     growth = Fraction(1) if epsilon is None else epsilon.exponential()[0]
@@ -177,7 +180,12 @@ class _Law:
 class _Laws:
     """The laws of an algorithm's outputs on tables over a domain, each found once."""
 
-    def __init__(self, algorithm: Algorithm, domain: Database, cut: Fraction) -> None:
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        domain: Database,
+        cut: Fraction,
+    ) -> None:
         self.algorithm = algorithm
         self.domain = domain
         self.cut = cut
@@ -263,7 +271,8 @@ def releases(method: Method, like: Table, cut: Exact | None = None) -> Callable[
 
 def _table(database: Database, like: Table) -> Table:
     """Rows as a table with the schema of another."""
-    columns = {name: [row[at] for row in database] for at, name in enumerate(like.names)}  # type: ignore[index]
+    rows: tuple[Any, ...] = database
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(like.names)}
     backend = like.frame.implementation
     frame = nw.from_dict(columns, schema=like.frame.schema, backend=backend)
     roles: dict[str, Any] = {}

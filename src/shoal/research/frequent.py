@@ -144,7 +144,12 @@ class _Scoring:
     power: int
 
     @classmethod
-    def of(cls, rows: Counts, trees: Trees, score: FrequentScore) -> "_Scoring":
+    def of(
+        cls,
+        rows: Counts,
+        trees: Trees,
+        score: FrequentScore,
+    ) -> "_Scoring":
         worth = Worth(score.measure).sum(trees)
         shown = Risk(score.model, score.weights or {}).sum(trees)
         pull = fraction(score.pull, "pull", 0, above=True)

@@ -38,7 +38,8 @@ class _Study(Charted):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
-        return {"not_for_release": True, "notice": NOTICE, **_plain(asdict(self))}  # type: ignore[call-overload]
+        values = _plain(asdict(self))  # type: ignore[call-overload]
+        return {"not_for_release": True, "notice": NOTICE, **values}
 
 
 @owner_only

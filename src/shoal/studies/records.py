@@ -60,7 +60,11 @@ class Records:
         return cls(people, counts)
 
     def solve(
-        self, floor: Fraction, solver: Solver, chance: Chance, progress: Progress
+        self,
+        floor: Fraction,
+        solver: Solver,
+        chance: Chance,
+        progress: Progress,
     ) -> Solution:
         """What a solver chooses where everybody keeps a share of utility."""
 
@@ -81,7 +85,8 @@ class Records:
         for given in self.people.wanted:
             want = comparable(given, crowds)
             shown = np.broadcast_to(crowds.sum_at(want.sensitivity, node), sizes.shape)
-            levels = np.tile(np.array(node, dtype=np.uint8), (len(want.rows), 1))
+            number = len(want.rows)
+            levels = np.tile(np.array(node, dtype=np.uint8), (number, 1))
             risk = shown[want.rows] / sizes[want.rows] / float(want.sensitivity.unit)
             choices.append(Chosen(levels, risk, worth[want.rows]))
         return choices
@@ -108,7 +113,11 @@ class Records:
         )
 
     def last_within(
-        self, limit: float, below: Solution, above: Solution, progress: Progress
+        self,
+        limit: float,
+        below: Solution,
+        above: Solution,
+        progress: Progress,
     ) -> Fraction:
         """The highest floor at which the mean of the lowest risks is within a limit, between one
         that is and one that is not.
