@@ -106,9 +106,9 @@ def _knowing_the_algorithm(
     path: Path, recipe: Path, column: str | None, most: int, tries: int, json: bool
 ) -> None:
     from shoal.attack import Effort, expose
-    from shoal.measure.judging import NOTICE
     from shoal.recipe import Recipe
     from shoal.releases.release import Release
+    from shoal.studies.judging import NOTICE
 
     chosen = Recipe.load(recipe)
     release = Release.read(path)

@@ -75,8 +75,8 @@ def tradeoff(
     release.
     """
     import shoal
-    from shoal.measure.judging import NOTICE
     from shoal.studies import tradeoffs as studies
+    from shoal.studies.judging import NOTICE
 
     if against_k and (person is not None or floors):
         raise ParameterError(

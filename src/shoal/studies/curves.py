@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact.numbers import Exact, fraction
-from shoal.measure.judging import NOTICE
 from shoal.studies import charts
 from shoal.studies.charts import Charted
+from shoal.studies.judging import NOTICE
 from shoal.zones import owner_only
 
 if TYPE_CHECKING:
