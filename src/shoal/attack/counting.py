@@ -124,6 +124,7 @@ class _Counting:
         self.judge = judge
         self.steps_left = most
         self.refused = refused
+        # Candidates share parts, which are looked at once.
         self.parts = sorted({part for candidate in problem.candidates for part in candidate})
         self.sizes = [sum(problem.classes[at].size for at in part) for part in self.parts]
         place = {part: at for at, part in enumerate(self.parts)}
@@ -167,6 +168,7 @@ class _Counting:
         layers: list[list[_Step]] = []
         for at in range(len(self.values)):
             states = ahead[-1]
+            # Before they are made: there may be too many.
             self._pay(sum(self._number_of_steps(filled, at) for filled, _ in states))
             steps = [step for state in states for step in self._steps(state, at)]
             reached: dict[_State, int] = {}
@@ -299,6 +301,7 @@ class _Counting:
     def _accepted(self, states: Sequence[_State]) -> dict[_State, int]:
         """For every final state the candidates all parts of which satisfy the models."""
         asked = {seen for _, every in states for seen in every if seen != FAILED}
+        # In an order that does not depend on hashes; what is remembered may be of any type.
         ordered = sorted(asked, key=repr)
         held = self.judge.hold([self._bag(seen) for seen in ordered])
         good = dict(zip(ordered, held, strict=True))

@@ -147,6 +147,7 @@ def possible(knowledge: Knowledge, kind: type[Enumerated] = Enumerated) -> Itera
             if outcome is None:
                 continue
             if target is None:
+                # Only the columns that the method makes are compared.
                 target = knowledge.rows_of(knowledge.frame, outcome.names)
             if outcome.rows == target:
                 yield PossibleInput(values, prior, weight.exact, outcome.groups)
@@ -165,6 +166,7 @@ def _outcome(knowledge: Knowledge, values: Values, chance: Chance) -> _Outcome |
     rows = knowledge.rows_of(frame, names)
     if group_of is not None:
         return _Outcome(rows, tuple(group_of.tolist()), names)
+    # Those who do not come out of the method were left out.
     groups = [-1] * knowledge.people.rows
     labels = knowledge.labels_of(frame)
     for person, label in zip(frame[WHO].to_list(), labels, strict=True):

@@ -100,6 +100,7 @@ class Judge:
         """Whether a distribution of the values satisfies the models; it is rounded to 2^-40."""
         exact = lcm(*(share.denominator for share in belief)) * self.least
         scale = min(exact, _FINEST)
+        # A value that is possible at all must not be rounded away.
         bag = [max(round(share * scale), 1) if share else 0 for share in belief]
         return bool(self.holds(np.array([bag], dtype=np.int64))[0])
 

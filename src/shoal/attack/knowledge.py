@@ -158,12 +158,14 @@ class Knowledge:
         """
         names = [name for name in self.shown_names if name in self.people.names]
         codes = [self.coded(name) for name in names]
+        # People who are alike fit the same groups, so distinct rows will do.
         rows, row_of = np.unique(np.stack(codes), axis=1, return_inverse=True)
         fits = np.ones((rows.shape[1], len(self.labels)), dtype=np.bool_)
         for name, codes_of_rows in zip(names, rows, strict=True):
             fits &= self._covered(name)[:, codes_of_rows].T
         if (fits.sum(axis=1) != 1).any():
             return None
+        # Everyone fits one group, but the release may be about other people.
         groups: Ints = fits.argmax(axis=1)[row_of.ravel()]
         sizes = np.bincount(groups, minlength=len(self.labels))
         if (sizes != self.bags.sum(axis=1)).any():
@@ -246,6 +248,7 @@ class Knowledge:
             inference = Inference(tuple(rows), apparent, inherent, bounds=bounds_of)
             return replace(inference, why=tuple(why)) if inference.gain else inference
         inference = Inference(tuple(rows), apparent, inherent)
+        # Judging a distribution takes long, and one that the group shows satisfies the models.
         if not inference.gain:
             return inference
         return replace(inference, why=tuple(why), broken=self._broken(tuple(shares)))

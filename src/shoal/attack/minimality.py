@@ -78,6 +78,7 @@ def expose(
     number = Inputs(knowledge).number
     if effort.how == "enumeration" or (effort.how is None and number <= FEW):
         return enumerated(knowledge)
+    # Samples are drawn group by group.
     _require_known_groups(knowledge, number)
     return sampled(knowledge, effort, progress)
 
@@ -93,6 +94,7 @@ def counted(
     return None
 
 
+# Methods whose choice can be replayed without the values; see docs/minimality.md.
 counted.register(Mondrian, mondrian.counted)
 counted.register(Optimal, optimal.counted)
 
@@ -155,6 +157,7 @@ def beliefs(possible: Iterable[Sequence[Value]]) -> list[dict[Value, Fraction]]:
     >>> beliefs([("flu", "cold"), ("flu", "gout")])
     [{'flu': Fraction(1, 1)}, {'cold': Fraction(1, 2), 'gout': Fraction(1, 2)}]
     """
+    # A mapping is an iterable too: of inputs with their weights.
     weights = possible if isinstance(possible, Mapping) else dict.fromkeys(possible, Fraction(1))
     if not all(isinstance(weight, Fraction | int) for weight in weights.values()):
         raise ParameterError(

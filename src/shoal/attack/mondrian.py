@@ -90,6 +90,7 @@ class Replay(Partition):
         self.judge = knowledge.judge
         self.row_of = self._row_of_everyone(knowledge)
         assert knowledge.group_of is not None
+        # All people of a row are in one group, as cuts are strict.
         first = np.unique(self.row_of, return_index=True)[1]
         self.group_of = knowledge.group_of[first]
         self.refused: list[Cut] = []
@@ -275,6 +276,7 @@ class _Solution:
             np.flatnonzero(class_of_person == each).tolist() for each in range(len(problem.classes))
         ]
         try:
+            # 0 is the mask of inputs for which every candidate is refused.
             number, has = ways(problem, self.knowledge.judge, refused=True)[0]
         except TooLargeError:
             self.left = None

@@ -43,6 +43,7 @@ def counted(
     trees = {name: knowledge.people.hierarchy(name) for name in quasi}
     counts = knowledge.people.count(quasi)
     lattice = Lattice(counts, trees, floor=method.floor, ceiling=method.ceiling)
+    # Values do not matter for the order in which the method prefers tables.
     better, chosen = _before_the_released(method, knowledge, lattice)
     if len(better) > CANDIDATES or not all(_refines(groups, chosen) for groups in better):
         return None

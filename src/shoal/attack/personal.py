@@ -57,6 +57,7 @@ def recognised(method: Personal, register: Table, chance: Chance | None = None) 
     the roles and hierarchies of the table. Where it has no column of choices, everybody counts as
     having chosen nothing, and may have chosen anything for all the attacker knows.
     """
+    # Without choices in the register nobody's wish is known, but all that are possible are tried.
     known = method if method.choice in register.names else replace(method, choice=None, wishes={})
     people = People.of(known, register)
     everyone = people.crowds.everyone

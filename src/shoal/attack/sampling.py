@@ -85,6 +85,7 @@ def interval(hits: int, tries: int, claims: int) -> tuple[float, float]:
     >>> low, round(high, 3)
     (0.0, 0.052)
     """
+    # Half of the error for each end, and for each claim its part of it.
     error = _ERROR / 2 / max(claims, 1)
     low, high = 0.0, 1.0
     if hits:

@@ -116,6 +116,7 @@ by 0 of the other records, not by 1
             "take fewer records or a smaller domain",
         )
     factor = None if isinstance(epsilon, int | str) and epsilon in (0, "0") else Epsilon.of(epsilon)
+    # Neighbouring tables share their laws, so each is found once.
     laws = _Laws(algorithm, rows, fraction(cut, "cut", 0, 1))
     for size in range(whole(fewest, "fewest"), records + 1):
         for database in combinations_with_replacement(rows, size):

@@ -214,6 +214,7 @@ class BucketReading:
         return self._estimate(people, asked)
 
     def _require_columns(self, where: Mapping[str, object]) -> None:
+        # The number of a bucket is not a column of people.
         names = [name for name in self.people.names if name != "bucket"]
         names.append(self.column)
         unknown = [name for name in where if name not in names]
@@ -494,6 +495,7 @@ def _chosen(odds: Floats, number: int) -> Floats:
     chosen with a probability in proportion to the product of their odds.
     """
     buckets, columns = odds.shape
+    # Only the proportions of odds matter, and large products would overflow.
     scaled = odds / np.maximum(odds.max(axis=1, keepdims=True), _TINY)
     # Elementary symmetric polynomials of the columns before each column, and of those from it on.
     shape = columns + 1, number + 1, buckets

@@ -1,6 +1,6 @@
 """Charts for the owner: the one way to make, mark and save them, with the axes that they share.
 
-Altair is loaded when a chart is drawn. Uses `data.disk` and `measure.judging`; `curves` and the
+Altair is loaded when a chart is drawn. Uses `data.disk` and `judging`; `curves` and the
 restoring of views use it.
 """
 

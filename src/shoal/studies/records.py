@@ -71,6 +71,7 @@ class Records:
         def at_floor(done: int, total: int, what: str) -> None:
             progress(done, total, f"{what} at a floor of {float(floor):.1%}")
 
+        # Everybody keeps the same share here, whatever they wished.
         wanted = [replace(want, floor=self._units(floor)) for want in self.people.wanted]
         method = replace(self.people.method, solver=solver)
         people = replace(self.people, method=method, wanted=wanted)
@@ -142,6 +143,7 @@ class Records:
             for risk, rows, chosen in zip(risks, unlike, solved, strict=True):
                 risk[rows] = chosen.risk
             if self.mean(risks) <= limit:
+                # No risk changes before the floor exceeds the least utility that is kept.
                 low = min(int(chosen.worth.min()) for chosen in solved if len(chosen.worth))
                 within = risks
             else:
