@@ -329,9 +329,9 @@ def test_progress_is_reported_and_stopping_leaves_nothing_written(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"column": "tag"}, "'tag' is no sensitive column"),
+        ({"column": "tag"}, "column='tag' is not a sensitive column"),
         ({"within": {"ill": 0}}, "which is to be hidden"),
-        ({"within": {"tag": 0}}, "'tag', which are no released columns with a hierarchy"),
+        ({"within": {"tag": 0}}, "'tag', which are not released columns with a hierarchy"),
         ({"within": {"age": 3}}, "levels 0 to 2"),
         ({"solver": "best"}, "solver"),
         ({"associations": True}, "`associations` is about fakes"),
@@ -344,7 +344,7 @@ def test_what_makes_no_sense_is_refused_before_any_data_is_seen(options: Any, me
 
 def test_a_second_sensitive_column_and_a_column_called_bucket_are_refused() -> None:
     frame = nw.to_native(many().frame)
-    with pytest.raises(ParameterError, match="'tag' would be released beside people"):
+    with pytest.raises(ParameterError, match="'tag' would be released unchanged beside people"):
         METHODS["two"].release(table(frame, sensitive=["ill", "tag"], insensitive=[]))
     with pytest.raises(ParameterError, match="'bucket'"):
         METHODS["two"].release(table(frame.rename({"tag": "bucket"}), insensitive=["bucket"]))
@@ -678,7 +678,7 @@ def test_a_recipe_whose_column_is_not_sensitive_is_told(tmp_path: Path) -> None:
         path.read_text(encoding="utf-8").replace('column = "ill"', 'column = "tag"'),
         encoding="utf-8",
     )
-    with pytest.raises(RecipeError, match=r"method\.column: 'tag' is no sensitive column"):
+    with pytest.raises(RecipeError, match=r"method\.column: 'tag' is not a sensitive column"):
         shoal.Recipe.load(path)
 
 

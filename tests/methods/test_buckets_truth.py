@@ -29,7 +29,7 @@ from shoal.methods import Progress, Schema, buckets
 from shoal.methods.buckets import Buckets, filling
 from shoal.methods.buckets.filling import fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
-from shoal.methods.buckets.settings import Setting, find_setting, fitting
+from shoal.methods.buckets.settings import Search, Setting, find_setting, fitting
 from shoal.privacy.limits import Limits
 from shoal.privacy.promises import Promise
 from shoal.releases.release import Release
@@ -326,12 +326,12 @@ def test_a_twin_that_lists_people_in_the_order_of_their_values_is_caught() -> No
 
 
 def test_a_twin_with_larger_limits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def looser(counts: Any, limits: Any, *given: Any, **options: Any) -> Any:
-        return find_setting(
-            counts, [min(Fraction(1), limit * 2) for limit in limits], *given, **options
-        )
+    right = Search.setting
 
-    monkeypatch.setattr(buckets, "find_setting", looser)
+    def looser(search: Search, counts: Any, limits: Any) -> Any:
+        return right(search, counts, [min(Fraction(1), limit * 2) for limit in limits])
+
+    monkeypatch.setattr(Search, "setting", looser)
     assert breaches(Buckets("ill", HALF, solver="two"), "aabb", HALF)
 
 

@@ -597,7 +597,7 @@ class Shown:
 
 def shown(method: Coincident, world: Bag, homes: tuple[int, ...], chance: Chance) -> Shown | None:
     who: list[Groups] = []
-    laid_out = coincident._People.laid_out
+    laid_out = coincident._Ordered.laid_out
 
     def spied(self: Any, halves: Ints, chance: Chance) -> Any:
         groups = halves[self.half]
@@ -610,7 +610,7 @@ def shown(method: Coincident, world: Bag, homes: tuple[int, ...], chance: Chance
         return laid_out(self, halves, chance)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coincident._People, "laid_out", spied)
+        patch.setattr(coincident._Ordered, "laid_out", spied)
         try:
             made = method.release(people(world, homes), chance)
         except InfeasibleError:
@@ -765,7 +765,7 @@ def test_ranges_that_are_chosen_by_what_people_have_leak(monkeypatch: pytest.Mon
     """A group whose first person is well shows a value of the hierarchy, and any other how far the
     splits reach.
     """
-    shown = coincident._People._shown
+    shown = coincident._Ordered._shown
 
     def twin(self: Any, column: int, order: Ints, starts: Ints) -> Any:
         ill = self.rows.codes[1][self.record[self.halves[order[starts]]]]
@@ -776,7 +776,7 @@ def test_ranges_that_are_chosen_by_what_people_have_leak(monkeypatch: pytest.Mon
         texts = [*narrow[0], *(f"{text} " for text in wide[0])]
         return texts, np.where(ill == 0, narrow[1], wide[1] + len(narrow[0]))
 
-    monkeypatch.setattr(coincident._People, "_shown", twin)
+    monkeypatch.setattr(coincident._Ordered, "_shown", twin)
     assert leaks(coincident_by("2-diversity of ill", "UA"), FOUR_AND_TWO)
 
 

@@ -41,20 +41,17 @@ from shoal.methods.disclosure import (
     Disclosure,
     Predicate,
     Space,
-    _safe,
     backward,
-    descended,
     disclosed,
-    first_safe,
     forward,
     forward_once,
     is_better,
     is_optimal,
     is_safe,
     optima,
-    require_alike,
     traditional,
 )
+from shoal.methods.disclosure.rules import descended, first_safe, require_alike, safe_parts
 from shoal.privacy.models import (
     BetaLikeness,
     DeltaPresence,
@@ -592,7 +589,7 @@ def test_the_first_safe_table_tells_more_where_groups_are_not_alike(
 
 def one_too_many(groups: Any, of: Any, sizes: Any, models: Any) -> Any:
     """A broken twin: parts are tested as if they had one record more."""
-    return _safe(groups, of, sizes + 1, models)
+    return safe_parts(groups, of, sizes + 1, models)
 
 
 def never(groups: Any, of: Any, sizes: Any, models: Any) -> Any:
@@ -605,7 +602,7 @@ def never(groups: Any, of: Any, sizes: Any, models: Any) -> Any:
 def test_a_rule_that_tests_too_little_is_caught(
     monkeypatch: pytest.MonkeyPatch, twin: Any, rule: str
 ) -> None:
-    monkeypatch.setattr("shoal.methods.disclosure._safe", twin)
+    monkeypatch.setattr("shoal.methods.disclosure.rules.safe_parts", twin)
     model = DistinctDiversity("ill", 2)
     assert any(told(shown, DIVERSITY[model]) for shown in shipped(instances(7, 200), model, rule))
 

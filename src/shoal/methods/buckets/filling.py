@@ -33,8 +33,8 @@ _COIN = 1 << 62
 
 
 def with_room(setting: Setting, most: Ints, number: int) -> list[Ints]:
-    """The bags of a setting, in every one of which so many values that may be there are missing,
-    and can be fakes.
+    """The bags of a setting, each of which lacks that many values that it may hold, which can be
+    fakes.
 
     Where buckets are dealt too many different values, they swap some against others that they have
     already.
@@ -52,8 +52,9 @@ def with_room(setting: Setting, most: Ints, number: int) -> list[Ints]:
             if swap is None:
                 size = int(held[short].sum())
                 raise InfeasibleError(
-                    f"buckets of {plural(size, 'record')} would hold so many different values that fewer than {number} are "
-                    "left to be fakes there; take fewer fakes, or raise limits so that buckets hold values more often"
+                    f"buckets of {plural(size, 'record')} would hold so many different values that "
+                    f"fewer than {number} are left to be fakes there",
+                    "take fewer fakes, or raise limits so that buckets hold values more often",
                 )
             other, given, got = swap
             held[short, given] -= 1
@@ -86,7 +87,10 @@ def _swap(
         takes = (held[:, given] < limit[:, given]) & ((held[:, given] > 0) | (excess < 0))
         takes[short] = False
         for got in np.flatnonzero((own > 0) & (own < limit[short])).tolist():
-            if got != given and (able := np.flatnonzero(takes & (held[:, got] > 0))).size:
+            if got == given:
+                continue
+            able = np.flatnonzero(takes & (held[:, got] > 0))
+            if len(able):
                 return int(able[0]), given, got
     return None
 
@@ -198,8 +202,7 @@ class _Room:
         self.number = hiding.number
         self.sums: list[list[int]] = []
         for own in most.T:
-            able = [w if there else 0 for w, there in zip(hiding.weights, own, strict=True)]
-            self.sums.append(elementary(able, hiding.number))
+            self.sums.append(elementary(hiding.within(own), hiding.number))
         self.type = exactly(sum(hiding.weights) ** max(hiding.number, 1))
         self.weights: npt.NDArray[Any] = np.array(list(hiding.weights), dtype=self.type)
 
@@ -239,7 +242,7 @@ def fakes(
     chance: Chance,
     avoided: Bools | None = None,
 ) -> Ints:
-    """For every bucket so many values that it has not: a set of them with a probability in
+    """For every bucket that many values that it does not hold: a set of them with a probability in
     proportion to ∏ weights.
 
     Values of a bucket that are `avoided`, a row for every bucket, are drawn only when there are no
@@ -255,8 +258,9 @@ def fakes(
         left[row[:, None], bags[block]] = 0
         if ((left > 0).sum(axis=1) < number).any():
             raise InfeasibleError(
-                f"a bucket of {plural(bags.shape[1], 'record')} leaves fewer than {plural(number, 'value')} to be fakes; "
-                "take fewer fakes"
+                f"a bucket of {plural(bags.shape[1], 'record')} leaves fewer than "
+                f"{plural(number, 'value')} to be fakes",
+                "take fewer fakes",
             )
         for fake in range(number):
             wanted = left if avoided is None else np.where(avoided[block], 0, left)
@@ -269,7 +273,7 @@ def fakes(
 
 
 def _first_of(weights: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
-    """How likely each value is to be the first of so many, if sets weigh ∏ weights: w·e_{number −
+    """How likely each value is to be the first of that many, if sets weigh ∏ weights: w·e_{number −
     1} of all others.
 
     Where there are fewer values than that, all of them will be drawn, in whatever order.

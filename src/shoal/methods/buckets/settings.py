@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from shoal.arguments import keep
 from shoal.errors import (
     InfeasibleError,
     InternalError,
@@ -31,6 +32,7 @@ from shoal.exact.numbers import Exact, fraction, whole
 
 __all__ = [
     "HIGHEST",
+    "Search",
     "Setting",
     "Solver",
     "filled",
@@ -107,7 +109,7 @@ class Setting:
         return Fraction(self.loss, max(self.records - 1, 1))
 
     def bags(self) -> list[Ints]:
-        """For every size an array with one row a bucket: the values it holds, as indices in
+        """For every size an array with one row per bucket: the values it holds, as indices in
         ascending order.
 
         Equal values lie side by side and are dealt to the buckets in turn, so that the number of
@@ -127,21 +129,20 @@ class Setting:
         """InternalError unless every record has its place and every bucket, dealt as in `bags`,
         keeps every limit.
         """
-        sizes, buckets = (
-            np.array(self.sizes, dtype=np.int64),
-            np.array(self.buckets, dtype=np.int64),
-        )
+        sizes = np.array(self.sizes, dtype=np.int64)
+        buckets = np.array(self.buckets, dtype=np.int64)
         held = self.holds
-        if (
-            held.shape != (len(counts), len(sizes))
-            or (held < 0).any()
-            or not (buckets > 0).all()
-            or not all(one < other for one, other in pairwise((0, *self.sizes)))
-            or not np.array_equal(held.sum(axis=1), counts)
-            or not np.array_equal(held.sum(axis=0), sizes * buckets)
-            or (held > fitting(limits, sizes) * buckets).any()
-        ):
-            raise InternalError("a bucket setting does not keep its limits; nothing was released")
+        keeps = (
+            held.shape == (len(counts), len(sizes))
+            and (held >= 0).all()
+            and (buckets > 0).all()
+            and all(smaller < larger for smaller, larger in pairwise((0, *self.sizes)))
+            and np.array_equal(held.sum(axis=1), counts)
+            and np.array_equal(held.sum(axis=0), sizes * buckets)
+            and (held <= fitting(limits, sizes) * buckets).all()
+        )
+        if not keeps:
+            raise InternalError("a bucket setting does not keep its limits", "nothing was released")
 
 
 def fitting(limits: Sequence[Fraction], sizes: Sequence[int] | Ints) -> Ints:
@@ -159,6 +160,103 @@ def fitting(limits: Sequence[Fraction], sizes: Sequence[int] | Ints) -> Ints:
     return np.asarray(cells, dtype=np.int64)
 
 
+@dataclass(frozen=True, init=False)
+class Search:
+    """How a setting is looked for.
+
+    `largest` bounds the size of a bucket (M′ in the paper); without it, all sizes are searched that
+    could lose less. "two" finds the least loss with one or two sizes, "multi" splits its parts
+    further as long as that helps, and "optimal" finds the least loss with any sizes up to `gap`, or
+    what is best after some `seconds`, which makes the result depend on the machine. "anatomy" makes
+    all buckets as large as the strictest limit asks for, whatever `largest` says. With `fakes`,
+    only sizes are used in which a bucket leaves that many values that it does not hold.
+    """
+
+    solver: Solver
+    largest: int | None
+    gap: Fraction
+    seconds: Fraction
+    fakes: int
+
+    def __init__(
+        self,
+        solver: Solver = "optimal",
+        largest: int | None = None,
+        gap: Exact = Fraction(1, 1000),
+        seconds: Exact = 60,
+        fakes: int = 0,
+    ) -> None:
+        if solver not in get_args(Solver):
+            raise ParameterError(
+                "is unknown",
+                f"it takes {listed(get_args(Solver))}",
+                option="solver",
+                given=repr(solver),
+            )
+        keep(
+            self,
+            solver=solver,
+            largest=None if largest is None else whole(largest, "largest"),
+            gap=fraction(gap, "gap", 0, 1),
+            seconds=fraction(seconds, "seconds", 0, above=True),
+            fakes=whole(fakes, "fakes", 0),
+        )
+
+    def setting(self, counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Setting:
+        """The setting found for values that occur `counts` times, each within its limit.
+
+        InfeasibleError says why there is none, without a value or how often it occurs.
+        """
+        occurring = _eligible(counts, limits)
+        if not occurring.sum():
+            return Setting((), (), np.zeros((len(occurring), 0), dtype=np.int64), 0.0)
+        if self.solver == "anatomy":
+            setting = _anatomy(occurring, limits)
+        elif self.largest is None:
+            setting = self._unbounded(occurring, limits)
+        else:
+            problem = _Problem.of(occurring, limits, self.largest, self.fakes)
+            setting = self._bounded(problem)
+        setting.check(occurring, limits)
+        return setting
+
+    def _bounded(self, problem: "_Problem") -> Setting:
+        """What the solver finds among the sizes of a problem."""
+        if self.solver == "optimal":
+            return _optimal(problem, self._precision)
+        if self.solver == "multi":
+            return _multi(problem)
+        return _two(problem)
+
+    @property
+    def _precision(self) -> "_Precision":
+        return _Precision(float(self.gap), float(self.seconds))
+
+    def _unbounded(self, counts: Ints, limits: Sequence[Fraction]) -> Setting:
+        """What the solver finds among all sizes that could lose less than a first setting, with the
+        smallest bound, does.
+        """
+        bound = smallest_bound(counts, limits, self.solver, fakes=self.fakes)
+        near = _Problem.of(counts, limits, bound, self.fakes)
+        first = _two(near) if self.solver == "two" else _any(near)
+        least = _Least.of(counts, limits)
+        searched = max(bound, min(least.reach(first.loss), HIGHEST, _CELLS // len(counts)))
+        far = _Problem.of(counts, limits, searched, self.fakes)
+        if self.solver == "two":
+            best = _two(far)
+            is_all = least.reach(best.loss) <= searched
+            return replace(best, searched=None if is_all else searched)
+        several = [_multi(problem) for problem in (near, far) if _best_pair(problem) is not None]
+        if self.solver == "multi":
+            return min(several, key=lambda setting: setting.loss)
+        relaxed = _relaxed(far, float(self.seconds))
+        small = len(counts) * len(far.sizes) <= _SMALL
+        useful = far.only((far.sizes <= bound) | relaxed.used | small)
+        others = relaxed.bound if len(useful.sizes) < len(far.sizes) else inf
+        beyond = float(least.with_a_bucket_of(searched + 1))
+        return _optimal(useful, self._precision, several, min(others, beyond))
+
+
 def find_setting(
     counts: Sequence[int] | Ints,
     limits: Sequence[Fraction],
@@ -169,66 +267,14 @@ def find_setting(
     seconds: Exact = 60,
     fakes: int = 0,
 ) -> Setting:
-    """The bucket setting that a solver finds for values that occur `counts` times, each within its
-    limit.
-
-    `largest` bounds the size of a bucket (M′ in the paper); without it, all sizes are searched that
-    could lose less. "two" finds the least loss with one or two sizes, "multi" splits its parts
-    further as long as that helps, and "optimal" finds the least loss with any sizes up to `gap`, or
-    what is best after some `seconds`, which makes the result depend on the machine. "anatomy" makes
-    all buckets as large as the strictest limit asks for, whatever `largest` says. With `fakes`,
-    only sizes are used in which a bucket leaves that many values that it does not hold.
-    InfeasibleError says why there is no setting, without a value or how often it occurs.
+    """The setting that a `Search` with these parameters finds.
 
     >>> halves = [Fraction(1, 2)] * 4
     >>> setting = find_setting([3, 3, 2, 2], halves, "two")
     >>> setting.sizes, setting.buckets, setting.loss
     ((2,), (5,), 5)
     """
-    if solver not in get_args(Solver):
-        raise ParameterError(f"solver={solver!r} is unknown; it takes {listed(get_args(Solver))}")
-    relative, time_limit = fraction(gap, "gap", 0, 1), fraction(seconds, "seconds", 0, above=True)
-    occurring = _eligible(counts, limits)
-    if not occurring.sum():
-        return Setting((), (), np.zeros((len(occurring), 0), dtype=np.int64), 0.0)
-    if solver == "anatomy":
-        found = _anatomy(occurring, limits)
-    elif largest is None:
-        found = _unbounded(occurring, limits, solver, float(relative), float(time_limit), fakes)
-    else:
-        problem = _Problem.of(occurring, limits, whole(largest, "largest"), fakes)
-        if solver == "optimal":
-            found = _optimal(problem, float(relative), float(time_limit))
-        else:
-            found = (_multi if solver == "multi" else _two)(problem)
-    found.check(occurring, limits)
-    return found
-
-
-def _unbounded(
-    counts: Ints, limits: Sequence[Fraction], solver: Solver, gap: float, seconds: float, fakes: int
-) -> Setting:
-    """What a solver finds among all sizes that could lose less than a first setting, with the
-    smallest bound, does.
-    """
-    bound = smallest_bound(counts, limits, solver, fakes=fakes)
-    near = _Problem.of(counts, limits, bound, fakes)
-    first = _two(near) if solver == "two" else _any(near)
-    least = _Least.of(counts, limits)
-    searched = max(bound, min(least.reach(first.loss), HIGHEST, _CELLS // len(counts)))
-    far = _Problem.of(counts, limits, searched, fakes)
-    if solver == "two":
-        found = _two(far)
-        return replace(found, searched=None if least.reach(found.loss) <= searched else searched)
-    several = [_multi(problem) for problem in (near, far) if _best_pair(problem) is not None]
-    if solver == "multi":
-        return min(several, key=lambda one: one.loss)
-    relaxed = _relaxed(far, seconds)
-    small = len(counts) * len(far.sizes) <= _SMALL
-    some = far.only((far.sizes <= bound) | relaxed.used | small)
-    others = relaxed.bound if len(some.sizes) < len(far.sizes) else inf
-    beyond = float(least.with_a_bucket_of(searched + 1))
-    return _optimal(some, gap, seconds, several, min(others, beyond))
+    return Search(solver, largest, gap, seconds, fakes).setting(counts, limits)
 
 
 def smallest_bound(
@@ -242,8 +288,10 @@ def smallest_bound(
     """The smallest `largest` for which a solver finds a setting; InfeasibleError if there is none
     up to `highest`.
 
-    >>> smallest_bound([3, 3, 2], [Fraction(1, 2)] * 3, "two"), smallest_bound([2, 2, 1], [Fraction(2, 5)] * 3, "two")
-    (2, 5)
+    >>> smallest_bound([3, 3, 2], [Fraction(1, 2)] * 3, "two")
+    2
+    >>> smallest_bound([2, 2, 1], [Fraction(2, 5)] * 3, "two")
+    5
     """
     occurring = _eligible(counts, limits)
     least, top = _strictest(occurring, limits), min(whole(highest, "highest"), int(occurring.sum()))
@@ -264,7 +312,7 @@ def smallest_bound(
         low, high = least, (top + 1 if found is None else found)
         while low < high:
             middle = (low + high) // 2
-            some = _proposed(up_to(middle), 1.0, _SECONDS, any_does=True)
+            some = _proposed(up_to(middle), _QUICK, any_does=True)
             low, high = (low, middle) if some.setting else (middle + 1, high)
         found = high if high <= top else None
     if found is None:
@@ -281,8 +329,10 @@ def spread(
     """Buckets of given sizes filled within the limits; None if they cannot be.
 
     >>> halves = [Fraction(1, 2)] * 3
-    >>> spread([3, 2, 1], halves, [2, 4], [1, 1]).holds.tolist(), spread([4, 1, 1], halves, [2, 4], [1, 1])
-    ([[1, 2], [1, 1], [0, 1]], None)
+    >>> spread([3, 2, 1], halves, [2, 4], [1, 1]).holds.tolist()
+    [[1, 2], [1, 1], [0, 1]]
+    >>> spread([4, 1, 1], halves, [2, 4], [1, 1]) is None
+    True
     """
     occurring = _checked(counts, limits)
     kept = sorted((size, number) for size, number in zip(sizes, buckets, strict=True) if number)
@@ -292,7 +342,8 @@ def spread(
     )
     if (size < 1).any() or (number < 0).any() or len(set(sizes)) < len(sizes):
         raise ParameterError(
-            "a bucket setting takes different sizes from 1 on, and numbers of buckets from 0 on"
+            "a bucket setting takes different sizes of at least 1, and numbers of buckets of at "
+            "least 0"
         )
     if (size * number).sum() != occurring.sum():
         return None
@@ -325,7 +376,9 @@ class _Problem:
         bound = min(bound, int(counts.sum()))
         if len(counts) * bound > _CELLS or int(counts.sum()) * bound >= _LARGEST:
             raise TooLargeError(
-                f"{plural(len(counts), 'value')} in buckets of up to {plural(bound, 'record')} are too many"
+                f"{plural(len(counts), 'value')} in buckets of up to {plural(bound, 'record')} are "
+                "too many",
+                "give a smaller `largest`",
             )
         sizes = np.arange(1, bound + 1)
         strict = np.array(sorted(range(len(limits)), key=limits.__getitem__), dtype=np.int64)
@@ -347,21 +400,22 @@ class _Problem:
         return int(self.counts.sum())
 
     def why_not(self, sizes: str) -> InfeasibleError:
-        """What prevents a setting with so many sizes, for anyone to read."""
+        """What prevents a setting with these sizes, for anyone to read."""
         most = plural(self.bound, "record")
         if self.fakes and not len(self.sizes):
             return InfeasibleError(
-                f"with buckets of at most {most}, none leaves {plural(self.fakes, 'value')} that it does not hold and could "
-                "show as a fake; take fewer fakes, or raise limits"
+                f"with buckets of at most {most}, none leaves {plural(self.fakes, 'value')} that "
+                "it does not hold and could show as a fake",
+                "take fewer fakes, or raise limits",
             )
         if _strictest(self.counts, self.limits) > self.bound:
-            reason = f"some value's limit is below 1/{self.bound}, so that it fits no bucket"
+            reason = f"some value's limit is below 1/{self.bound}, so it fits into no bucket"
         elif not len(self.sizes):
             reason = "no bucket can be filled without some value exceeding its limit"
         else:
             reason = f"no numbers of buckets of {sizes} hold all records within the limits"
         return InfeasibleError(
-            f"with buckets of at most {most}, {reason}; allow larger buckets, or raise limits"
+            f"with buckets of at most {most}, {reason}", "allow larger buckets, or raise limits"
         )
 
 
@@ -369,7 +423,7 @@ def _any(problem: _Problem) -> Setting:
     """Some setting, quickly."""
     if _best_pair(problem) is not None:
         return _multi(problem)
-    found = _proposed(problem, 1.0, _SECONDS, any_does=True).setting
+    found = _proposed(problem, _QUICK, any_does=True).setting
     if found is None:
         raise problem.why_not("any sizes")
     return found
@@ -441,8 +495,9 @@ def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
         count > limit * records for count, limit in zip(occurring.tolist(), limits, strict=True)
     ):
         raise InfeasibleError(
-            "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise "
-            "the limits of frequent values"
+            "some value has a larger share of the table than its limit, "
+            "so no buckets can keep that limit",
+            "raise the limits of frequent values",
         )
     return occurring
 
@@ -549,10 +604,10 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
     number = (n - large * second) // small
     loss = number * (small - 1) ** 2 + second * (large - 1) ** 2
     step = (large - small) * (small * large - 1) // divisor
-    start = np.maximum(0, -((small_most - number) // down))  # the small buckets can be filled
-    last = np.minimum(
-        number // down, (problem.most[places] - second) // up
-    )  # so can the large ones, and no number is negative
+    # The small buckets can be filled.
+    start = np.maximum(0, -((small_most - number) // down))
+    # So can the large ones, and no number is negative.
+    last = np.minimum(number // down, (problem.most[places] - second) // up)
     last = np.minimum(last, (below - 1 - loss) // step)  # the loss is below
     able = start <= last
     places, up, down, second, number, loss, step, start, last = (
@@ -632,10 +687,21 @@ def _multi(problem: _Problem) -> Setting:
 # Any
 
 
+@dataclass(frozen=True)
+class _Precision:
+    """How far from the least loss HiGHS may stop, and how long it may take."""
+
+    gap: float
+    seconds: float
+
+
+_QUICK = _Precision(1.0, _SECONDS)
+"""Enough to find out whether any setting is possible."""
+
+
 def _optimal(
     problem: _Problem,
-    gap: float,
-    seconds: float,
+    precision: _Precision,
     others: Sequence[Setting] = (),
     beyond: float = inf,
 ) -> Setting:
@@ -644,19 +710,21 @@ def _optimal(
     `others` are better at times, when the gap is wide or time was up; `beyond` is what settings
     with other sizes than the problem has lose at least, if those are allowed.
     """
-    proposal = _proposed(problem, gap, seconds)
-    found = [*others, *([proposal.setting] if proposal.setting else [])]
+    proposal = _proposed(problem, precision)
+    settings = list(others)
+    if proposal.setting:
+        settings.append(proposal.setting)
     if not others and _best_pair(problem) is not None:
-        found.append(_multi(problem))
-    if not found:
-        raise problem.why_not(
-            "any sizes"
-            if proposal.finished
-            else f"any sizes that were found in {seconds:g} seconds"
-        )
-    best = min(found, key=lambda setting: setting.loss)
+        settings.append(_multi(problem))
+    if not settings:
+        sizes = "any sizes"
+        if not proposal.finished:
+            sizes = f"any sizes that were found in {precision.seconds:g} seconds"
+        raise problem.why_not(sizes)
+    best = min(settings, key=lambda setting: setting.loss)
     bound = min(proposal.bound, beyond)
-    return replace(best, gap=max(0.0, 1 - bound / best.loss) if best.loss else 0.0)
+    gap = max(0.0, 1 - bound / best.loss) if best.loss else 0.0
+    return replace(best, gap=gap)
 
 
 @dataclass(frozen=True)
@@ -670,7 +738,7 @@ class _Proposal:
     finished: bool
 
 
-def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = False) -> _Proposal:
+def _proposed(problem: _Problem, precision: _Precision, any_does: bool = False) -> _Proposal:
     """An integer program in the numbers of buckets, solved by HiGHS and filled in integers.
 
     Only these numbers are whole: if they allow any way to fill the buckets, they allow one in whole
@@ -680,7 +748,7 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
     if program is None:
         return _Proposal(None, 0.0, True)  # some value fits nowhere
     sizes, many = problem.sizes, len(problem.sizes)
-    result = program.solved(gap, seconds, any_does=any_does)
+    result = program.solved(precision, any_does=any_does)
     bound = max(0.0, result.get("mip_dual_bound") or 0.0)
     if result.x is None:
         return _Proposal(None, 0.0, result.status == _NONE)
@@ -717,7 +785,7 @@ class _Relaxed:
 
 def _relaxed(problem: _Problem, seconds: float) -> _Relaxed:
     program = _Program.of(problem)
-    result = None if program is None else program.solved(0.0, seconds, whole=False)
+    result = None if program is None else program.solved(_Precision(0.0, seconds), whole=False)
     if result is None or result.status != 0:
         return _Relaxed(0.0, np.zeros(len(problem.sizes), dtype=np.bool_))
     return _Relaxed(max(0.0, float(result.fun)), result.x[: len(problem.sizes)] > _SOME)
@@ -759,9 +827,7 @@ class _Program:
     def kinds(self) -> int:
         return len(self.counts)
 
-    def solved(
-        self, gap: float, seconds: float, *, whole: bool = True, any_does: bool = False
-    ) -> Any:
+    def solved(self, precision: _Precision, *, whole: bool = True, any_does: bool = False) -> Any:
         """HiGHS's result, with `whole` numbers of buckets or any.
 
         The first that does if any does.
@@ -771,7 +837,10 @@ class _Program:
             from scipy.sparse import csr_array, diags_array, eye_array, hstack
         except ImportError:
             raise ShoalError(
-                "solver='optimal' needs SciPy; install it with: pip install 'shoal[buckets]'"
+                "needs SciPy",
+                "install it with: pip install 'shoal[buckets]'",
+                option="solver",
+                given="'optimal'",
             ) from None
         sizes, row, column = self.sizes, self.row, self.column
         many, cells = len(sizes), len(row)
@@ -789,7 +858,7 @@ class _Program:
                 LinearConstraint(hstack([diags_array(-sizes.astype(np.float64)), inside]), 0, 0),
                 LinearConstraint(hstack([none, placed]), self.counts, self.counts),
             ],
-            options={"mip_rel_gap": gap, "time_limit": seconds},
+            options={"mip_rel_gap": precision.gap, "time_limit": precision.seconds},
         )
 
 
@@ -851,8 +920,9 @@ def _anatomy(counts: Ints, limits: Sequence[Fraction]) -> Setting:
     number = records // least
     if int(counts.max()) > number:
         raise InfeasibleError(
-            f"there are no buckets of {least} different values each, which the strictest limit asks for, as some value occurs "
-            "too often; take another solver, which keeps every limit by itself"
+            f"there are no buckets of {least} different values each, which the strictest limit "
+            "asks for, as some value occurs too often",
+            "take another solver, which keeps every limit by itself",
         )
     size, more = divmod(records, number)
     found = spread(

@@ -25,9 +25,15 @@ __all__ = ["EXACT", "Best", "Chosen", "Crowds", "Wanted", "comparable"]
 Floats = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-DENSE = 8  # cells up to so many times the rows are counted in an array, else by sorting
-WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
-MEMO = 1 << 14  # look-up tables that are kept
+DENSE = 8
+"""Cells up to that many times the rows are counted in an array, else by sorting."""
+
+WIDEST = 1 << 62
+"""Nodes with more cells have no key that fits an integer."""
+
+MEMO = 1 << 14
+"""Look-up tables that are kept."""
+
 EXACT = 1 << 51
 """Sensitivities times people stay below this, so that quotients in floats compare as the rationals
 they stand for.
@@ -47,15 +53,11 @@ class Crowds:
     ) -> None:
         self.rows, self.hierarchies = rows, tuple(hierarchies.values())
         self.heights: Node = tuple(hierarchy.height for hierarchy in self.hierarchies)
-        names, cards = (
-            tuple(hierarchies),
-            [len(hierarchy.maps[0]) for hierarchy in self.hierarchies],
-        )
-        everyone = (
-            rows.over(names)
-            if register is None
-            else _completed(register.over(names), rows.over(names))
-        )
+        names = tuple(hierarchies)
+        cards = [len(hierarchy.maps[0]) for hierarchy in self.hierarchies]
+        everyone = rows.over(names)
+        if register is not None:
+            everyone = _completed(register.over(names), everyone)
         self.everyone = everyone
         """The distinct rows of the register, with all rows of the table, and how many people have
         each.
@@ -79,9 +81,8 @@ class Crowds:
                 packed += everyone.codes[axis]
             self._packs.append((axes, packed))
         self._known: dict[object, tuple[npt.NDArray[np.intp], int]] = {}
-        self._sums: dict[
-            object, tuple[int, Ints | None, Sum]
-        ] = {}  # with the sum itself, whose id stays in use
+        # With the sum itself, so that its id stays in use.
+        self._sums: dict[object, tuple[int, Ints | None, Sum]] = {}
 
     def sizes(self, node: Node) -> Ints:
         """For everyone's row how many people its generalisation at a node fits."""
@@ -92,7 +93,8 @@ class Crowds:
         if cells << bits > WIDEST:
             found, key = np.unique(key, return_inverse=True)
             return np.bincount(key, self._weights, len(found)).astype(np.int64).take(key)
-        key <<= bits  # key and place in one number: sorting numbers is several times faster than their order
+        # Key and place in one number: sorting numbers is several times faster than their order.
+        key <<= bits
         key += np.arange(len(key))
         key.sort()
         order = key & ((1 << bits) - 1)
@@ -228,7 +230,7 @@ class Wanted:
 
 @dataclass(eq=False)
 class Chosen:
-    """For every row of a `Wanted` the node chosen: its levels, its risk, and its utility in units."""
+    """For every row of a `Wanted` the node chosen: its levels, its risk, its utility in units."""
 
     levels: npt.NDArray[np.uint8]
     risk: Floats
@@ -243,11 +245,8 @@ class Best:
     """
 
     def __init__(self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted]) -> None:
-        self.crowds, self.utility, self.wanted = (
-            crowds,
-            utility,
-            [comparable(want, crowds) for want in wanted],
-        )
+        self.crowds, self.utility = crowds, utility
+        self.wanted = [comparable(want, crowds) for want in wanted]
         self.risk: list[Floats] = [np.full(len(want.rows), np.inf) for want in wanted]
         self.worth: list[Ints] = [np.full(len(want.rows), -1, dtype=np.int64) for want in wanted]
         self.place: list[npt.NDArray[np.int32]] = [
@@ -260,10 +259,8 @@ class Best:
 
     def reachable(self, node: Node) -> bool:
         """Whether some row could keep its utility at a node."""
-        most = sum(
-            int(by[level].max(initial=0))
-            for by, level in zip(self.utility.parts, node, strict=True)
-        )
+        columns = zip(self.utility.parts, node, strict=True)
+        most = sum(int(by[level].max(initial=0)) for by, level in columns)
         return any(most >= want.floor for want in self.wanted)
 
     def offer(self, node: Node, among: Sequence[Index] | None = None) -> int:
@@ -309,14 +306,12 @@ class Best:
 
     def chosen(self) -> list[Chosen]:
         """What every row has now."""
-        levels = np.array(self.nodes, dtype=np.uint8).reshape(
-            len(self.nodes), len(self.crowds.heights)
-        )
+        shape = len(self.nodes), len(self.crowds.heights)
+        levels = np.array(self.nodes, dtype=np.uint8).reshape(shape)
+        every = zip(self.wanted, self.place, self.risk, self.worth, strict=True)
         return [
             Chosen(levels[place], risk / float(want.sensitivity.unit), worth)
-            for want, place, risk, worth in zip(
-                self.wanted, self.place, self.risk, self.worth, strict=True
-            )
+            for want, place, risk, worth in every
         ]
 
 
@@ -345,7 +340,7 @@ def _completed(register: Counts, rows: Counts) -> Counts:
         np.concatenate((register.count, rows.count)),
     )
     alone = group(rows.names, both.codes[:-1], rows.cards)
+    if not alone.distinct:
+        return alone
     first = np.cumsum(alone.count) - alone.count
-    return replace(
-        alone, count=np.maximum.reduceat(both.count, first) if len(first) else alone.count
-    )
+    return replace(alone, count=np.maximum.reduceat(both.count, first))

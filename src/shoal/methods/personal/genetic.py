@@ -6,9 +6,8 @@ of all down. It ends where it first keeps the utility of a record, and levels th
 spare are taken back: it ends in a frontier node, which keeps the utility while none of its
 immediate generalisations does. Records are drawn by their risk. What descends from the path of a
 record's best node is judged by the record's own risk, and the fittest, if it lowers that, is
-offered to all
-records: counting a node for all costs some hundred times as much as for one. Nothing says how far
-the risks that are found are from the lowest.
+offered to all records: counting a node for all costs some hundred times as much as for one. Nothing
+says how far the risks that are found are from the lowest.
 """
 
 from collections.abc import Callable
@@ -44,7 +43,10 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
     """
     best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
     alone, idle = Alone(people, best), 0
-    while len(best.offered) < effort and idle < PATIENCE and (parents := alone.draw(chance, BROOD)):
+    while len(best.offered) < effort and idle < PATIENCE:
+        parents = alone.draw(chance, BROOD)
+        if not parents:
+            break
         idle += 1
         for parent, litter in zip(parents, litters(alone, parents, chance), strict=True):
             progress(len(best.offered), effort)
@@ -57,7 +59,7 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
 
 
 def litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]]:
-    """For each of some rows the frontier nodes of it in which the paths of a litter end, each once."""
+    """For each of some rows the frontier nodes in which the paths of a litter end, each once."""
     steps = np.repeat(np.arange(len(alone.heights)), alone.heights)
     order = steps[_paths(alone, parents, steps, chance)]
     worths = np.repeat([alone.worths(row) for row in parents], LITTER, axis=0)
@@ -78,27 +80,20 @@ def _paths(
     """
     size = len(parents) * LITTER
     drawn = chance.words(size * len(steps)).reshape(size, -1) >> np.uint64(2)
-    nth = np.concatenate(
-        [np.arange(height) for height in alone.heights]
-    )  # which step of its column each is
+    # Which step of its column each is.
+    nth = np.concatenate([np.arange(height) for height in alone.heights])
     mates = alone.draw(chance, LITTER)
-    own = (
-        np.repeat([alone.heights - alone.node(row) for row in parents], LITTER, axis=0)[:, steps]
-        > nth
-    )
-    other = (
-        np.resize([alone.heights - alone.node(row) for row in mates], (size, len(alone.heights)))[
-            :, steps
-        ]
-        > nth
-    )
+    of_parents = [alone.heights - alone.node(row) for row in parents]
+    own = np.repeat(of_parents, LITTER, axis=0)[:, steps] > nth
+    of_mates = [alone.heights - alone.node(row) for row in mates]
+    other = np.resize(of_mates, (size, len(alone.heights)))[:, steps] > nth
     within = np.tile(np.arange(LITTER), len(parents))[:, None]
     lost = np.argmax(np.where(own, drawn, np.uint64(0)), axis=1)
     later = ~own
     later[np.arange(size), lost] = True
-    rank = np.where(
-        within < MUTANTS, later, np.where(own & (drawn & np.uint64(1) == 0), 0, 2 - other)
-    )
+    is_half = drawn & np.uint64(1) == 0
+    crossed = np.where(own & is_half, 0, 2 - other)
+    rank = np.where(within < MUTANTS, later, crossed)
     rank[within[:, 0] >= MUTANTS + CROSSED] = 0
     return np.argsort(rank.astype(np.uint64) << np.uint64(62) | drawn, axis=1)
 

@@ -138,9 +138,8 @@ class Relaxation:
             if found is None:
                 return None
             value, x = found[-1], found[:-1]
-            for column in range(
-                len(self.heights)
-            ):  # no rounding error may put a level before the one below it
+            # No rounding error may put a level before the one below it.
+            for column in range(len(self.heights)):
                 x[self._column == column] = np.minimum.accumulate(x[self._column == column])
             cut, reached = self._cut(x)
             self._cuts.append(cut)
@@ -157,7 +156,10 @@ class Relaxation:
             from scipy.optimize import linprog
         except ImportError:
             raise ShoalError(
-                "solver='relaxed' needs SciPy; install it with: pip install 'shoal[personal]'"
+                "needs SciPy",
+                "install it with: pip install 'shoal[personal]'",
+                option="solver",
+                given="'relaxed'",
             ) from None
         above = np.flatnonzero(self._level > 1)
         falling = np.zeros((len(above), len(gain)))
@@ -208,47 +210,42 @@ class Relaxation:
 
     def _risks(self, nodes: Sequence[Node]) -> Floats:
         shown = self.shown[np.arange(len(self.heights)), np.array(nodes)].sum(axis=1)
-        return np.asarray(
-            np.maximum(shown, 1) / self.sizes(nodes)
-        )  # a step from nothing shown has a price too
+        # A step from nothing shown has a price too.
+        return np.asarray(np.maximum(shown, 1) / self.sizes(nodes))
 
     def _finer(self, node: Node) -> Node:
         """A node, finer by steps that cost little risk for the utility they bring, until it keeps
         the utility.
         """
         while (missing := self.floor - self._worth(node)) > 0:
-            options = [
-                _with(node, j, level)
-                for j, level in enumerate(map(self._next, range(len(node)), node))
-                if level is not None
-            ]
+            options = []
+            for column, level in enumerate(node):
+                finer = self._next(column, level)
+                if finer is not None:
+                    options.append(_with(node, column, finer))
             gains = [min(self._worth(option) - self.floor, 0) + missing for option in options]
-            node = options[
-                int(np.argmin(np.log(self._risks(options) / self._risks([node])) / gains))
-            ]
+            costs = np.log(self._risks(options) / self._risks([node]))
+            node = options[int(np.argmin(costs / gains))]
         return node
 
     def _next(self, column: int, level: int) -> int | None:
         """The next level of a column below one that is worth more."""
-        return next(
-            (
-                finer
-                for finer in reversed(range(level))
-                if self.worths[column, finer] > self.worths[column, level]
-            ),
-            None,
-        )
+        for finer in reversed(range(level)):
+            if self.worths[column, finer] > self.worths[column, level]:
+                return finer
+        return None
 
     def _coarser(self, node: Node) -> Node:
         """A node, coarser by the steps that leave the least risk, while they keep the utility."""
-        while options := [
-            option
-            for column, level in enumerate(node)
-            if level < self.heights[column]
-            and self._worth(option := _with(node, column, level + 1)) >= self.floor
-        ]:
+        while True:
+            options = []
+            for column, level in enumerate(node):
+                if level < self.heights[column]:
+                    options.append(_with(node, column, level + 1))
+            options = [option for option in options if self._worth(option) >= self.floor]
+            if not options:
+                return node
             node = options[int(np.argmin(self._risks(options)))]
-        return node
 
 
 def _with(node: Node, column: int, level: int) -> Node:
