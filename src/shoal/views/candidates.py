@@ -72,7 +72,13 @@ def public(register: Register) -> dict[str, list[Key | None]]:
 
 
 @typed
-def truth(register: Register, data: Table, column: str, *, complete: bool = True) -> list[Value]:
+def truth(
+    register: Register,
+    data: Table,
+    column: str,
+    *,
+    complete: bool = True,
+) -> list[Value]:
     """Everybody's value in a table, by the column that names people, or otherwise row by row."""
     (secret,) = data.records([column])
     texts = [register.canonical(key) for key in secret.keys]
@@ -301,7 +307,11 @@ def _parts(selections: Sequence[_Selection], places: int) -> dict[frozenset[int]
 
 
 def _runs(
-    people: Set[int], name: str, values: Sequence[Key | None], ends: int, most: int
+    people: Set[int],
+    name: str,
+    values: Sequence[Key | None],
+    ends: int,
+    most: int,
 ) -> Iterator[tuple[Set[int], str]]:
     """Those whom intervals of a column select that end at occurring values; of texts, single ones.
 

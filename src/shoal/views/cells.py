@@ -121,7 +121,11 @@ class _Subtraction:
     falls apart into groups that have nothing to do with others.
     """
 
-    def __init__(self, cells: Mapping[tuple[int, ...], list[int]], bags: list[list[int]]) -> None:
+    def __init__(
+        self,
+        cells: Mapping[tuple[int, ...], list[int]],
+        bags: list[list[int]],
+    ) -> None:
         self.people = list(cells.values())
         self.views = list(map(set, cells))
         self.bags = bags
@@ -146,7 +150,7 @@ class _Subtraction:
             holders = set.intersection(*(self.views[cell] for cell in self.cells_of[inner]))
             for outer in sorted(holders - {inner}):
                 self._take(inner, outer)
-                near = {k for cell in self.cells_of[outer] for k in self.views[cell]} | {outer}
+                near = {outer}.union(*(self.views[cell] for cell in self.cells_of[outer]))
                 waiting += sorted(near - queued)
                 queued |= near
 
@@ -177,7 +181,9 @@ class _Subtraction:
             yield self._component(cells_of_piece[root], tuple(kin[related[root]]))
 
     def _component(
-        self, cells: Sequence[tuple[tuple[int, ...], list[int]]], views: tuple[int, ...]
+        self,
+        cells: Sequence[tuple[tuple[int, ...], list[int]]],
+        views: tuple[int, ...],
     ) -> Component:
         """Cells with their people as a component, in an order that depends on the bags alone.
 
@@ -187,15 +193,19 @@ class _Subtraction:
         inside = sorted({k for numbers, _ in cells for k in numbers})
         values = range(len(self.bags[inside[0]]))
         occurring = [v for v in values if any(self.bags[k][v] for k in inside)]
-        bags = {k: tuple(self.bags[k][v] for v in occurring) for k in inside}
+        bags = {}
+        for k in inside:
+            bags[k] = tuple(self.bags[k][v] for v in occurring)
         ordered = sorted(inside, key=lambda k: (bags[k], k))
         place = {k: number for number, k in enumerate(ordered)}
-        renumbered = sorted(
-            (tuple(sorted(place[k] for k in numbers)), sorted(people)) for numbers, people in cells
-        )
+        renumbered = []
+        for numbers, people in cells:
+            places = sorted(place[k] for k in numbers)
+            renumbered.append((tuple(places), sorted(people)))
+        renumbered.sort()
         constraints = Constraints(
             tuple((len(people), numbers) for numbers, people in renumbered),
             tuple(bags[k] for k in ordered),
         )
-        people = tuple(tuple(some) for _, some in renumbered)
-        return Component(constraints, people, tuple(occurring), views)
+        members = tuple(tuple(people) for _, people in renumbered)
+        return Component(constraints, members, tuple(occurring), views)

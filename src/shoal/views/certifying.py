@@ -203,7 +203,11 @@ def _digest_of(register: Register) -> str:
     return seal_of({"people": rows, "hierarchies": register.trees()})
 
 
-def _statement(gamma: str, limits: Mapping[str, str], columns: Sequence[str]) -> str:
+def _statement(
+    gamma: str,
+    limits: Mapping[str, str],
+    columns: Sequence[str],
+) -> str:
     of = f" of {', '.join(columns)}" if columns else ""
     single = ", ".join(f"{value} {limit}" for value, limit in limits.items())
     apart = f" (for single values: {single})" if limits else ""

@@ -188,7 +188,11 @@ class Counted:
                 sums[step.cell][v] = have
         return sums
 
-    def equal(self, asked: Iterable[tuple[int, int, Fraction]], source: Random) -> list[bool]:
+    def equal(
+        self,
+        asked: Iterable[tuple[int, int, Fraction]],
+        source: Random,
+    ) -> list[bool]:
         """Whether the share of a cell's people with a value is exactly this, where it is rounded.
 
         By remainders after division by a prime that is drawn: equal numbers have the same, and
@@ -249,7 +253,12 @@ class Counted:
         return arrivals
 
 
-def _moved(step: Step, layer: Layer, most: int, taken: int) -> tuple[Layer, int]:
+def _moved(
+    step: Step,
+    layer: Layer,
+    most: int,
+    taken: int,
+) -> tuple[Layer, int]:
     """The states after a step, in how many ways they are reached, and the steps this took.
 
     TooLargeError if these are more than `most`, with those `taken` before.
@@ -269,7 +278,11 @@ def _moved(step: Step, layer: Layer, most: int, taken: int) -> tuple[Layer, int]
     return after, total - taken
 
 
-def _finished(step: Step, layer: Layer, finish: Mapping[int, Any]) -> tuple[Layer, list[Any]]:
+def _finished(
+    step: Step,
+    layer: Layer,
+    finish: Mapping[int, Any],
+) -> tuple[Layer, list[Any]]:
     """In how many ways the states before a step can be finished, and how often each choice is made.
 
     finish: the same for the states after it

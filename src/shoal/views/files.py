@@ -36,8 +36,17 @@ _REGISTER: toml.Keys = {
     **_READING,
 }
 _SENSITIVE: toml.Keys = {"column": (str,), "type": (str,)}
-_VIEW: toml.Keys = {"name": (str,), "where": (str,), "people": (list,), "values": (list, dict)}
-_RELEASE: toml.Keys = {"name": (str,), "release": (str,), "sensitive": (str,)}
+_VIEW: toml.Keys = {
+    "name": (str,),
+    "where": (str,),
+    "people": (list,),
+    "values": (list, dict),
+}
+_RELEASE: toml.Keys = {
+    "name": (str,),
+    "release": (str,),
+    "sensitive": (str,),
+}
 _TABLE: toml.Keys = {
     "name": (str,),
     "table": (str,),
@@ -296,7 +305,11 @@ def sensitive_of(path: str | PathLike[str]) -> str | None:
     return ViewsFile.read(path).subject.column
 
 
-def others_of(path: str | PathLike[str], register: Register, column: str) -> list[View]:
+def others_of(
+    path: str | PathLike[str],
+    register: Register,
+    column: str,
+) -> list[View]:
     """The views of a column in a file of what others have shown.
 
     The file's own register is passed over for the one given.
@@ -308,7 +321,11 @@ def others_of(path: str | PathLike[str], register: Register, column: str) -> lis
 
 
 @typed
-def as_toml(views: Sequence[View], names: Sequence[str], column: str | None = None) -> str:
+def as_toml(
+    views: Sequence[View],
+    names: Sequence[str],
+    column: str | None = None,
+) -> str:
     r"""Views as sections of a TOML file, to be appended to one.
 
     names: of everybody in the register
@@ -327,9 +344,11 @@ def as_toml(views: Sequence[View], names: Sequence[str], column: str | None = No
         sections.append(f"[sensitive]\ncolumn = {toml.quoted(column)}\n")
     for view in views:
         people = ", ".join(toml.quoted(names[person]) for person in sorted(view.members))
-        counts = sorted(view.shown.items(), key=str)
-        texts = (("" if value is None else str(value), often) for value, often in counts)
-        values = ", ".join(f"{toml.quoted(text)} = {often}" for text, often in texts)
+        counts = []
+        for value, often in sorted(view.shown.items(), key=str):
+            text = "" if value is None else str(value)
+            counts.append(f"{toml.quoted(text)} = {often}")
+        values = ", ".join(counts)
         lines = (
             "[[views]]",
             f"name = {toml.quoted(view.name)}",

@@ -75,7 +75,12 @@ class Gathered:
             )
         return truth(self.register, data, chosen, complete=self.views.complete)
 
-    def candidates(self, *, conditions: int = 1, free: bool = False) -> list[Candidate]:
+    def candidates(
+        self,
+        *,
+        conditions: int = 1,
+        free: bool = False,
+    ) -> list[Candidate]:
         """Views that could be shown in addition, by up to so many public columns.
 
         free: also those that are not a part of an earlier view

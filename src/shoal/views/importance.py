@@ -106,7 +106,8 @@ class _Samples:
             odds = np.prod(bags / self.people[views, None, None], axis=0)
             total = odds.sum(axis=1)
             thresholds = source.random(len(self.rows)) * total
-            chosen = (np.cumsum(odds, axis=1) < thresholds[:, None]).sum(axis=1)
+            below = np.cumsum(odds, axis=1) < thresholds[:, None]
+            chosen = below.sum(axis=1)
             chosen = np.minimum(chosen, self.constraints.values - 1)
             taken = odds[np.arange(len(self.rows)), chosen]
             # Otherwise no value is left in all views, or rounding chose one that is not.
@@ -133,7 +134,8 @@ class _Samples:
         for c, (size, _) in enumerate(self.constraints.cells):
             have = self.held[c, self.rows] / size
             shares[c] = mass @ have / total
-            deviations[c] = np.sqrt(mass**2 @ (have - shares[c]) ** 2) / total
+            squares = (have - shares[c]) ** 2
+            deviations[c] = np.sqrt(mass**2 @ squares) / total
         return Estimated(
             shares,
             deviations,
@@ -149,5 +151,6 @@ def _nothing(constraints: Constraints) -> Estimated:
 
 def _log_factorial(number: int | Ints | Counts32) -> Floats:
     most = int(np.max(number))
-    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
-    return np.asarray(logs[number])
+    logs = np.log(np.arange(1, most + 1))
+    sums = np.concatenate([[0.0], np.cumsum(logs)])
+    return np.asarray(sums[number])

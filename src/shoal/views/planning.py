@@ -185,7 +185,8 @@ def plan(
     whole(most, "most", 1)
     whole(effort, "effort", 1)
     whole(seed, "seed", 0)
-    sure, top = fraction(confidence, "confidence", 0, 1), fraction(ceiling, "ceiling", 0, 1)
+    top = fraction(ceiling, "ceiling", 0, 1)
+    sure = fraction(confidence, "confidence", 0, 1)
     if not 0 < sure < 1:
         raise ParameterError("should be above 0 and below 1", option="confidence")
     before = check(views)
@@ -249,7 +250,8 @@ def best_choice(
         best = after
     if not best:
         return None
-    return max(best.items(), key=lambda item: (key(item[1]), -item[0]))[1]
+    spent = max(best, key=lambda spent: (key(best[spent]), -spent))
+    return best[spent]
 
 
 def _options(region: Region, budget: _Budget) -> list[Outlook]:
@@ -272,8 +274,13 @@ def _options(region: Region, budget: _Budget) -> list[Outlook]:
     return [_none(region, reason), *(_whole(region, outlook) for outlook in useful)]
 
 
-def _none(region: Region, reason: str, never: tuple[int, ...] = ()) -> Outlook:
-    return Outlook(region.people, (), Fraction(0), Fraction(0), reason=reason, never=never)
+def _none(
+    region: Region,
+    reason: str,
+    never: tuple[int, ...] = (),
+) -> Outlook:
+    none = Fraction(0)
+    return Outlook(region.people, (), none, none, reason=reason, never=never)
 
 
 def _whole(region: Region, outlook: Outlook) -> Outlook:
@@ -354,8 +361,8 @@ class _PlanSearch:
         above limits."""
         start = self.region.start.shares
         missed = left = 0.0
-        bags_of_tables = zip(*([_bag(view) for view in self.views[at]] for at in some), strict=True)
-        for bags, often in Counter(bags_of_tables).items():
+        bags_of = [map(_bag, self.views[at]) for at in some]
+        for bags, often in Counter(zip(*bags_of, strict=True)).items():
             factor = np.ones_like(start)
             for at, bag in zip(some, bags, strict=True):
                 factor = factor * self._factor(at, bag)
@@ -372,7 +379,11 @@ class _PlanSearch:
             self.factors[at, bag] = self.guesses.factor(view)
         return self.factors[at, bag]
 
-    def _outlook(self, some: tuple[int, ...], seed: int) -> tuple[Outlook, float]:
+    def _outlook(
+        self,
+        some: tuple[int, ...],
+        seed: int,
+    ) -> tuple[Outlook, float]:
         """What candidates will do, and what is above limits afterwards on average."""
         chosen = [self.region.candidates[at] for at in some]
         try:
@@ -419,8 +430,9 @@ class _PlanSearch:
                 tried += 1
                 if tried > effort:
                     raise TooLargeError(f"there are more than {effort:,} outcomes")
+                longer = (*views, view)
                 try:
-                    edge.append(((*views, view), self._standing((*views, view))))
+                    edge.append((longer, self._standing(longer)))
                 except InfeasibleError:
                     # The bounds of what may be shown are wider than what some table has.
                     continue

@@ -94,7 +94,7 @@ class Register:
         if self.person is None:
             return tuple(str(row + 1) for row in range(self.people.rows))
         column = self._columns[self.person]
-        names = [column.labels[code] for code in column.codes.tolist()]
+        names = _texts(column)
         if None in column.keys or len(set(names)) < len(names):
             raise ColumnError(
                 f"column {self.person!r} should name people, and has a name twice or none",
@@ -115,16 +115,17 @@ class Register:
     @cached_property
     def _public(self) -> dict[str, expressions.Public]:
         return {
-            name: expressions.Public(column.kind, column.keys, array("Q", column.codes.tolist()))
+            name: expressions.Public(column.kind, column.keys, _places(column))
             for name, column in self._columns.items()
         }
 
     def rows(self) -> Iterator[list[str]]:
         """Everybody, by all public columns with their names."""
-        columns = [column for _, column in sorted(self._columns.items())]
-        for codes in zip(*(column.codes.tolist() for column in columns), strict=True):
-            cells = zip(columns, codes, strict=True)
-            yield [f"{column.name}={column.labels[code]}" for column, code in cells]
+        columns = [
+            [f"{name}={text}" for text in _texts(column)]
+            for name, column in sorted(self._columns.items())
+        ]
+        yield from map(list, zip(*columns, strict=True))
 
     def trees(self) -> dict[str, list[list[str]]]:
         """The hierarchies, each as its lines."""
@@ -143,7 +144,10 @@ class Register:
     # By a condition, or by names
 
     def view(
-        self, name: str, where: str | Iterable[str] | None, bag: Mapping[Any, int] | Iterable[Any]
+        self,
+        name: str,
+        where: str | Iterable[str] | None,
+        bag: Mapping[Any, int] | Iterable[Any],
     ) -> View:
         """A view of those for whom a condition holds, or who are named; None is everybody.
 
@@ -158,7 +162,8 @@ class Register:
                 f"view {name!r} names {plural(absent, 'person')} not in the register",
                 "add them, or correct it",
             )
-        return View(name, [self._number[person] for person in named], self._bag(name, bag))
+        people = [self._number[person] for person in named]
+        return View(name, people, self._bag(name, bag))
 
     def _satisfying(self, where: str | None) -> list[int]:
         """The people for whom a condition holds."""
@@ -166,10 +171,15 @@ class Register:
         condition = None if where is None else expressions.condition(where, kinds)
         everybody = (1 << self.people.rows) - 1
         people = expressions.people(condition, self._public, everybody)
-        flags = np.frombuffer(people.to_bytes(self.people.rows // 8 + 1, "little"), dtype=np.uint8)
-        return np.flatnonzero(np.unpackbits(flags, bitorder="little")).tolist()
+        written = people.to_bytes(self.people.rows // 8 + 1, "little")
+        flags = np.unpackbits(np.frombuffer(written, dtype=np.uint8), bitorder="little")
+        return np.flatnonzero(flags).tolist()
 
-    def _bag(self, name: str, bag: Mapping[Any, int] | Iterable[Any]) -> dict[Value, int]:
+    def _bag(
+        self,
+        name: str,
+        bag: Mapping[Any, int] | Iterable[Any],
+    ) -> dict[Value, int]:
         if not isinstance(bag, Mapping):
             bag = Counter(map(self.canonical, bag))
         counts: dict[Value, int] = {}
@@ -182,7 +192,12 @@ class Register:
 
     # Of a release
 
-    def of_release(self, release: Release, name: str, column: str | None = None) -> list[View]:
+    def of_release(
+        self,
+        release: Release,
+        name: str,
+        column: str | None = None,
+    ) -> list[View]:
         """The views that a release gives: its groups or buckets, with a sensitive column."""
         certificate = release.certificate
         form = _form(certificate, name)
@@ -250,7 +265,13 @@ class Register:
                 "give it the hierarchy of the release, without which the texts are ambiguous",
             )
 
-    def _of_buckets(self, release: Release, name: str, column: str, form: AsViews) -> list[View]:
+    def _of_buckets(
+        self,
+        release: Release,
+        name: str,
+        column: str,
+        form: AsViews,
+    ) -> list[View]:
         """Views of buckets: the released rows name them, a further table holds their values."""
         assert form.mark is not None
         assert form.apart is not None
@@ -269,9 +290,8 @@ class Register:
             bag[self.canonical(text_of(value))] += int(often)
         buckets_of = self._buckets_of_rows(people, name, public, form.mark)
         inside: dict[int, list[int]] = {bucket: [] for bucket in bags}
-        columns = [self._columns[one] for one in public]
-        labels = ([one.labels[code] for code in one.codes.tolist()] for one in columns)
-        for person, row in enumerate(zip(*labels, strict=True)):
+        texts = [_texts(self._columns[one]) for one in public]
+        for person, row in enumerate(zip(*texts, strict=True)):
             for bucket in buckets_of.get(row, ()):
                 inside[bucket].append(person)
         groups = [ShownGroup(inside[bucket], bag) for bucket, bag in sorted(bags.items())]
@@ -374,6 +394,16 @@ class Register:
                 "the same people, that is not decided"
             )
         return views
+
+
+def _texts(column: Column) -> list[str]:
+    """Everybody's value as text."""
+    return [column.labels[code] for code in column.codes.tolist()]
+
+
+def _places(column: Column) -> "array[int]":
+    """The codes of a column as conditions are evaluated on."""
+    return array("Q", column.codes.tolist())
 
 
 def sensitive_columns(certificate: Certificate) -> list[str]:

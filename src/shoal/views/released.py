@@ -215,10 +215,17 @@ class Reach:
             return codes
         runs = np.split(codes, np.flatnonzero(np.diff(codes) > 1) + 1)
         starts = self._ends - self._sizes
-        slices = [self._by_code[starts[run[0]] : self._ends[run[-1]]] for run in runs]
+        slices = []
+        for run in runs:
+            start, end = starts[run[0]], self._ends[run[-1]]
+            slices.append(self._by_code[start:end])
         return np.concatenate(slices)
 
-    def among(self, people: npt.NDArray[np.int64], text: str) -> npt.NDArray[np.int64]:
+    def among(
+        self,
+        people: npt.NDArray[np.int64],
+        text: str,
+    ) -> npt.NDArray[np.int64]:
         """Those of some people whom a text fits."""
         return people[self.fits(text)[self.codes[people]]]
 

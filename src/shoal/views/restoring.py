@@ -398,7 +398,12 @@ class _RegionResult:
         return failed
 
 
-def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _RegionResult:
+def _search(
+    region: Region,
+    table: Sequence[Value],
+    most: int,
+    effort: int,
+) -> _RegionResult:
     """The fewest candidates that restore a region, the most promising first."""
     never = obstacle(region)
     if never is not None:
@@ -432,7 +437,13 @@ class _BeamSearch:
     TooLargeError if the region cannot be counted without any.
     """
 
-    def __init__(self, region: Region, table: Sequence[Value], most: int, effort: int) -> None:
+    def __init__(
+        self,
+        region: Region,
+        table: Sequence[Value],
+        most: int,
+        effort: int,
+    ) -> None:
         self.region, self.most, self.effort = region, most, effort
         self.shown = [candidate.view(table) for candidate in region.candidates]
         self.guesses = Guesses(region)

@@ -9,7 +9,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from math import comb
-from operator import sub
+from operator import add, sub
 from typing import Literal, NamedTuple
 
 from shoal.views.cells import Constraints, ways
@@ -41,8 +41,10 @@ class _Width(NamedTuple):
     @classmethod
     def of(cls, largest: int) -> "_Width":
         """Wide enough for a number."""
-        widths = (cls(8, "B"), cls(16, "H"), cls(32, "I"), cls(64, "Q"))
-        return next(width for width in widths if largest < 1 << width.bits)
+        for width in (cls(8, "B"), cls(16, "H"), cls(32, "I")):
+            if largest < 1 << width.bits:
+                return width
+        return cls(64, "Q")
 
     def read(self, state: int, end: int) -> Sequence[int]:
         """The fields of a state up to an end."""
@@ -90,7 +92,8 @@ class Step(ABC):
         seen = state & self.mask
         options = self._options.get(seen)
         if options is None:
-            options = self._options[seen] = self._possible(self.width.read(seen, self._end))
+            left = self.width.read(seen, self._end)
+            options = self._options[seen] = self._possible(left)
             self.written += _WRITING
         return options
 
@@ -117,7 +120,11 @@ class _Whole(Step):
     """
 
     def __init__(
-        self, scope: _Scope, size: int, closing: Sequence[bool], later: Sequence[Sequence[int]]
+        self,
+        scope: _Scope,
+        size: int,
+        closing: Sequence[bool],
+        later: Sequence[Sequence[int]],
     ) -> None:
         super().__init__(scope)
         self.size, self.later = size, later
@@ -134,13 +141,17 @@ class _Whole(Step):
             fits = all(rest == most for rest in rests)
             return [self._option(most, ways(most))] if fits else []
         # What no later cell of a view can take has to be taken here.
-        needs = (map(sub, bag, later) for bag, later in zip(bags, self.later, strict=True))
+        needs = map(_differences, bags, self.later)
         least = tuple(map(max, *needs, [0] * number))
         options = self._between.get((least, most))
         if options is None:
             options = [self._option(each, ways(each)) for each in between(least, most, self.size)]
             self._between[least, most] = options
         return options
+
+
+def _differences(counts: Sequence[int], others: Sequence[int]) -> Iterator[int]:
+    return map(sub, counts, others)
 
 
 class _Share(Step):
@@ -150,7 +161,12 @@ class _Share(Step):
     `closing` and `later` are as for a whole cell, for each of the fields.
     """
 
-    def __init__(self, scope: _Scope, closing: Sequence[bool], later: Sequence[int]) -> None:
+    def __init__(
+        self,
+        scope: _Scope,
+        closing: Sequence[bool],
+        later: Sequence[int],
+    ) -> None:
         super().__init__(scope)
         self.closing, self.later = closing, later
 
@@ -159,7 +175,7 @@ class _Share(Step):
         ends = {have for have, end in zip(own, self.closing, strict=True) if end}
         if len(ends) > 1:
             return []
-        least = max(0, *(have - may for have, may in zip(own, self.later, strict=True)))
+        least = max(0, *map(sub, own, self.later))
         most = min(own)
         return [
             self._option((often,), comb(own[0], often))
@@ -168,7 +184,11 @@ class _Share(Step):
         ]
 
 
-def between(least: Sequence[int], most: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
+def between(
+    least: Sequence[int],
+    most: Sequence[int],
+    size: int,
+) -> Iterator[tuple[int, ...]]:
     """All ways to part a size into numbers from `least` to `most`.
 
     >>> list(between([0, 1], [2, 2], 2))
@@ -198,7 +218,11 @@ def between(least: Sequence[int], most: Sequence[int], size: int) -> Iterator[tu
         yield from parts(0, size)
 
 
-def steps_of(constraints: Constraints, first: Sequence[int], last: Sequence[int]) -> Iterator[Step]:
+def steps_of(
+    constraints: Constraints,
+    first: Sequence[int],
+    last: Sequence[int],
+) -> Iterator[Step]:
     """The steps: cells one by one, and then the `last` ones together, value by value."""
     layout = _Layout(constraints)
     yield from layout.wholes(first)
@@ -222,16 +246,16 @@ class _Layout:
         self.free: list[int] = []
         self.used = 0
         # How often a cell could have each value, and all cells to come of a view.
-        self.may = [
-            [min(size, *(self.bags[k][v] for k in views)) for v in self.values]
-            for size, views in self.cells
-        ]
+        self.may: list[list[int]] = []
         self.later = [[0] * len(self.values) for _ in self.bags]
         self.left = [0] * len(self.bags)
-        for (_, views), able in zip(self.cells, self.may, strict=True):
+        for size, views in self.cells:
+            bags = [self.bags[k] for k in views]
+            able = [min(size, *(bag[v] for bag in bags)) for v in self.values]
+            self.may.append(able)
             for k in views:
                 self.left[k] += 1
-                self.later[k] = [one + more for one, more in zip(self.later[k], able, strict=True)]
+                self.later[k] = list(map(add, self.later[k], able))
 
     def _opened(self, views: Sequence[int]) -> int:
         """What opens those of some views that are not open; they get slots."""
@@ -253,8 +277,7 @@ class _Layout:
             opening = self._opened(views)
             for k in views:
                 self.left[k] -= 1
-                taken = zip(self.later[k], self.may[c], strict=True)
-                self.later[k] = [one - less for one, less in taken]
+                self.later[k] = list(map(sub, self.later[k], self.may[c]))
             fields = [self.slot[k] for k in views]
             closing = [not self.left[k] for k in views]
             scope = _Scope(c, self.values, opening, fields, self.width)
