@@ -80,6 +80,7 @@ def enclosed(
     for cell in range(len(part.people)):
         for v in _able(part.constraints, cell):
             bounds[cell, v] = around(counted, counted.shares[cell][v])
+    # Only where a limit falls within the bounds is another count needed to decide.
     close = []
     for (cell, v), (low, high) in bounds.items():
         if low <= limits[v] < high:
@@ -110,6 +111,8 @@ def bounded(views: Views, part: Component) -> Iterator[CellBelief]:
         bounds = {}
         for v, number in enumerate(part.values):
             most = min(size, *(bag[v] for bag in bags))
+            # As many people of the cell as the other values of a view can serve may go without this
+            # one.
             others = [sum(bag) - bag[v] for bag in bags]
             least = max(0, *(size - number for number in others))
             value = views.values[number]
@@ -141,6 +144,7 @@ def sampled(
     for _ in range(draws.tries):
         drawn = counted.drawn(draws.source)
         for own, often, people in zip(hits, drawn, part.people, strict=True):
+            # One person stands for the cell, as tries must be independent for the interval to hold.
             own[_value_at(often, draws.source.randrange(len(people)))] += 1
     for cell, people in enumerate(part.people):
         shares: dict[Value, Fraction] = {}
@@ -178,6 +182,7 @@ def weighed(
         bounds: dict[Value, Bounds] = {}
         for v in _able(part.constraints, cell):
             value = views.values[part.values[v]]
+            # Rounding may push a mean of samples just outside 0 and 1.
             share = float(min(max(guess.shares[cell, v], 0.0), 1.0))
             low, high = clopper_pearson(round(share * guess.effective, 3), size, error)
             off = spread(error) * float(guess.deviations[cell, v])
@@ -189,6 +194,7 @@ def weighed(
 
 def around(counted: Counted | Dense, share: Fraction) -> Bounds:
     """The bounds of a share that was rounded."""
+    # The error is relative; what was too small for floats comes on top.
     off = share * counted.error + counted.faint
     return max(share - off, Fraction(0)), min(share + off, Fraction(1))
 

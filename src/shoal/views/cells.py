@@ -98,6 +98,7 @@ def components(views: Views) -> list[Component]:
         if numbers:
             cells[tuple(numbers)].append(person)
     subtraction = _Subtraction(cells, [list(views.bag(view)) for view in views.shown])
+    # Taken before views lose their parts: a component lists all views that it came from.
     related = representatives(range(len(views.shown)), cells)
     subtraction.run()
     return list(subtraction.components(related))
@@ -108,6 +109,7 @@ def connected(views: Views) -> list[int]:
     first: dict[int, int] = {}
     pairs = []
     for number, view in enumerate(views.shown):
+        # A view is connected with the first one of each of its people, and so with all of theirs.
         pairs += [(first.setdefault(person, number), number) for person in view.members]
     root = representatives(range(len(views.shown)), pairs)
     return [root[number] for number in range(len(views.shown))]
@@ -140,6 +142,7 @@ class _Subtraction:
         Each time a view gets smaller, so it ends.
         """
         views = range(len(self.bags))
+        # Small views are popped first: they are the ones that others contain.
         waiting = sorted(views, key=lambda k: len(self.cells_of[k]), reverse=True)
         queued = set(waiting)
         while waiting:
@@ -150,6 +153,7 @@ class _Subtraction:
             holders = set.intersection(*(self.views[cell] for cell in self.cells_of[inner]))
             for outer in sorted(holders - {inner}):
                 self._take(inner, outer)
+                # What is left of the outer view may now lie within others, or they within it.
                 near = {outer}.union(*(self.views[cell] for cell in self.cells_of[outer]))
                 waiting += sorted(near - queued)
                 queued |= near
@@ -168,6 +172,7 @@ class _Subtraction:
         """What is left, in pieces; `related` has the representatives of views before it ran."""
         merged: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for numbers, people in zip(self.views, self.people, strict=True):
+            # Cells that differed only in views that were taken away have become one.
             merged[tuple(sorted(numbers))] += people
         left = (k for k, cells in enumerate(self.cells_of) if cells)
         piece = representatives(left, merged)
@@ -192,6 +197,7 @@ class _Subtraction:
         """
         inside = sorted({k for numbers, _ in cells for k in numbers})
         values = range(len(self.bags[inside[0]]))
+        # Values that none of these views shows would only make states longer.
         occurring = [v for v in values if any(self.bags[k][v] for k in inside)]
         bags = {}
         for k in inside:

@@ -243,6 +243,7 @@ class Checked:
                 return False
 
         some = dict(own)
+        # Views further away are added until they suffice, or are too many to search.
         while not expose(some):
             more = self._nearby(some.values())
             if len(more) == len(some) or len(more) > NEAR:
@@ -384,6 +385,7 @@ class _Check:
         for at, part in enumerate(self.parts):
             self._count(at, part)
         number = sum(claims(self.parts[at].constraints) for at, _ in self.waiting)
+        # By the union bound, each interval may be wrong with its part of the whole error.
         error = float(1 - self.effort.confidence) / max(number, 1)
         for at, counted in self.waiting:
             if counted is None:
@@ -421,6 +423,7 @@ class _Check:
                 return
             assert isinstance(counted, Counted)
             if how == "sampling":
+                # All intervals are made afterwards, when it is known how many must hold together.
                 self.waiting.append((at, counted))
                 self.counts.append(counted.tables)
                 self.digits += _digits(counted)
@@ -438,6 +441,7 @@ class _Check:
         if guess.effective < ENOUGH:
             self.notes.append(self._entangled(part, guess.effective))
             self.by.add("bounded")
+            # Of a component without any figure, nothing can be added up.
             self.digits = inf
             self.beliefs[at] += bounded(self.views, part)
             return
@@ -479,6 +483,7 @@ def count(
             partial(Counted.of, constraints, QUICK),
             partial(Dense.of, constraints),
         ]
+        # Whole numbers are tried first, as they are exact, unless that is hopeless.
         if guessed(constraints) > _SLOW:
             quick.reverse()
         for counting in quick:
@@ -519,6 +524,7 @@ def _loosely(views: Views, firm: Checked) -> Checked:
     firm: what the other views reveal
     """
     root = connected(views)
+    # Components without joined views keep what was found for them.
     loose = {root[k] for k, view in enumerate(views.shown) if view.parts}
     numbers: dict[int, list[int]] = {}
     for k, view in enumerate(views.shown):
@@ -539,8 +545,8 @@ def _loosely(views: Views, firm: Checked) -> Checked:
     for key, people in alike.items():
         own = [views.shown[k] for k in key]
         alone = size[root[key[0]]] == 1
-        belief = None if alone else sure.get(people[0])
-        bounds = _loose_bounds(own, belief, alone=alone)
+        seen = None if alone else sure.get(people[0])
+        bounds = _loose_bounds(own, seen, alone=alone)
         shares = {value: high for value, (_, high) in bounds.items()}
         beliefs.append(CellBelief(tuple(people), shares, bounds))
     return replace(
@@ -606,6 +612,7 @@ def possible(
                 values: list[Value] = []
                 for v, times in zip(part.values, often, strict=True):
                     values += [views.values[v]] * times
+                # Within a cell, every assignment of its values to its people is equally likely.
                 source.shuffle(values)
                 for person, value in zip(people, values, strict=True):
                     table[person] = value

@@ -139,6 +139,7 @@ class Dense:
         wanted = list(asked)
         answers = [True] * len(wanted)
         for _ in range(_PRIMES):
+            # Several small primes, as products of their remainders must fit into floats.
             prime = _prime(source)
             sums, totals, *_ = _passes(self.constraints, MOST, prime)
             for at, (cell, v, share) in enumerate(wanted):
@@ -174,6 +175,7 @@ def _passes(constraints: Constraints, most: int, prime: int | None) -> _Passes:
         _Move(value, before, after, lead, prime)
         for value, before, after in zip(values, boxes, boxes[1:], strict=False)
     ]
+    # Forwards, backwards, and both together for every choice.
     if 3 * sum(move.work for move in moves) > most:
         raise TooLargeError(f"counting takes more than {most:,} multiplications")
     layers = [np.ones((1,) * (lead + 1))]
@@ -228,6 +230,7 @@ def _backwards(
     alone = {views[0]: c for c, (_, views) in enumerate(constraints.cells) if len(views) == 1}
     sums = [[0.0] * constraints.values for _ in constraints.cells]
     totals = [0.0] * constraints.values
+    # After the last value there is one place, as before the first.
     finish = np.ones_like(layers[0])
 
     def total(held: Floats, often: npt.NDArray[Any]) -> float:
@@ -285,6 +288,7 @@ def _value(
     if prime is None and total > 0:
         if total < _FAINTEST:
             raise TooLargeError("counts of one component differ by more than floats can hold")
+        # By a power of two, which is exact.
         exponent = int(np.frexp(total)[1])
         weight = np.ldexp(weight, -exponent)
         divided += exponent * log10(2)
@@ -306,6 +310,7 @@ def _table(
         return np.array(inverse, dtype=np.float64), 0.0
     exact = [Fraction(1)]
     for x in range(1, last + 1):
+        # In fractions, so that each entry is rounded once and no more.
         exact.append(exact[-1] * z / x)
     largest = max(exact)
     logarithm = log10(largest.numerator) - log10(largest.denominator)
@@ -405,6 +410,7 @@ class _Move:
             return np.asarray(one.T @ other)
         product = np.zeros(self.where.shape)
         for at in range(0, len(one), _LONGEST):
+            # Sums of this many products of remainders are still exact in floats.
             part = slice(at, at + _LONGEST)
             product = product + _left(one[part].T @ other[part], self.prime)
         return product

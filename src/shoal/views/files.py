@@ -110,6 +110,7 @@ class ViewSection:
     def _kind(self) -> str | None:
         """The key that says whom it is about."""
         kinds = [key for key in ("where", "people", "release", "table") if key in self.content]
+        # A release brings its own values; those of a table may be renamed.
         if len(kinds) > 1 or (kinds == ["release"] and "values" in self.content):
             raise InputError(
                 f"it has {listed(kinds)}", "give it one of where, people, release and table"
@@ -146,6 +147,7 @@ class ViewSection:
             )
         where = self.content[kind]
         if isinstance(where, str):
+            # An empty condition holds for everybody.
             where = where.strip() or None
         return register.view(self.name, where, values)
 
@@ -194,6 +196,7 @@ class ViewsFile:
         """Everything that it shows, with its limits."""
         column = self.subject.column
         if column is not None:
+            # Whoever has the column in the register knows all of it.
             register.require_secret(column)
         shown: list[View] = []
         for section in self.sections:
@@ -201,6 +204,7 @@ class ViewsFile:
         given = toml.section(self.content, "limits")
         limits = {register.canonical(value): limit for value, limit in given.items()}
         occurring: set[Value] = {value for view in shown for value in view.shown}
+        # A limit that no value meets is likely a misspelling, and would protect nobody.
         absent = [str(value) for value in limits if value not in occurring]
         if absent:
             register.notes.append(
@@ -244,6 +248,7 @@ class ViewsFile:
             else:
                 people, person = _named(map(str, rows)), "person"
         else:
+            # Nobody else can be in a view, so nothing is lost without a register.
             people, person = _named(self._mentioned()), "person"
         complete = given.get("complete", True)
         return Register(people, person, self.subject.kind, complete)
@@ -315,6 +320,7 @@ def others_of(
     The file's own register is passed over for the one given.
     """
     file = ViewsFile.read(path)
+    # The file is about another column, which is checked by itself.
     if file.subject.column not in (None, column):
         return []
     return [view for section in file.sections for view in section.views(register, column)]

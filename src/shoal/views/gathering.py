@@ -96,6 +96,7 @@ class Gathered:
         release, as a file that a recipe names in [views]."""
         if not self.by_row:
             return as_toml(views, self.views.names)
+        # A recipe has no column that names people, so rows are numbered there.
         rows = [str(row + 1) for row in range(len(self.views.names))]
         return as_toml(views, rows, self.column)
 
@@ -114,6 +115,7 @@ def gather(path: str | PathLike[str]) -> Gathered:
         register = file.register()
         return Gathered(file.views(register), register, file.subject.column)
     except ShoalError as error:
+        # The name will do: whoever gave the path knows the folder.
         raise error.at(file.path.name) from None
 
 

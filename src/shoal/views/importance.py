@@ -53,6 +53,7 @@ def estimate(constraints: Constraints, tries: int, source: np.random.Generator) 
     """
     number = len(constraints.cells)
     able = ENTRIES // ((number + len(constraints.bags)) * constraints.values)
+    # Too few samples would be thrown away afterwards.
     if able < min(tries, ENOUGH):
         return _nothing(constraints)
     samples = _Samples(constraints, min(tries, able))
@@ -101,8 +102,10 @@ class _Samples:
         """
         size, numbers = self.constraints.cells[c]
         views = np.array(numbers)
+        # A copy, as samples that cannot be finished drop out on the way.
         bags = self.left[views[:, None], self.rows]
         for _ in range(size):
+            # As if views were independent: the share of each value that is left, multiplied.
             odds = np.prod(bags / self.people[views, None, None], axis=0)
             total = odds.sum(axis=1)
             thresholds = source.random(len(self.rows)) * total
@@ -126,6 +129,7 @@ class _Samples:
 
     def estimated(self) -> Estimated:
         """What all samples that were finished reveal."""
+        # Weights are logarithms: beside the largest one, the others do not overflow.
         largest = self.weight.max()
         mass = np.exp(self.weight - largest)
         total = mass.sum()

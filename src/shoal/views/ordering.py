@@ -101,6 +101,7 @@ class _Orders:
         views = range(len(self.cells_of))
         if len(views) <= _STARTS:
             return list(views)
+        # The view farthest from one that is farthest from any is an end of a chain.
         far = self._far(self._far(0))
         if len(views) > _MANY:
             return [far]
@@ -212,6 +213,7 @@ class _Orders:
         """The view whose cells leave the fewest states: an open one, if there is any."""
         able = [k for k in progress.open_ if any(c in progress.waiting for c in self.cells_of[k])]
         if not able:
+            # No open view has cells waiting: go on with any other.
             able = sorted({k for c in progress.waiting for k in self.cells[c][1]})
         return min(able, key=lambda k: (self._more(k, progress), k))
 
@@ -278,6 +280,7 @@ def _parts(bag: tuple[int, ...]) -> tuple[float, ...]:
     """For every size how many parts of that size a bag has, as a power of two."""
     number = [1]
     for often in bag:
+        # Running sums make each step linear in the size of the bag.
         sums = [0]
         for one in number:
             sums.append(sums[-1] + one)

@@ -192,6 +192,7 @@ def plan(
     before = check(views)
     if before.private:
         return Plan(before, (), Fraction(1))
+    # Beliefs average to what they were before: docs/proofs/restoring.md.
     bound = min(
         (1 - low) / (1 - views.limit(value))
         for _, value, low, high in probabilities(before)
@@ -203,6 +204,7 @@ def plan(
     budget = _Budget(most, effort, top, float(1 - sure) / len(parts), seed)
     options = [_options(region, budget) for region in parts]
     restoring = [[outlook for outlook in own if outlook.low > 0] for own in options]
+    # Regions are independent, so shares multiply; where one has none, as many as can be are helped.
     chosen = best_choice(restoring, most, prod) or best_choice(options, most, sum) or ()
     drawn = any(outlook.low < outlook.high for outlook in chosen)
     if any(outlook.never for outlook in chosen):
@@ -343,6 +345,7 @@ class _PlanSearch:
         counted = []
         spent = 0
         for some in sorted(sets, key=lambda some: (self._guess(some), some)):
+            # The most promising are counted, as far as the effort goes.
             if spent >= self.budget.effort:
                 break
             try:
@@ -442,6 +445,7 @@ class _PlanSearch:
         alike: dict[tuple[_Bag, ...], list[tuple[View, ...]]] = {}
         for table in possible(self.region.views, DRAWN, seed):
             views = tuple(candidate.view(table) for candidate in chosen)
+            # Tables with the same outcome lead to the same beliefs, which are computed once.
             alike.setdefault(tuple(map(_bag, views)), []).append(views)
         for some in alike.values():
             yield some[0], Fraction(len(some), DRAWN), self._standing(some[0])

@@ -138,6 +138,7 @@ class Region:
             raise TooLargeError(
                 f"{views} of {people} are too entangled to be counted exactly, which a search needs"
             )
+        # The search is charged for its own steps only.
         self.spent = 0
         return standing
 
@@ -200,6 +201,7 @@ class Region:
         high = (known > 0).sum(axis=0).tolist()
         for view in views.shown:
             if candidate.people <= view.members:
+                # The others of the view can take no more of a value than there are of them.
                 rest = len(view.members) - len(own)
                 bag = views.bag(view)
                 low = [max(one, often - rest) for one, often in zip(low, bag, strict=True)]
@@ -277,6 +279,7 @@ class Guesses:
         parts = [(view.members, bag)]
         holders = [one for one in views.shown if view.members < one.members]
         if holders:
+            # The smallest view that contains it is the one it says most about.
             holder = min(holders, key=lambda one: len(one.members))
             rest = np.array(views.bag(holder), dtype=float) - bag
             parts.append((holder.members - view.members, rest))
@@ -326,6 +329,7 @@ def regions(
     require_countable(views)
     chosen = list(candidates)
     groups = [tuple(view.members) for view in views.shown]
+    # A candidate that reaches into two regions makes them one.
     groups += [tuple(candidate.people) for candidate in chosen]
     root = representatives(range(len(views.names)), groups)
     parts = {root[person]: _RegionParts([], [], []) for person in exposed}
@@ -478,6 +482,7 @@ def _refuted(
     rows = len(constraints.bags) * constraints.values
     right = [often for bag in constraints.bags for often in bag]
     right += [size for size, _ in constraints.cells]
+    # Whatever weights are proposed, the comparison below is exact.
     weights = _proposed(constraints, columns, upper, right)
     if weights is None:
         return None
@@ -523,6 +528,7 @@ def _proposed(
     done = linprog(cost, A_ub=raised, b_ub=limits, A_eq=matrix, b_eq=right, method="highs")
     if done.status != 0 or done.fun < _CLOSE:
         return None
+    # Whole numbers, so that the proof does not depend on rounding.
     return [round(float(weight) * _FINE) for weight in done.eqlin.marginals]
 
 

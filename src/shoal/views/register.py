@@ -169,6 +169,7 @@ class Register:
         """The people for whom a condition holds."""
         kinds = {name: column.kind for name, column in self._public.items()}
         condition = None if where is None else expressions.condition(where, kinds)
+        # A set of people is one integer here, a bit for each.
         everybody = (1 << self.people.rows) - 1
         people = expressions.people(condition, self._public, everybody)
         written = people.to_bytes(self.people.rows // 8 + 1, "little")
@@ -181,6 +182,7 @@ class Register:
         bag: Mapping[Any, int] | Iterable[Any],
     ) -> dict[Value, int]:
         if not isinstance(bag, Mapping):
+            # Values that are written in several ways are one.
             bag = Counter(map(self.canonical, bag))
         counts: dict[Value, int] = {}
         for value, often in bag.items():
@@ -250,12 +252,14 @@ class Register:
         """
         for one in certificate.columns:
             column = str(one["name"])
+            # Level 0 is the values themselves.
             if "hierarchy_sha256" not in one or certificate.levels.get(column) == 0:
                 continue
             digest = one["hierarchy_sha256"]
             tree = self.people.hierarchies.get(column)
             if tree is None:
                 problem = "no hierarchy"
+            # None: the hierarchy was derived from the rows, and there is none to compare.
             elif digest not in (None, tree.of_kind(Kind(one["type"])).digest):
                 problem = "another hierarchy"
             else:
@@ -292,6 +296,7 @@ class Register:
         inside: dict[int, list[int]] = {bucket: [] for bucket in bags}
         texts = [_texts(self._columns[one]) for one in public]
         for person, row in enumerate(zip(*texts, strict=True)):
+            # Somebody who looks like a released row may be in any bucket of such rows.
             for bucket in buckets_of.get(row, ()):
                 inside[bucket].append(person)
         groups = [ShownGroup(inside[bucket], bag) for bucket, bag in sorted(bags.items())]
@@ -367,6 +372,7 @@ class Register:
 
     def _require_apart(self, name: str, columns: set[str]) -> None:
         """InputError if another table showed one of these columns too, so rows can be joined."""
+        # Columns of the register make groups, so they do not link rows any further.
         linked = sorted(columns & self.beside.keys() - set(self.people.names))
         if linked:
             raise InputError(
@@ -380,6 +386,7 @@ class Register:
         self, name: str, groups: Sequence[ShownGroup], noun: str, *, drawn: bool = False
     ) -> list[View]:
         """A view for every group; a note says if some were joined, as they share people."""
+        # A group of nobody means that its texts were misread: better no answer than a wrong one.
         empty = sum(not group.people and group.bag.total() > 0 for group in groups)
         if empty:
             raise InputError(

@@ -129,6 +129,7 @@ def rows_of(frame: Any, name: str, legend: Legend) -> list[ShownRow]:
 def _counts(given: Iterable[object], column: str) -> list[int]:
     """The numbers of records that rows stand for."""
     try:
+        # By way of text, as 1.5 must not become 1.
         counts = [int(str(number)) for number in given]
     except ValueError:
         counts = [-1]
@@ -142,6 +143,7 @@ def _counts(given: Iterable[object], column: str) -> list[int]:
 
 def text_of(value: object) -> str:
     """A value as text, as it is written into files."""
+    # NaN is how pandas writes a missing value.
     if value is None or value != value:
         return ""
     return str(Kind.TEXT.key(value) or "")
@@ -170,6 +172,7 @@ def views_of_groups(
         bag: Counter[Value] = Counter()
         for group in some:
             bag.update(group.bag)
+        # Then nobody knows who of them has one of the values.
         left_out = drawn and len(people) > bag.total()
         parts: tuple[dict[str | None, int], ...] = ()
         if len(some) > 1 or left_out:

@@ -215,6 +215,7 @@ def _searched(
             reason = f"this takes {needed}, and {len(added)} of {most} went to other people"
             failed |= dict.fromkeys(result.region.people, (reason, None))
     after = check(views.also(*added)) if added else before
+    # A check of the result as a whole, whatever the search believed.
     if not failed.keys() >= set(above(after)):
         raise InternalError(
             "views were chosen that do not restore what they should", "please report this"
@@ -234,6 +235,7 @@ def _followed(chosen: Plan, table: Sequence[Value], least: Fraction) -> Restored
     after = check(chosen.views.also(*added)) if added else chosen.before
     unrestored = []
     for exposed in (*after.exposed, *after.undecided):
+        # Everybody who is exposed is in some region.
         outlook = next(one for one in chosen.outlooks if exposed.person in one.people)
         reason = _reason(outlook, exposed.person)
         if outlook.candidates and follow:
@@ -462,6 +464,7 @@ class _BeamSearch:
             reached: list[_Node] = []
             for node, at in self._promising(beam):
                 chosen = (*node.chosen, at)
+                # Sets differ a thousandfold in what they take to count, so time is bounded as well.
                 if self.region.spent > self.most * self.effort * WORK:
                     self.complete = False
                     break
@@ -472,6 +475,7 @@ class _BeamSearch:
                     return tuple(self.shown[one] for one in chosen)
                 elif not standing.hopeless:
                     if size == 1:
+                        # From now on this candidate is guessed by what was counted.
                         self.factors[at] = self.guesses.counted(standing)
                     reached.append(_Node(chosen, standing))
             if size < self.most:
@@ -485,6 +489,7 @@ class _BeamSearch:
         scored = []
         for node in beam:
             for at in self.useful:
+                # The same set may be reached in several orders.
                 longer = frozenset((*node.chosen, at))
                 if at not in node.chosen and longer not in self.seen:
                     self.seen.add(longer)

@@ -76,6 +76,7 @@ class Step(ABC):
         self.cell, self.values, self.opening, self.fields, self.width = scope
         bits = self.width.bits
         self.spread = sum(1 << bits * field for field in self.fields)
+        # States that agree in these fields have the same options.
         self.mask = self.spread * ((1 << bits * len(self.values)) - 1)
         self.choices: list[tuple[int, ...]] = []
         """How often each of `values` is chosen."""
@@ -173,6 +174,7 @@ class _Share(Step):
     def _possible(self, left: Sequence[int]) -> list[Option]:
         own = [left[field] for field in self.fields]
         ends = {have for have, end in zip(own, self.closing, strict=True) if end}
+        # Two views end here and leave different numbers: no table does that.
         if len(ends) > 1:
             return []
         least = max(0, *map(sub, own, self.later))
@@ -265,6 +267,7 @@ class _Layout:
                 if not self.free:
                     self.free.append(self.used)
                     self.used += len(self.values)
+                # Slots of views that have ended are used again, so states stay short.
                 self.slot[k] = self.free.pop()
                 for v, often in enumerate(self.bags[k]):
                     opening |= often << (self.slot[k] + v) * self.width.bits
@@ -305,4 +308,5 @@ class _Layout:
                 fields = [room[c], *(self.slot[k] + v for k in views)]
                 scope = _Scope(c, [v], opening, fields, self.width)
                 yield _Share(scope, closing, [ahead[c], *(later[k][v] for k in views)])
+                # Only the first step opens views: then all of them are open.
                 opening = 0
