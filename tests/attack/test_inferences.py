@@ -36,7 +36,7 @@ def test_estimates_count_by_their_lower_bounds() -> None:
 def test_the_most_exposed_come_first_with_what_is_known_of_them() -> None:
     people = known([(0, 0), (1, 1), (2, 2), (3, 3), (4, 0)])
     assert RESULT.most_exposed() == [CERTAIN, ESTIMATED]
-    exposed = RESULT.exposed_people(people, 3)
+    exposed = RESULT.exposed_records(people, 3)
     assert [person.row for person in exposed] == [1, 2, 4]
     second, last = exposed[1:]
     assert second.public == {"a": "1", "b": "1"}
@@ -44,7 +44,7 @@ def test_the_most_exposed_come_first_with_what_is_known_of_them() -> None:
     assert (second.why, second.broken, second.at_least) == (["why"], ["a model"], False)
     assert (last.inferred, last.at_least) == (0.625, True)
     assert repr(second).startswith("owner only: ")
-    assert RESULT.exposed_people(people, 0) == []
+    assert RESULT.exposed_records(people, 0) == []
 
 
 def test_there_are_three_ways_to_find_inputs() -> None:

@@ -293,7 +293,7 @@ def test_mondrian_with_splits_or_ranges_that_look_at_the_data_does_not(
 
 
 def boxes(rows: Iterable[Rows], sizes: Sequence[int], k: int, twin: str = "") -> Counter[Any]:
-    """How many records each final part has: Mondrian with fixed splits, or one of its broken twins."""
+    """How many records each final part has: Mondrian with fixed splits, or a broken twin of it."""
     rows = list(rows)
     final: Counter[Any] = Counter()
 

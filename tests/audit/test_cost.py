@@ -1,7 +1,7 @@
-"""A refusal because of its cost reveals nothing: it is the same for all tables that lead to the same replies.
+"""A refusal because of cost reveals nothing: it follows from the replies so far.
 
-All tables of a few people with a few values are tried, with all sequences of questions, on the auditors
-that ship; a cost that looks at the answer is caught.
+All tables of a few people with a few values are tried, with all sequences of questions, on the
+auditors that ship; a cost that looks at the answer is caught.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from shoal.audit.model import Costed
 from shoal.audit.sums import Sums
 from shoal.errors import QueryError
 from tests.audit.asking import true_answer
-from tests.audit.test_store import made
+from tests.audit.salaries import made
 
 PEOPLE = 3
 SETS = range(1, 1 << PEOPLE)

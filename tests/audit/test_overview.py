@@ -7,7 +7,7 @@ import pytest
 
 from shoal.audit import Query, Secret
 from shoal.audit.overview import ColumnSettings, first_query, overview, transcript_page
-from tests.audit.test_store import NAMES, made
+from tests.audit.salaries import NAMES, made
 
 
 def test_a_column_is_shown_with_its_settings_and_what_was_asked(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The floats of the auditor of sums are wrong, and whatever they say of a polytope is still true.
 
-Centres, directions and a solver's points are replaced by lies here. What is certified all the same is
-judged in fractions, by all corners of a slice.
+Centres, directions and a solver's points are replaced by lies here. What is certified all the same
+is judged in fractions, by all corners of a slice.
 """
 
 import os
@@ -48,7 +48,7 @@ class Polytope:
             return Slices.of(shape, self.people) if shape else None
 
     def widths(self, value: Fraction) -> list[Fraction] | None:
-        """Everyone's exact width where the sum has a value, by all corners; None if there are none."""
+        """Everyone's exact width where the sum has a value, by all corners, if any."""
         points = self._corners(value)
         if not points:
             return None
@@ -107,9 +107,10 @@ def some_polytope(rng: np.random.Generator) -> Polytope:
 class Thin:
     """Slices that are segments.
 
-    Person 6 moves by a seventh of what person 4 does, and the direction `slow` is nearly theirs alone: so
-    what directions and points are off the slice is theirs to lose, and keeping away from person 4's bounds
-    makes up for little of it. One person's bounds are narrow, and end the segments.
+    Person 6 moves by a seventh of what person 4 does, and the direction `slow` is nearly theirs
+    alone: so what directions and points are off the slice is theirs to lose, and keeping away from
+    person 4's bounds makes up for little of it. One person's bounds are narrow, and end the
+    segments.
 
     segment: the direction of the segments
     slow: the direction of unit length that leaves them most slowly

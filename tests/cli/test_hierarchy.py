@@ -119,7 +119,7 @@ def test_warnings_are_problems_only_when_strict(folder: Path) -> None:
     assert "sound" not in run("check", "idle.csv", "--strict", code=1).stdout
 
 
-def test_check_counts_the_values_a_table_has_and_the_hierarchy_has_not(folder: Path) -> None:
+def test_check_counts_the_values_of_a_table_that_the_hierarchy_lacks(folder: Path) -> None:
     printed = run(
         "check", "country.csv", "--table", "people.csv", "--column", "country", code=1
     ).output

@@ -115,7 +115,7 @@ def restored(gamma: str) -> views.Restored:
 def test_a_chart_says_what_it_shows_and_has_its_limits_in_the_legend() -> None:
     drawn: dict[str, Any] = restored("1/2").chart().to_dict()
     assert "before and after" in drawn["title"]["text"]
-    assert drawn["title"]["subtitle"].startswith("not for release")
+    assert drawn["title"]["subtitle"].startswith("owner only")
     points = drawn["layer"][1]
     assert points["encoding"]["shape"]["scale"]["domain"] == ["before", "after", "allowed"]
     before, after, _ = points["encoding"]["size"]["scale"]["range"]

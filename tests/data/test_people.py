@@ -27,7 +27,6 @@ from shoal.data.people import repeated
 from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, RecipeError
-from shoal.measure.judging import judge
 from shoal.measure.risk import assess
 from shoal.methods import Method, Schema
 from shoal.methods.buckets import Buckets
@@ -43,6 +42,7 @@ from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
 from shoal.studies import tradeoffs
+from shoal.studies.judging import judge
 from shoal.views import Register
 from tests.enumeration import law
 from tests.methods.test_conformance import AGES, METHODS, PLACES, TOWNS, table

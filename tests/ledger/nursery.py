@@ -1,4 +1,4 @@
-"""Processes that work on a ledger and are killed, and broken twins of a ledger that the kills find out."""
+"""Processes that work on a ledger and are killed, and broken twins that the kills reveal."""
 
 import ctypes
 import json
@@ -97,7 +97,10 @@ TRACED = {
 
 
 def nursery() -> None:
-    """Takes jobs from stdin and does each in a fork of itself, which dies where the job says. Runs in a process of its own."""
+    """Takes jobs from stdin and does each in a fork of itself, which dies where the job says.
+
+    Runs in a process of its own.
+    """
     table = people()
     fingerprint(table, b"k")
     libc = ctypes.CDLL(None, use_errno=True)
@@ -208,7 +211,7 @@ def _race(job: dict[str, Any], table: Table, write: int) -> None:
 
 @contextmanager
 def state_of(folder: Path) -> Iterator[None]:
-    """The witness of the ledger in a folder is there too, as copies of one ledger would share theirs."""
+    """The witness is in the folder of its ledger, as copies of one ledger would share theirs."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_STATE_HOME", str(folder / "state"))
         yield

@@ -33,7 +33,7 @@ DELTA = "1e-6"
 
 @dataclass(frozen=True)
 class Private:
-    """A method that promises differential privacy, flips one coin and releases column names alone."""
+    """Promises differential privacy, flips one coin and releases column names alone."""
 
     epsilon: Any = 1
     delta: Any = DELTA

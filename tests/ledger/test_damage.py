@@ -100,7 +100,8 @@ def test_a_check_of_the_entries_alone_would_miss_bytes(tmp_path: Path) -> None:
         "DELETE FROM shoal_entries",
         "INSERT INTO shoal_entries SELECT 8, content, digest FROM shoal_entries WHERE number = 7",
         "INSERT INTO shoal_entries SELECT 0, content, digest FROM shoal_entries WHERE number = 1",
-        "UPDATE shoal_entries SET number = CASE number WHEN 5 THEN -6 WHEN 6 THEN -5 END WHERE number IN (5, 6);"
+        "UPDATE shoal_entries SET number = CASE number WHEN 5 THEN -6 WHEN 6 THEN -5 END "
+        "WHERE number IN (5, 6);"
         "UPDATE shoal_entries SET number = -number WHERE number < 0",
         "UPDATE shoal_entries SET content = CAST(content AS BLOB) WHERE number = 7",
         "CREATE TABLE more (a)",
@@ -167,7 +168,7 @@ def test_a_file_with_pages_of_pages_is_accounted_for(tmp_path: Path, unsynced: N
 
 
 def spends(ledger: Ledger) -> str:
-    """What a reservation of half the budget makes of a ledger that has spent all of it: "refused" or "failed", never more."""
+    """What becomes of a reservation where all is spent: "refused" or "failed", never more."""
     try:
         ledger.reserve(DifferentialPrivacy(1, "1e-6", "standard"), "private", people())
     except BudgetError:
@@ -178,7 +179,7 @@ def spends(ledger: Ledger) -> str:
 
 
 def exhausted(path: Path, releases: int) -> Ledger:
-    """A ledger with nothing left: after one release on a single page, after two on pages of every kind."""
+    """A ledger with nothing left: one release is on a single page, two on pages of every kind."""
     made = Ledger.create(path, epsilon=2, delta="1e-5", witness=False)
     made.release(Private(Fraction(2, releases)), people())
     if releases > 1:

@@ -16,7 +16,10 @@ from tests.ledger.nursery import Nursery, state_of
 from tests.ledger.private import Private, pair, people
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
-"""Syncing is quick there. A kill does not depend on the disk: what was written to it stays written."""
+"""Syncing is quick there.
+
+A kill does not depend on the disk: what was written to it stays written.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ def test_the_race_would_be_lost_without_the_lock(nursery_: Nursery) -> None:
 
 
 def found_after(folder: Path) -> str:
-    """The state in which a killed process left things; AssertionError if something is out that is not entered."""
+    """The state that a killed process left; AssertionError if a file is not entered."""
     with state_of(folder):
         return _found_after(folder)
 
@@ -133,8 +136,8 @@ def _stops(nursery_: Nursery, what: str) -> int:
 
 
 def killed_at_system_calls(nursery_: Nursery, what: str, share: float) -> set[str]:
-    """Killed where a system call begins or ends. Between two of them nothing outside of the process changes, so that these are
-    all the moments there are."""
+    """Killed where a system call begins or ends. Between two of them nothing outside of the process
+    changes, so that these are all the moments there are."""
     states = set()
     dice = random.Random(7)
     for stop in range(1, _stops(nursery_, what)):

@@ -1,4 +1,4 @@
-"""Before releasing: a ledger remembers what was shown, and refuses what does not keep γ together with it."""
+"""A ledger remembers what was shown, and refuses what does not keep γ together with it."""
 
 import datetime as dt
 import json
@@ -257,7 +257,7 @@ def with_roles(**roles: Any) -> Table:
 def test_a_column_that_people_are_known_by_may_not_lie_open_in_another_release(
     ledger: Ledger, first: dict[str, list[str]]
 ) -> None:
-    # each age beside its illness; whoever knows ages, as the second release takes for granted, knows illnesses
+    # each age beside its illness; the second release takes for granted that ages are known
     ledger.release(at(sex=0), with_roles(**first), override="as ages are not known")
     with pytest.raises(
         BudgetError, match=r"cannot be decided.*known by 'age', which entry 2 shows as"
@@ -461,14 +461,9 @@ def test_a_release_with_differential_privacy_is_said_to_be_no_view(ledger: Ledge
         book_.together(made, table)
 
 
-OVERLAPPING = """
-[sensitive]
-column = "ill"
-[register]
-person = "name"
-types = { age = "integer" }
-people = [
-    { name = "A", age = 22 }, { name = "B", age = 27 }, { name = "C", age = 28 }, { name = "D", age = 35 },
+OVERLAPPING = """ [sensitive] column = "ill" [register] person = "name" types = { age = "integer" }
+people = [ { name = "A", age = 22 }, { name = "B", age = 27 }, { name = "C", age = 28 }, { name =
+"D", age = 35 },
 ]
 [[views]]
 table = "table.csv"
@@ -557,7 +552,7 @@ def test_the_race_would_be_lost_if_nobody_looked_again(
 
 
 def surest(table: Table, releases: Sequence[Release]) -> Fraction:
-    """How sure one can become, by all tables there are: each release shows groups of people, by the test's own reading."""
+    """How sure one can become, by all tables there are and the test's own reading of groups."""
     rows = table.frame.select("sex", "age", "ill").rows()
     values = [ill for _, _, ill in rows]
     groups: list[list[int]] = []

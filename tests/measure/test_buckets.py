@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import shoal
 from shoal.chance import Seeded
-from shoal.cli.app import app
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table
@@ -274,39 +272,3 @@ def test_blocks_with_fakes_are_read_block_by_block(tmp_path: Path) -> None:
     where: dict[str, Any] = {"sex": ["male"], "ill": ["ill00"]}
     found = count(made, where)
     assert abs(found.count - truth(table, where)) < 5 * found.error
-
-
-def test_the_command_counts(tmp_path: Path) -> None:
-    made = release(hospital(600))
-    made.write(tmp_path)
-
-    def run(*arguments: str) -> str:
-        done = CliRunner().invoke(app, ["count", str(tmp_path), *arguments])
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    ages = [*range(30, 50), 60]
-    expected = count(made, {"sex": "female", "age": ages, "ill": ["ill00", "ill01"]})
-    where = ["--where", "sex=female", "--where", "age=30..49,60", "--where", "ill=ill00,ill01"]
-    assert f"{expected.count:,.1f}" in run(*where)
-    assert '"error": 0.0' in run("--where", "sex=female", "--json")
-    quoted = ["--where", 'ill="ill00",ill01', "--where", "sex=female,femal"]
-    shown = run(*quoted, "--where", "age=30..49,60")
-    assert f"{expected.count:,.1f}" in shown
-    assert "nobody in the release has 'femal' as 'sex'" in shown
-
-
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ("sex", "--where 'sex' has no column and values; give both, as in sex=female"),
-        ("age=a..b", "--where 'a..b' is not a range"),
-        ("age=39..30", "--where '39..30' is not a range"),
-        ("ward=1", "the release has no column 'ward'"),
-    ],
-)
-def test_the_command_says_what_it_cannot_count(tmp_path: Path, where: str, message: str) -> None:
-    release(hospital(600)).write(tmp_path)
-    done = CliRunner().invoke(app, ["count", str(tmp_path), "--where", where])
-    assert done.exit_code == 2
-    assert message in done.stderr

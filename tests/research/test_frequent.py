@@ -15,7 +15,7 @@ from shoal.chance import Chance, Seeded
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError
-from shoal.research import Score, frequent, frequent_exponential
+from shoal.research import FrequentScore, frequent, frequent_exponential
 from tests.enumeration import Interval, exp, law, standard
 
 TREE = Hierarchy.from_lines([["v", "*"], ["w", "*"]])
@@ -28,7 +28,7 @@ def people(values: str) -> Table:
     return shoal.table(pl.DataFrame({"x": list(values)}), quasi=["x"], hierarchies={"x": TREE})
 
 
-def drawn(table: Table, t: int, chance: Chance, score: Score | None = None) -> Drawn:
+def drawn(table: Table, t: int, chance: Chance, score: FrequentScore | None = None) -> Drawn:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         often = frequent_exponential(table, t, EPSILON, BETA, score=score, chance=chance)
@@ -91,7 +91,7 @@ def test_frequent_generalisations_of_sampled_records_come_out_and_the_roots_once
     counts = set()
     for seed in range(80):
         for t in (1, 3):
-            score = Score(measure="depth", model="harmonic", power=2)
+            score = FrequentScore(measure="depth", model="harmonic", power=2)
             shown = dict(drawn(table, t, Seeded(seed), score))
             assert all(fits[texts] >= t for texts in shown)
             assert shown["*", "*"] >= 1
@@ -127,7 +127,7 @@ def test_what_cannot_be_is_refused_without_values_of_the_table(
         pytest.warns(UserWarning, match="NOT"),
         pytest.raises(ParameterError, match="weights are 0"),
     ):
-        frequent_exponential(table, 2, 1, "0.5", score=Score(weights={"x": 0}))
+        frequent_exponential(table, 2, 1, "0.5", score=FrequentScore(weights={"x": 0}))
     with pytest.warns(UserWarning, match="NOT"), pytest.raises(ParameterError, match="no quasi"):
         frequent_exponential(table.with_roles(sensitive=["x"]), 2, 1, "0.5")
     monkeypatch.setattr(frequent, "LARGEST", 3)

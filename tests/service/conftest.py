@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.audit.test_store import made
+from tests.audit.salaries import made
 from tests.service.serving import EAGER, Service
 
 

@@ -12,7 +12,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode, checks
 
-from tests.audit.test_store import NAMES, PEOPLE, _about, contradictions, made
+from tests.audit.salaries import NAMES, PEOPLE, about, contradictions, made
 from tests.service.serving import EAGER, Service, served
 
 
@@ -127,7 +127,7 @@ def crowded(place: str, clients: int) -> None:
                 asked = {"aggregate": "max", "column": "salary", "people": names}
                 reply = (await client.post("/query", json=asked)).json()
                 query = str(service.audit.query("max", "salary", people=names))
-                replies[_about(query)] = "denied" if reply["denied"] else reply["answer"]
+                replies[about(query)] = "denied" if reply["denied"] else reply["answer"]
 
             await asyncio.gather(*map(ask, lists))
 

@@ -1,4 +1,4 @@
-"""What is sent: a denial looks like an answer, and what cannot be asked is refused with the reason."""
+"""A denial looks like an answer, and what cannot be asked is refused with the reason."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from shoal.audit import Audit
 from shoal.errors import TooLargeError
-from tests.audit.test_store import VALUES
+from tests.audit.salaries import VALUES
 from tests.service.serving import Service
 
 

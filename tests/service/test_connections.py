@@ -11,7 +11,7 @@ import pytest
 
 from shoal.service import ServiceLimits
 from shoal.service.connections import Connections, origin
-from tests.audit.test_store import made
+from tests.audit.salaries import made
 from tests.service.serving import (
     EAGER,
     PATIENCE,

@@ -16,7 +16,7 @@ from shoal.audit import Audit, Secret
 from shoal.errors import FileError, Stopped
 from shoal.service import ServiceLimits
 from shoal.service.door import Door
-from tests.audit.test_store import NAMES, VALUES, made
+from tests.audit.salaries import NAMES, VALUES, made
 from tests.service.serving import (
     EAGER,
     PATIENCE,
@@ -248,7 +248,7 @@ def test_many_questions_of_one_key_let_another_key_go_first(
         asyncio.run(main(begun, go))
     ends = [decision.people.bit_count() for decision in service.audit.entries("salary")]
     assert sorted(ends) == list(range(2, 19))
-    # the first of the other key comes after the one that was being decided, and then they take turns
+    # the other key comes after the one that was being decided, and then they take turns
     assert ends.index(17) == 1
     assert ends.index(18) == 3
 

@@ -1,4 +1,4 @@
-"""Keys are checked before bodies, and neither replies nor log lines reveal more than they should."""
+"""Keys are checked before bodies; replies and log lines reveal no more than they should."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from shoal.errors import (
 )
 from shoal.service import ServiceLimits
 from shoal.service.middleware import KEYED
-from tests.audit.test_store import VALUES, made
+from tests.audit.salaries import VALUES, made
 from tests.service.serving import (
     EAGER,
     PATIENCE,

@@ -10,7 +10,7 @@ import pytest
 from shoal.errors import FileError, ParameterError
 from shoal.service import serve
 from shoal.service.run import allow_files
-from tests.audit.test_store import made
+from tests.audit.salaries import made
 
 
 def test_more_connections_than_the_system_allows_are_refused(

@@ -15,7 +15,7 @@ from shoal.methods.optimal import Optimal
 from shoal.privacy.models import DeltaPresence, DistinctDiversity, KAnonymity, Model
 from shoal.releases.sealed import canonical
 from shoal.releases.verification import verify
-from tests.verification.forging import forge
+from tests.verification.forging import both, forge, put
 
 MODELS: tuple[Model, ...] = (KAnonymity(2), DistinctDiversity("ill", 2))
 METHODS: dict[str, Any] = {
@@ -54,12 +54,12 @@ def test_stars_and_merging_follow_from_the_parameters(name: str, tmp_path: Path)
     holding = 0
     for promise in variants(content):
         for unprotected in lists:
-            changes = {"promise": promise, "unprotected": list(unprotected)}
-            forge(paper, lambda content, changes=changes: content.update(changes))
+            changes = [put("promise", promise), put("unprotected", list(unprotected))]
+            forge(paper, both(*changes))
             honest = canonical(promise) == canonical(content["promise"])
             honest &= list(unprotected) == content["unprotected"]
             holding += honest
-            assert bool(verify(paper, path)) != honest, changes
+            assert bool(verify(paper, path)) != honest, (promise, unprotected)
     assert holding == 1
 
 

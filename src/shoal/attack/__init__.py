@@ -13,7 +13,7 @@ from shoal.attack.buckets import (
     posterior,
 )
 from shoal.attack.inference import NoisyRatio, noisy_ratio
-from shoal.attack.inferences import AttackResult, Effort, ExposedPerson, Inference
+from shoal.attack.inferences import AttackResult, Effort, ExposedRecord, Inference
 from shoal.attack.minimality import beliefs, expose, first_safe, inputs
 from shoal.attack.personal import Recognition, recognised
 from shoal.attack.semantic import Breach, Observation, breach, releases
@@ -25,7 +25,7 @@ __all__ = [
     "Breach",
     "Disclosed",
     "Effort",
-    "ExposedPerson",
+    "ExposedRecord",
     "Exposure",
     "Heard",
     "HelpedAttackers",

@@ -138,11 +138,7 @@ def _corruption(read: BucketReading, known: int | None) -> Exposure:
     surest: list[tuple[Fraction, int]] = []
     for (size, often, odds), number in Counter(zip(sizes, most, singles, strict=True)).items():
         others = size - 1 if known is None else min(known, size - 1)
-        if read.fakes:
-            sure = _surest(size, often, odds, read.fakes, others)
-        else:
-            sure = _without_fakes(size, often, others)
-        surest.append((sure, number))
+        surest.append((_surest(size, often, odds, read.fakes, others), number))
     attacked = sum(number for _, number in surest)
     mean = sum(sure * number for sure, number in surest) / max(attacked, 1)
     largest = max((sure for sure, _ in surest), default=0)
@@ -166,6 +162,8 @@ def _surest(
     tells nothing of it, then on those of least odds, as what is left is then more likely to be
     fake. `singles` are the odds of the values that are shown once.
     """
+    if not fakes:
+        return _without_fakes(size, often, others)
     best = _without_fakes(size, often, others) if often > 1 else Fraction(0)
     several = size + fakes - len(singles)
     known = max(others - several, 0)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from shoal.attack.judge import FAILED, Bag, Judge
 from shoal.errors import TooLargeError
 
-__all__ = ["Candidate", "CountingProblem", "PeopleClass", "Tally", "drawn", "ways"]
+__all__ = ["Candidate", "CountedWays", "CountingProblem", "PeopleClass", "drawn", "ways"]
 
 Ints = npt.NDArray[np.int64]
 Part: TypeAlias = tuple[int, ...]
@@ -58,7 +58,7 @@ class CountingProblem:
         return prod(factorial(sum(bag)) // prod(map(factorial, bag)) for bag in self.bags)
 
 
-class Tally(NamedTuple):
+class CountedWays(NamedTuple):
     """A number of ways, and how often each class has each value in all of them."""
 
     number: int
@@ -67,7 +67,7 @@ class Tally(NamedTuple):
 
 def ways(
     problem: CountingProblem, judge: Judge, most: int = MOST, *, refused: bool = False
-) -> dict[int, Tally]:
+) -> dict[int, CountedWays]:
     """All ways to give the values to the people, by which candidates would have been accepted
     (bits); only those in which all candidates are refused, if `refused`.
 
@@ -111,7 +111,7 @@ class _Counting:
         self.example: dict[Any, tuple[tuple[int, int], ...]] = {_NOTHING: ()}
         self._remembered_of: dict[Any, tuple[Any, bool]] = {}
 
-    def ways(self) -> dict[int, Tally]:
+    def ways(self) -> dict[int, CountedWays]:
         """The ways by the mask of accepted candidates."""
         ahead, layers = self._forward()
         masks = self._accepted(list(ahead[-1]))
@@ -151,13 +151,13 @@ class _Counting:
 
     def _empty_tallies(
         self, reached: dict[_State, int], masks: dict[_State, int]
-    ) -> dict[int, Tally]:
+    ) -> dict[int, CountedWays]:
         totals: dict[int, int] = {}
         for state, mask in masks.items():
             totals[mask] = totals.get(mask, 0) + reached[state]
         values = len(self.problem.bags[0])
         return {
-            mask: Tally(number, [[0] * values for _ in self.problem.classes])
+            mask: CountedWays(number, [[0] * values for _ in self.problem.classes])
             for mask, number in totals.items()
         }
 

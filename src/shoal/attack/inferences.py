@@ -15,7 +15,7 @@ from shoal.errors import ParameterError
 from shoal.exact.numbers import whole
 from shoal.zones import owner_only
 
-__all__ = ["WAYS", "AttackResult", "Effort", "ExposedPerson", "Inference", "Shares", "Way"]
+__all__ = ["WAYS", "AttackResult", "Effort", "ExposedRecord", "Inference", "Shares", "Way"]
 
 Shares: TypeAlias = Mapping[Any, Fraction]
 Way: TypeAlias = Literal["counting", "enumeration", "sampling"]
@@ -98,7 +98,7 @@ class Inference:
 
 @owner_only
 @dataclass(frozen=True)
-class ExposedPerson:
+class ExposedRecord:
     """One person of whom more is learnt than their group shows: who, what, and why."""
 
     row: int
@@ -184,23 +184,23 @@ class AttackResult:
             key=lambda inference: (-inference.gain, -inference.surest, inference.rows),
         )
 
-    def exposed_people(self, people: Table, most: int) -> list[ExposedPerson]:
+    def exposed_records(self, people: Table, most: int) -> list[ExposedRecord]:
         """Up to `most` people of whom something is learnt, with the largest gain first.
 
         people: the table that was given to `expose`
         """
-        exposed: list[ExposedPerson] = []
+        exposed: list[ExposedRecord] = []
         for inference in self.most_exposed():
             rows = inference.rows[: most - len(exposed)]
-            exposed += [_exposed_person(people, row, inference) for row in rows]
+            exposed += [_exposed_record(people, row, inference) for row in rows]
         return exposed
 
 
-def _exposed_person(people: Table, row: int, inference: Inference) -> ExposedPerson:
+def _exposed_record(people: Table, row: int, inference: Inference) -> ExposedRecord:
     value = inference.most_telling
     known = people.frame[[row], :].rows(named=True)[0]
     public = {name: "" if cell is None else str(cell) for name, cell in known.items()}
-    return ExposedPerson(
+    return ExposedRecord(
         row=row + 1,
         public=public,
         value=None if value is None else str(value),

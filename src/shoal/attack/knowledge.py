@@ -277,7 +277,7 @@ class Knowledge:
         for name, role in role_of.items():
             if name in frame.columns:
                 roles[role.value].append(name)
-        types = dict(self.people.types)
+        types: dict[str, Kind | str] = {**self.people.types}
         if self.kind is not None:
             types[self.column] = self.kind
         trees = dict(self.people.hierarchies)
@@ -285,7 +285,7 @@ class Knowledge:
             trees[self.column] = self.hierarchy
         return table(
             frame.to_native(),
-            **roles,  # type: ignore[arg-type]
+            **roles,
             hierarchies={name: tree for name, tree in trees.items() if name in frame.columns},
             types={name: kind for name, kind in types.items() if name in frame.columns},
             missing=self.people.missing,

@@ -29,6 +29,8 @@ from shoal.data.tables import Table
 from shoal.errors import ParameterError
 from shoal.methods import Method, Progress, silent
 from shoal.methods.disclosure import orders
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.optimal import Optimal
 
 __all__ = ["FEW", "beliefs", "counted", "expose", "first_safe", "inputs"]
 
@@ -87,8 +89,8 @@ def counted(
     return None
 
 
-counted.register(mondrian.Mondrian, mondrian.counted)
-counted.register(optimal.Optimal, optimal.counted)
+counted.register(Mondrian, mondrian.counted)
+counted.register(Optimal, optimal.counted)
 
 
 def _require_one_row_per_person(method: Method) -> None:

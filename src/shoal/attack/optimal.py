@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from shoal.attack.counting import CountingProblem, PeopleClass, Tally, ways
+from shoal.attack.counting import CountedWays, CountingProblem, PeopleClass, ways
 from shoal.attack.inferences import AttackResult, Effort
 from shoal.attack.knowledge import Knowledge
 from shoal.errors import InputError, TooLargeError
@@ -117,7 +117,7 @@ class _SolvedGroup:
 
     rows: list[Ints]
     problem: CountingProblem
-    tallies: dict[int, Tally]
+    tallies: dict[int, CountedWays]
 
     @property
     def number(self) -> int:

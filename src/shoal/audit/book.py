@@ -1,7 +1,8 @@
-"""`Audit`: a data set that answers queries or denies them, with one log for all who ask. The doors use it.
+"""`Audit`: a data set that answers queries or denies them, with one log for all who ask.
 
-Everyone who asks may collude, so there is one log, and what is decided depends on it, on what is public and,
-as the proofs allow, on the true answer. An answer is given once its entry is on the disk.
+Everyone who asks may collude, so there is one log, and what is decided depends on it, on what is
+public and, as the proofs allow, on the true answer. An answer is given once its entry is on the
+disk.
 """
 
 import hashlib
@@ -54,7 +55,7 @@ _KEY = 32  # bytes of an analyst's key, and of the secret in the first entry
 
 @dataclass(frozen=True)
 class Reply:
-    """What whoever asked gets: the answer, exact but for dithered sums, or None, which is a denial."""
+    """The answer, exact but for dithered sums, or None, which is a denial."""
 
     answer: Number | None
 
@@ -148,14 +149,16 @@ class Audit:
         named: str | None = None,
         rows: bool = False,
     ) -> "Audit":
-        """Put a table under audit: a copy of its public and secret columns, and nothing else, is stored.
+        """Put a table under audit: its public and secret columns, and nothing else, are stored.
 
-        Every row is one person: where people are evidently in several rows, the table is refused, unless it
-        says `rows_are_people`. Whoever may ask can count people by the `public` columns as they like.
+        Every row is one person: where people are evidently in several rows, the table is refused,
+        unless it says `rows_are_people`. Whoever may ask can count people by the `public` columns
+        as they like.
 
-        named: the public column that names people, for queries about a list of them; all its values differ
-        rows: the numbers of rows, from 1, are public too, as a column `row`; otherwise the order of rows is
-            not kept
+        named: the public column that names people, for queries about a list of them; all its values
+            differ
+        rows: the numbers of rows, from 1, are public too, as a column `row`; otherwise the order of
+            rows is not kept
         """
         given = [secrets] if isinstance(secrets, Secret) else list(secrets)
         shown = list(dict.fromkeys(public))
@@ -204,8 +207,8 @@ class Audit:
     ) -> Query:
         """A query from its parts.
 
-        It is about those for whom a condition holds, or who are listed by the column that names them, or
-        else about everyone.
+        It is about those for whom a condition holds, or who are listed by the column that names
+        them, or else about everyone.
         """
         if aggregate not in expressions.AGGREGATES:
             raise QueryError(
@@ -256,12 +259,14 @@ class Audit:
     ) -> Reply:
         """The answer, exact but for dithered sums, or a denial.
 
-        QueryError if the query cannot be understood, or may not be asked. A query about the same people as
+        QueryError if the query cannot be understood, or may not be asked. A query about the same
+        people as
         an earlier one gets the same reply, and makes no new entry: everyone knew it already.
 
-        most: the steps that it may cost, of roughly ten nanoseconds; above them it is a QueryError. The cost
-            follows from this query and the log, not from anybody's value
-        gone: whether nobody waits for the reply any more. Then it is Stopped, and nothing is in the log
+        most: the steps that it may cost, of roughly ten nanoseconds; above them it is a QueryError.
+            The cost follows from this query and the log, not from anybody's value
+        gone: whether nobody waits for the reply any more. Then it is Stopped, and nothing is in the
+            log
         """
         if isinstance(query, str):
             query = expressions.parse(query, self.public, self._secrets)
@@ -288,7 +293,7 @@ class Audit:
                 f"the condition does not fit the public columns, which are {listed(self._public)}"
             ) from None
 
-    def _question(self, query: Query, people: int) -> "_Question":
+    def _question(self, query: Query, people: int) -> "_Ask":
         if query.column is None or query.column not in self._secrets:
             raise QueryError(
                 f"nothing can be asked about column {query.column!r}",
@@ -296,10 +301,10 @@ class Audit:
             )
         if not people:
             raise QueryError("the query is about nobody, who has no such value")
-        return _Question(str(query), query.aggregate, query.column, people)
+        return _Ask(str(query), query.aggregate, query.column, people)
 
     def _decide(
-        self, question: "_Question", analyst: str, most: int | None, gone: Callable[[], bool]
+        self, question: "_Ask", analyst: str, most: int | None, gone: Callable[[], bool]
     ) -> None:
         """Decide about a question and enter that, unless others have asked it meanwhile."""
         with self._store.writing() as turn:
@@ -321,7 +326,7 @@ class Audit:
         # From here on it is on the disk.
         self._follow([link])
 
-    def _require_family(self, question: "_Question") -> None:
+    def _require_family(self, question: "_Ask") -> None:
         """QueryError if the column is asked about in another way."""
         column = question.column
         state = self._states[column]
@@ -329,8 +334,8 @@ class Audit:
         if fixed not in (None, question.family):
             kinds = "sums and means" if fixed == "sum" else fixed
             raise QueryError(
-                f"column {column!r} answers {kinds} only: with {question.family} as well, more could "
-                "be found out than either reveals"
+                f"column {column!r} answers {kinds} only: with {question.family} as well, "
+                "more could be found out than either reveals"
             )
         if column in self._auditors:
             return
@@ -339,12 +344,12 @@ class Audit:
         except (ParameterError, TooLargeError) as error:
             raise QueryError(str(error), where=f"column {column!r}") from None
 
-    def _decided(self, question: "_Question") -> Decision:
+    def _decided(self, question: "_Ask") -> Decision:
         auditor, known = self._auditor(question.column, question.family)
         answer = self._values[question.column].aggregate(question.family, question.people)
         return auditor.decide(known, question.people, answer)
 
-    def _asked(self, question: "_Question", decision: Decision, analyst: str) -> Asked:
+    def _asked(self, question: "_Ask", decision: Decision, analyst: str) -> Asked:
         return Asked(analyst, question.text, question.aggregate, question.column, decision)
 
     def _auditor(self, column: str, family: Family) -> tuple[Costed[Any], Any]:
@@ -422,7 +427,7 @@ class Audit:
     # Who may ask the service
 
     def add_key(self, name: str, role: str = "analyst") -> str:
-        """A new key for someone, which is shown now and never again: the store keeps a digest only."""
+        """A new key for someone, which is shown only now: the store keeps a digest."""
         if role not in ROLES:
             raise ParameterError(
                 "is unknown", f"it takes {listed(ROLES)}", option="role", given=repr(role)
@@ -443,7 +448,7 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _Ask:
     """An aggregate of a secret column, over a set of people."""
 
     text: str
@@ -481,7 +486,7 @@ def replied(aggregate: str, secret: Secret, decision: Decision) -> Reply:
         return Reply(None)
     value, people = Fraction(decision.value), decision.people.bit_count()
     if secret.dither:
-        # Without what was added on average. The exact sum, which nobody gets, could only reveal more.
+        # Without what was added on average. The exact sum, which nobody gets, would reveal more.
         assert secret.unit is not None
         unit = Fraction(secret.unit)
         value = round((value - people * unit / 2) / unit) * unit

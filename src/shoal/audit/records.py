@@ -1,7 +1,7 @@
-"""What the entries of an audit's log say: a frozen record per kind of entry, to JSON and back. `Audit` uses it.
+"""What the entries of an audit's log say: a record per kind of entry. `Audit` uses it.
 
-The first entry also has a secret key, which no record has: without it, a digest of the log would be a way to
-try values out.
+The first entry also has a secret key, which no record has: without it, a digest of the log would be
+a way to try values out.
 """
 
 from collections.abc import Mapping

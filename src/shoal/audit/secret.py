@@ -1,6 +1,6 @@
-"""`Secret`: a column that is asked about, what is public of it, and its exact values. `Audit` uses it.
+"""`Secret`: a column that is asked about, what is public of it, and its exact values.
 
-Uses `exact`, `tables` and the auditors, which decide about one aggregate of one column.
+`Audit` uses it. It uses `exact`, `tables` and the auditors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ Family = Literal["max", "min", "sum"]
 FAMILIES: tuple[Family, ...] = ("max", "min", "sum")
 
 FAMILY_OF: Mapping[str, Family] = {"max": "max", "min": "min", "sum": "sum", "mean": "sum"}
-"""What is audited where an aggregate is asked for; a mean is a sum over a known number of people."""
+"""What is audited for an aggregate; a mean is a sum over a known number of people."""
 
 FINE = 10**1300
-"""Into how many parts dither divides a unit: enough for about a thousand sums over the same people."""
+"""Parts that dither divides a unit into: enough for a thousand sums over the same people."""
 
 CLOSE = 1000
-"""Bounds this far apart, or less, are close together: a width of 1 is a thousandth of that, or more."""
+"""Bounds this far apart, or less, are close together: 1 is at least a thousandth of that."""
 
 
 @typed
@@ -40,18 +40,19 @@ CLOSE = 1000
 class Secret:
     """A column that is asked about, and what is public of its values.
 
-    family: "max", "min" or "sum" (means too); if None, the first query decides. A column has one only,
-        since several together would reveal more
+    family: "max", "min" or "sum" (means too); if None, the first query decides. A column has one
+        only, since several together would reveal more
     low, high: bounds of all values
-    width: how far apart the values that are possible for a person stay at least. It may be left out, for
-        1, where there are no bounds or these are close together, as for ages
+    width: how far apart the values that are possible for a person stay at least. It may be left
+        out, for 1, where there are no bounds or these are close together, as for ages
     integers: all values are whole numbers; None for whatever the data says, which is then public
     distinct: no two people have the same value
     strategy: "binding", "simulatable", or "simple", which is unsafe
-    dither: for sums within bounds, which need it unless there are very few whole numbers: a secret random
-        part of `unit` is added to each value, once, as values with few digits could be worked out. Answers
-        are off by at most half a unit per person
-    unit: all values are multiples of it; if None, of the last decimal that occurs, which is then public
+    dither: for sums within bounds, which need it unless there are very few whole numbers: a secret
+        random part of `unit` is added to each value, once, as values with few digits could be
+        worked out. Answers are off by at most half a unit per person
+    unit: all values are multiples of it; if None, of the last decimal that occurs, which is then
+        public
     """
 
     column: str
@@ -106,8 +107,8 @@ class Secret:
             return Fraction(1)
         raise ParameterError(
             f"`width` is not given, and the usual 1 promises little {between}",
-            "give how far apart a person's possible values stay at least, wide enough that knowing a "
-            "value that closely does no harm: for yearly salaries, thousands",
+            "give how far apart a person's possible values stay at least, wide enough that "
+            "knowing a value that closely does no harm: for yearly salaries, thousands",
         )
 
     def families(self, people: int) -> tuple[Family, ...]:
@@ -132,8 +133,8 @@ class Secret:
         width = self._width(unit)
         if self.distinct and unit is not None and width < 2 * people * unit:
             raise ParameterError(
-                f"{people:,} different values that are multiples of {printed(unit)} could give each "
-                "other away",
+                f"{people:,} different values that are multiples of {printed(unit)} "
+                "could give each other away",
                 "leave `distinct` out if that is not public, or ask for a larger `width`",
             )
         if family == "sum":

@@ -1,4 +1,4 @@
-"""Where an audit is kept: the data, the log and the keys, in an SQLite file or a PostgreSQL database.
+"""Where an audit is kept: the data, the log and the keys, in SQLite or PostgreSQL.
 
 Uses the log; `Audit` uses it. Both databases run the same statements.
 """
@@ -34,7 +34,7 @@ AUDIT = Purpose(
 
 @dataclass(frozen=True)
 class Key:
-    """Someone who may ask the service: a name and a role. Of the key itself only a digest is kept."""
+    """Someone who may ask the service. Of the key itself only a digest is kept."""
 
     name: str
     role: str

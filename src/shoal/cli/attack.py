@@ -26,7 +26,7 @@ from shoal.errors import ParameterError, listed, plural
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.attack import AttackResult, ExposedPerson, HelpedAttackers
+    from shoal.attack import AttackResult, ExposedRecord, HelpedAttackers
     from shoal.recipe import Recipe
 
 __all__ = ["attack"]
@@ -106,9 +106,9 @@ def _knowing_the_algorithm(
     path: Path, recipe: Path, column: str | None, most: int, tries: int, json: bool
 ) -> None:
     from shoal.attack import Effort, expose
-    from shoal.measure.judging import NOTICE
     from shoal.recipe import Recipe
     from shoal.releases.release import Release
+    from shoal.studies.judging import NOTICE
 
     chosen = Recipe.load(recipe)
     release = Release.read(path)
@@ -128,7 +128,7 @@ def _knowing_the_algorithm(
             hierarchy=chosen.hierarchies.get(name),
             progress=report,
         )
-    exposed = result.exposed_people(people, most)
+    exposed = result.exposed_records(people, most)
     if json:
         about = {"not_for_release": True, "notice": NOTICE, "release": str(path)}
         listed_people = [asdict(person) for person in exposed]
@@ -204,7 +204,7 @@ def _summary(result: "AttackResult") -> "RenderableType":
     return figures(*lines)
 
 
-def _described(name: str, person: "ExposedPerson") -> "Iterator[RenderableType]":
+def _described(name: str, person: "ExposedRecord") -> "Iterator[RenderableType]":
     """Who is exposed, what is learnt, and why."""
     public = ", ".join(f"{key} {value}" for key, value in person.public.items())
     yield f"row {person.row:,}: {public}"

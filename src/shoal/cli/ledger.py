@@ -1,4 +1,4 @@
-"""`shoal ledger`: what a data set has already given away. Parses, calls `Ledger` and shows what it says."""
+"""`shoal ledger`: what a data set has already given away. Calls `Ledger` and shows its answers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -82,9 +82,10 @@ def create(
 ) -> None:
     """Make a ledger for a data set.
 
-    With --epsilon and --delta it has a budget, and a release beyond it is refused. With --gamma a release is
-    refused that reveals too much together with earlier ones. Keep the ledger away from what you publish. A
-    witness elsewhere keeps the digests of all entries, so that going back to an older copy is noticed.
+    With --epsilon and --delta it has a budget, and a release beyond it is refused. With --gamma a
+    release is refused that reveals too much together with earlier ones. Keep the ledger away from
+    what you publish. A witness elsewhere keeps the digests of all entries, so that going back to an
+    older copy is noticed.
     """
     from shoal.ledger import Ledger
 
@@ -109,8 +110,9 @@ def create(
 def adopt(path: Book, witness: WitnessFolder = None, no_witness: NoWitness = False) -> None:
     """Say that this copy of a ledger is the one that holds, or move its witness.
 
-    For a ledger whose witness is missing, or that is an older copy while the newest one is lost: what the
-    witness knows to have been spent since is entered as spent. The adoption is an entry of the ledger.
+    For a ledger whose witness is missing, or that is an older copy while the newest one is lost:
+    what the witness knows to have been spent since is entered as spent. The adoption is an entry of
+    the ledger.
     """
     from shoal.ledger import Ledger
     from shoal.ledger.account import amount
@@ -221,8 +223,8 @@ def verify(
 ) -> None:
     """Check that no byte of a ledger was changed; exit code 1 if one was.
 
-    The witness shows whether the file is an older copy. A file that was written anew, together with its
-    witness, is found only with --head.
+    The witness shows whether the file is an older copy. A file that was written anew, together with
+    its witness, is found only with --head.
     """
     from shoal.ledger import Ledger
 
@@ -333,7 +335,7 @@ def _release_lines(
 
 
 def _together(together: "Together", otherwise: str) -> list[str]:
-    """How a release stood with those before it; `otherwise` says what happened where γ is not kept."""
+    """How a release stood with those before it; `otherwise` is what happened without γ."""
     share = _gamma_text(together.gamma)
     others = plural(len(together.entries), "earlier release")
     if together.kept:

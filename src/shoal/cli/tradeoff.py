@@ -25,7 +25,7 @@ from shoal.errors import FileError, ParameterError, plural
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.studies.curves import Comparison, Curve, Staircase
+    from shoal.studies.curves import AnonymityComparison, Curve, Staircase
 
 __all__ = ["tradeoff"]
 
@@ -75,8 +75,8 @@ def tradeoff(
     release.
     """
     import shoal
-    from shoal.measure.judging import NOTICE
     from shoal.studies import tradeoffs as studies
+    from shoal.studies.judging import NOTICE
 
     if against_k and (person is not None or floors):
         raise ParameterError(
@@ -92,7 +92,7 @@ def tradeoff(
     method = studies.require_personal(chosen.method())
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
-    study: Curve | Staircase | Comparison
+    study: Curve | Staircase | AnonymityComparison
     with working("weighing") as report:
         if ks:
             study = studies.compared(table, method, ks, progress=report)
@@ -207,7 +207,7 @@ def _staircase(
         yield "Nothing that can be shown has half the risk."
 
 
-def _comparison(comparison: "Comparison") -> "Iterator[RenderableType]":
+def _comparison(comparison: "AnonymityComparison") -> "Iterator[RenderableType]":
     """Personal generalisation at the utility of k-anonymous tables."""
     yield title("Mean risk at equal utility: k-anonymous tables, and personal generalisation")
     rows = []

@@ -1,9 +1,9 @@
-"""What the entries of a ledger add up to: the budget, what is spent and what is left. Uses `entries`;
-`Ledger` uses it.
+"""What the entries of a ledger add up to: the budget, what is spent and what is left. Uses
+`entries`; `Ledger` uses it.
 
-Sums are plain composition: releases with (ε₁, δ₁) and (ε₂, δ₂) are (ε₁ + ε₂, δ₁ + δ₂) together, by the
-standard and by the probabilistic definition, also where the data changed in between. A release without a
-bound has δ = 1, which holds of anything.
+Sums are plain composition: releases with (ε₁, δ₁) and (ε₂, δ₂) are (ε₁ + ε₂, δ₁ + δ₂) together, by
+the standard and by the probabilistic definition, also where the data changed in between. A release
+without a bound has δ = 1, which holds of anything.
 """
 
 from collections.abc import Sequence
@@ -157,7 +157,7 @@ class Account:
 
     @property
     def left(self) -> Budget | None:
-        """What may still be spent; ε is rounded down where it is a logarithm. None if nothing limits it."""
+        """What may still be spent, an irrational ε rounded down; None if nothing limits it."""
         if self.limit is None:
             return None
         epsilon = self.limit.epsilon.bounds()[0] - self.spent.epsilon

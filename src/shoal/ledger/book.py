@@ -1,7 +1,7 @@
 """`Ledger`: reserve, release, complete. What was reserved is spent, whatever happens afterwards.
 
-Uses `account` for the sums, `shown` for what releases show together, `witnesses` for older copies, and the
-log. The doors and recipes use it.
+Uses `account` for the sums, `shown` for what releases show together, `witnesses` for older copies,
+and the log. The doors and recipes use it.
 """
 
 import json
@@ -79,7 +79,8 @@ class _Append(Protocol):
 class Destination:
     """Where the files of a release go, and in which format.
 
-    neutralise: write cells of a CSV file that a spreadsheet would run as formulas so that it does not
+    neutralise: write cells of a CSV file that a spreadsheet would run as formulas so that it does
+        not
     """
 
     directory: str | os.PathLike[str]
@@ -123,12 +124,12 @@ class Ledger:
     ) -> "Ledger":
         """Make a ledger, with a budget of `epsilon` and `delta` or with none.
 
-        FileError if there is a file already. Without a budget it may have a γ, which all releases that are
-        views keep together, and `limits` of single values.
+        FileError if there is a file already. Without a budget it may have a γ, which all releases
+        that are views keep together, and `limits` of single values.
 
-        The digest of every entry is also kept by a `witness`, in a folder of that name or, if True, with the
-        state of the user's programs. So a ledger that goes back to an older copy is noticed; with False it
-        is not.
+        The digest of every entry is also kept by a `witness`, in a folder of that name or, if True,
+        with the state of the user's programs. So a ledger that goes back to an older copy is
+        noticed; with False it is not.
         """
         if (epsilon is None) != (delta is None):
             raise ParameterError(
@@ -155,7 +156,7 @@ class Ledger:
     # What is in it
 
     def account(self) -> Account:
-        """All that is in it at one moment; FileError if the chain is broken, or its witness knows more."""
+        """All that is in it now; FileError if the chain is broken, or its witness knows more."""
         return Account.of(self._newest().chain)
 
     def entries(self) -> tuple[LedgerEntry[Any], ...]:
@@ -163,7 +164,7 @@ class Ledger:
         return self.account().entries
 
     def budget(self) -> Budget | None:
-        """What may be spent in all; ε is rounded down where it is a logarithm. None if nothing limits it."""
+        """What may be spent in all, an irrational ε rounded down; None if nothing limits it."""
         limit = self.account().limit
         if limit is None:
             return None
@@ -174,7 +175,7 @@ class Ledger:
         return self.account().spent
 
     def left(self) -> Budget | None:
-        """What may still be spent; ε is rounded down where it is a logarithm. None if nothing limits it."""
+        """What may still be spent, an irrational ε rounded down; None if nothing limits it."""
         return self.account().left
 
     def head(self) -> str:
@@ -207,7 +208,7 @@ class Ledger:
         return None if named is None else named.path
 
     def concerns(self) -> list[str]:
-        """What the owner should know on opening it: who else may read it, and what its witnesses say."""
+        """Warnings for the owner: who else may read it, and what its witnesses say."""
         with self._log.reading() as turn:
             watch = Watch(self.path, turn.chain())
             doubt = watch.doubt(missing=True)
@@ -222,9 +223,9 @@ class Ledger:
     def adopt(self, witness: str | os.PathLike[str] | bool | None = None) -> LedgerEntry[Adopted]:
         """Say that this copy is the one that holds, though its witness is missing or knows more.
 
-        What the witness knows to have been spent and this copy does not is entered as spent. `witness` is as
-        for `create` and moves the witness; if it is None, the latest place is kept. ParameterError if there
-        is nothing to adopt.
+        What the witness knows to have been spent and this copy does not is entered as spent.
+        `witness` is as for `create` and moves the witness; if it is None, the latest place is kept.
+        ParameterError if there is nothing to adopt.
         """
         with self._log.writing(alone=True) as turn:
             chain = turn.chain(whole=True)
@@ -240,8 +241,8 @@ class Ledger:
             spent = [Cost.from_dict(seen.spent) for seen in lost if seen.spent is not None]
             adopted = Adopted(place, len(lost), Cost.total(spent))
             link = turn.append(chain[-1].head, adopted.what, adopted.to_dict())
-            # The witness comes first here. If this is cut short, it has one entry more, with all that was
-            # lost, so that nothing is counted twice.
+            # The witness comes first here. If this is cut short, it has one entry more,
+            # with all that was lost, so that nothing is counted twice.
             pointed = watch.move(link, place, knowing)
         if pointed:
             watch.leave(place)
@@ -264,7 +265,8 @@ class Ledger:
             above = account.epsilon is not None and budget.epsilon < account.epsilon
             if above or budget.delta < account.delta:
                 raise BudgetError(
-                    f"the ledger has already spent {account.spent_text}, and no budget can be below that",
+                    f"the ledger has already spent {account.spent_text}, "
+                    "and no budget can be below that",
                     where=str(self.path),
                 )
             return append(BudgetSet(budget))
@@ -316,15 +318,16 @@ class Ledger:
         others: str | os.PathLike[str] | None = None,
         provenance: Provenance | None = None,
     ) -> Release:
-        """Enter a release, make it, and write it into a directory; without one, the caller writes it.
+        """Enter a release, make it, and write it into a directory, if one is given.
 
-        BudgetError if it does not fit the budget: then no coin was flipped, and nothing is entered or
-        written. Whatever fails after it was entered leaves it spent, and the error says so. The `entry` of the
-        release has its number, and whether it is of `other_data` than the release before it.
+        BudgetError if it does not fit the budget: then no coin was flipped, and nothing is entered
+        or written. Whatever fails after it was entered leaves it spent, and the error says so. The
+        `entry` of the release has its number, and whether it is of `other_data` than the release
+        before it.
 
-        Where the ledger has a γ, BudgetError also if the release, once it is made, does not keep it together
-        with all that was shown before, and with the views in the file `others`. Why it is wanted all the
-        same goes into `override`.
+        Where the ledger has a γ, BudgetError also if the release, once it is made, does not keep it
+        together with all that was shown before, and with the views in the file `others`. Why it is
+        wanted all the same goes into `override`.
         """
         require_threads()
         destination = directory
@@ -388,10 +391,11 @@ class Ledger:
     ) -> LedgerEntry[Reserved]:
         """Enter a release by its promise before it is made. What is reserved is spent.
 
-        BudgetError if it does not fit the budget. `private` is False where draws will come from a seed: then
-        nothing bounds what the release reveals. Where the ledger has a γ, a release that nothing bounds and
-        that is not a view either is refused, unless there is a reason to `override` that. ForkError where the
-        release could not be computed, as Polars cannot work in a fork of a process that used it.
+        BudgetError if it does not fit the budget. `private` is False where draws will come from a
+        seed: then nothing bounds what the release reveals. Where the ledger has a γ, a release that
+        nothing bounds and that is not a view either is refused, unless there is a reason to
+        `override` that. ForkError where the release could not be computed, as Polars cannot work in
+        a fork of a process that used it.
         """
         require_threads()
         stated = plain(promise.to_dict())
@@ -420,8 +424,8 @@ class Ledger:
 
         if not is_view(method, promise):
             raise BudgetError(
-                f"the ledger has a γ, and a release by {method} is not a view that could be counted, "
-                "nor does it promise differential privacy",
+                f"the ledger has a γ, and a release by {method} is not a view that could be "
+                "counted, nor does it promise differential privacy",
                 "use another method, or override that with a reason, which is entered",
                 where=str(self.path),
             )
@@ -437,11 +441,12 @@ class Ledger:
         others: str | os.PathLike[str] | None = None,
         recipe_file: str | os.PathLike[str] | None = None,
     ) -> LedgerEntry[Completed]:
-        """Enter the certificate of a release that an entry reserved, once; then its files may appear.
+        """Enter the certificate of a reserved release, once; then its files may appear.
 
-        With the `release` and its `table`, what it shows is remembered. Where the ledger has a γ and nothing
-        bounds the release, they have to be given, and BudgetError is raised if γ is not kept: then the
-        refusal is entered, and nothing may appear.
+        With the `release` and its `table`, what it shows is remembered. Where the ledger has a γ
+        and nothing
+        bounds the release, they have to be given, and BudgetError is raised if γ is not kept: then
+        the refusal is entered, and nothing may appear.
         """
         if release is not None and release.certificate != certificate:
             raise ParameterError(
@@ -472,7 +477,7 @@ class Ledger:
             raise self._refusal(ruling)
 
     def _require_open(self, account: Account, reserved: int, certificate: Certificate) -> None:
-        """ParameterError unless a release is reserved, for the promise of its certificate, and no more."""
+        """ParameterError unless a release is reserved for this promise, and is not completed."""
         facts = self._reserved(account, reserved).facts
         for done in (account.completed, account.refused):
             if reserved in done:
@@ -579,7 +584,8 @@ class Ledger:
 
         InputError where that cannot be done.
 
-        table: whose rows are the people; if it has the sensitive column, all views must be true of it
+        table: whose rows are the people; if it has the sensitive column, all views must be true of
+            it
         column: the sensitive one that is checked, where there are several
         gamma: in place of the ledger's, or of 1/2 if it has none
         person: the column that names people, else they are numbered
@@ -591,7 +597,7 @@ class Ledger:
     def together_with(
         self, views: "Views", register: "Register", column: str | None = None
     ) -> "Views":
-        """Views of a register, and all that was shown before of the same people and the same column."""
+        """Views of a register, and all that was shown before of the same people and column."""
         from shoal.ledger import shown
 
         return shown.also(self.account(), views, register, column)
@@ -681,7 +687,7 @@ def _gamma(share: Exact, limits: Mapping[str, Exact] | None) -> Gamma | None:
 
 
 def _require_bounded(table: Table, unit: str) -> None:
-    """What a method with differential privacy would refuse too, but later, when it counts as spent."""
+    """Refuse what a private method would refuse too, but later, when it counts as spent."""
     for name in released(table):
         if name in table.hierarchies:
             table.leaf_of(name)

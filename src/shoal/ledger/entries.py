@@ -1,7 +1,8 @@
-"""What the entries of a ledger say: a frozen record per kind of entry, to JSON and back. Uses `log`;
-`account` adds them up and `book` writes them.
+"""What the entries of a ledger say: a frozen record per kind of entry, to JSON and back. Uses
+`log`; `account` adds them up and `book` writes them.
 
-Numbers are exact, and texts in JSON. The secret key of a ledger is a fact of its first entry that no record
+Numbers are exact, and texts in JSON. The secret key of a ledger is a fact of its first entry that
+no record
 has: it is for fingerprints alone.
 """
 
@@ -36,8 +37,9 @@ __all__ = [
 
 Json = Mapping[str, Any]
 
-# Epsilon.of reads "ln(2)" by a search for roots, and a ledger repeats few texts many times.
+# A ledger repeats few numbers many times, and reading "ln(2)" takes a search for roots.
 _epsilon = lru_cache(maxsize=1024)(Epsilon.of)
+_fraction = lru_cache(maxsize=1024)(Fraction)
 
 
 class Allowance(NamedTuple):
@@ -55,7 +57,7 @@ class Allowance(NamedTuple):
     def from_dict(cls, facts: Json) -> "Allowance | None":
         if facts["epsilon"] is None:
             return None
-        return cls(_epsilon(facts["epsilon"]), Fraction(facts["delta"]))
+        return cls(_epsilon(facts["epsilon"]), _fraction(facts["delta"]))
 
 
 def _allowance_dict(budget: Allowance | None) -> dict[str, Any]:
@@ -78,7 +80,7 @@ class Cost:
         epsilon, delta = facts["epsilon"], facts["delta"]
         return cls(
             None if epsilon is None else _epsilon(epsilon),
-            None if delta is None else Fraction(delta),
+            None if delta is None else _fraction(delta),
             facts["definition"],
             facts["unit"],
         )

@@ -1,4 +1,4 @@
-"""A keyed fingerprint of a table's content: equal for equal data, and without the key it reveals nothing.
+"""A keyed fingerprint of a table: equal for equal data, and useless without the key.
 
 Uses the counts of a table; `Ledger` uses it.
 """
@@ -16,7 +16,8 @@ __all__ = ["fingerprint"]
 def fingerprint(table: Table, key: bytes) -> str:
     """64 hexadecimal digits over all columns but the identifying ones, which no method looks at.
 
-    The order of rows and of columns does not matter, nor do roles and hierarchies, which say how data is used.
+    The order of rows and of columns does not matter, nor do roles and hierarchies, which say how
+    data is used.
     """
     names = sorted(name for name in table.names if table.roles.get(name) is not Role.IDENTIFYING)
     counts = table.count(names, {})
@@ -32,7 +33,7 @@ def fingerprint(table: Table, key: bytes) -> str:
 
 
 def _feed(digest: "hashlib.blake2b", texts: Sequence[str]) -> None:
-    """Feed texts so that no others are fed in the same way: their number, their lengths, then the texts."""
+    """Feed texts unambiguously: their number, their lengths, then the texts."""
     lengths = np.fromiter(map(len, texts), dtype="<i8", count=len(texts))
     digest.update(f"{len(texts)}\n".encode())
     digest.update(lengths.tobytes())

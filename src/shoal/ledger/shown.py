@@ -1,9 +1,10 @@
 """What a release has shown, as a ledger remembers it, and whether several releases keep γ together.
 
-Uses `releases`, `views` and the catalogue of methods; `Ledger` uses it. Of a release that shows true values
-group by group, its public and sensitive columns are kept as they were released, with the hierarchies that
-they went by, packed into one text. That is public anyway: a ledger that is lost reveals nothing more. Who the
-groups are about is not kept: it comes from the owner's table each time.
+Uses `releases`, `views` and the catalogue of methods; `Ledger` uses it. Of a release that shows
+true values group by group, its public and sensitive columns are kept as they were released, with
+the hierarchies that they went by, packed into one text. That is public anyway: a ledger that is
+lost reveals nothing more. Who the groups are about is not kept: it comes from the owner's table
+each time.
 """
 
 import base64
@@ -91,7 +92,7 @@ class ShownRelease:
         return [name for name, role in self.roles.items() if role == Role.SENSITIVE.value]
 
     def views(self, people: Table, column: str, kind: Kind) -> tuple[list[View], list[str]]:
-        """Its views of these people with the values of a sensitive column, and what to know about them."""
+        """Its views of people with the values of a sensitive column, and notes about them."""
         quasi = [name for name in self.public if self.roles[name] == Role.QUASI.value]
         absent = [name for name in quasi if name not in people.names]
         if absent:
@@ -200,8 +201,8 @@ def _tree(parts: Mapping[str, Any]) -> Hierarchy:
 def earlier(account: Account) -> tuple[list[ShownRelease], list[str]]:
     """All that a ledger knows to have been shown, and notes; InputError if something is not known.
 
-    Releases with differential privacy are not views. One that the owner entered knowingly, though it is not a
-    view, is passed over.
+    Releases with differential privacy are not views. One that the owner entered knowingly, though
+    it is not a view, is passed over.
     """
     if account.lost:
         raise InputError(
@@ -219,8 +220,8 @@ def earlier(account: Account) -> tuple[list[ShownRelease], list[str]]:
             shown.append(unpacked(name, kept, done.facts.certificate, entry.number))
         elif done.facts.override:
             notes.append(
-                f"entry {entry.number}, by {entry.facts.method}, was entered though it is not a view, "
-                "and is not counted"
+                f"entry {entry.number}, by {entry.facts.method}, was entered though it is "
+                "not a view, and is not counted"
             )
         else:
             raise _unknown(entry)
@@ -232,7 +233,8 @@ def _unknown(entry: LedgerEntry[Reserved]) -> InputError:
     method = entry.facts.method
     if is_view(method, entry.facts.promise):
         return InputError(
-            f"what entry {entry.number} showed is not in the ledger, as it was entered step by step",
+            f"what entry {entry.number} showed is not in the ledger, "
+            "as it was entered step by step",
             "add it with shoal ledger remember",
         )
     return InputError(
@@ -254,11 +256,11 @@ def together(
     complete: bool = True,
     register: Register | None = None,
 ) -> Views:
-    """The views of several releases of the same people; InputError where they cannot be counted together.
+    """The views of several releases; InputError where they cannot be counted together.
 
-    The people are the rows of a table. If it has the sensitive column too, all views must be true of it:
-    otherwise they were shown of another state of the data. `more` views are of a `register`, whose columns
-    people are known by too.
+    The people are the rows of a table. If it has the sensitive column too, all views must be true
+    of it: otherwise they were shown of another state of the data. `more` views are of a `register`,
+    whose columns people are known by too.
     """
     _require_apart(shown, column, register)
     views: list[View] = list(more)
@@ -362,7 +364,7 @@ def _fits(kind: Kind, text: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Ruling:
-    """Whether a release keeps γ together with earlier ones. Owner only: it reveals something about the values.
+    """Whether a release keeps γ together with earlier ones. Owner only.
 
     kept: None if that cannot be decided
     why: in words that name nobody; empty if it is kept
@@ -403,7 +405,7 @@ def judge(
     table: Table,
     others: str | PathLike[str] | None = None,
 ) -> Ruling:
-    """Whether a release of a table keeps γ with all that the ledger knows, and with what others have shown.
+    """Whether a release keeps γ with all that the ledger knows, and with what others have shown.
 
     Each sensitive column that it has, or that earlier ones had as sensitive, is checked by itself.
     """

@@ -1,8 +1,9 @@
-"""Who knows the digests of a ledger's entries, and whether they agree with a copy of it. Uses `log`;
-`Ledger` uses it.
+"""Who knows the digests of a ledger's entries, and whether they agree with a copy of it. Uses
+`log`; `Ledger` uses it.
 
-A ledger names its witness in the entry of its creation, or of its last adoption. An older copy names another
-one, or none. So word of where the witness went is left in the usual place, and in every witness before.
+A ledger names its witness in the entry of its creation, or of its last adoption. An older copy
+names another one, or none. So word of where the witness went is left in the usual place, and in
+every witness before.
 """
 
 import os
@@ -77,7 +78,7 @@ class Watch:
 
     @cached_property
     def usual(self) -> Witness | None:
-        """The one in the usual place, which may only say where it went; None without such a place."""
+        """The one in the usual place, which may just say where it went; None without a place."""
         try:
             return Witness(state_folder(), self.first)
         except FileError:
@@ -95,7 +96,8 @@ class Watch:
     def doubt(self, *, missing: bool = False) -> FileError | None:
         """Why this may not be the newest copy; None if its witnesses know nothing else.
 
-        A `missing` witness matters where something is entered: nobody could say later what was forgotten.
+        A `missing` witness matters where something is entered: nobody could say later what was
+        forgotten.
         """
         for witness in self.witnesses():
             doubt = self._doubt(witness, missing)
@@ -190,7 +192,7 @@ class Watch:
         return {link.head for link in self.chain}
 
     def move(self, link: Link, place: Place, knowing: Sequence[Witness]) -> bool:
-        """Write the witness in its new place, with the entry that moves it there, and close all others.
+        """Write the witness in its new place, with the entry that moves it, and close all others.
 
         Says whether an older copy is noticed in the usual place.
         """
@@ -213,7 +215,8 @@ class Watch:
     def _point(self, others: Sequence[Witness], closed: Sequence[Seen], *, moving: bool) -> bool:
         """Leave word in the usual place of where the witness goes; False if that is not needed.
 
-        It is needed where the witness is `moving`, unless there are `others`, whose closing line will do.
+        It is needed where the witness is `moving`, unless there are `others`, whose closing line
+        will do.
         """
         present = self.usual is not None and self.usual in others
         if not present and not moving:
@@ -235,7 +238,7 @@ class Watch:
         return True
 
     def leave(self, place: Place) -> None:
-        """Remove the witness that this copy names, once it has moved elsewhere and word of that is left."""
+        """Remove the witness that this copy names, once it has moved and word of that is left."""
         new = witness_at(place, self.first)
         if self.named and self.named not in (new, self.usual):
             self.named.remove()

@@ -1,8 +1,8 @@
 """What an entry of a log is, and how it is chained to the one before it. `store` uses it.
 
-An entry is a number, a text and a digest of both and of the digest before. So a changed, missing or moved
-entry breaks the chain. What a chain cannot show is that its end is missing: `pages`, `witness` and a head
-noted elsewhere do that.
+An entry is a number, a text and a digest of both and of the digest before. So a changed, missing or
+moved entry breaks the chain. What a chain cannot show is that its end is missing: `pages`,
+`witness` and a head noted elsewhere do that.
 """
 
 import hashlib
@@ -48,8 +48,8 @@ class Purpose:
     mark: the application id of its SQLite files
     create: the command that makes one
     repair: what to do about one that was changed
-    tables: what it keeps besides its entries. A file without any holds nothing but the chain, so that
-        every byte of it can be accounted for
+    tables: what it keeps besides its entries. A file without any holds nothing but the chain, so
+        that every byte of it can be accounted for
     queued: whether writers wait in a queue, because many of them ask at once
     """
 

@@ -1,4 +1,7 @@
-"""The care of a log's file: locks that work, no other readers. Uses `errors`; `sqlite` and the doors use it."""
+"""The care of a log's file: locks that work, no other readers.
+
+Uses `errors`; `sqlite`, the ledger and the command line use it.
+"""
 
 import os
 import sqlite3
@@ -32,8 +35,8 @@ _tried: set[tuple[int, int]] = set()
 def require_locks(path: Path) -> None:
     """FileError unless a second process is kept out of an SQLite file that this one has locked.
 
-    On some network drives locks are granted to everyone. Each file is tried once per process: it stays on
-    its drive.
+    On some network drives locks are granted to everyone. Each file is tried once per process: it
+    stays on its drive.
     """
     status = os.stat(path)
     file = status.st_dev, status.st_ino
@@ -72,7 +75,7 @@ def _knock(path: Path) -> int | None:
 
 
 def sound(connection: sqlite3.Connection) -> bool:
-    """Whether no page of an SQLite file contradicts another, by lost cells or space used twice, say."""
+    """Whether no page of an SQLite file contradicts another."""
     return bool(connection.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)])
 
 

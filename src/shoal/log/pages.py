@@ -1,10 +1,10 @@
 """Every byte of a log's file accounted for. Uses `chain`; `sqlite` uses it.
 
-SQLite reads a file without minding the bytes it does not need. A log only ever grows, one entry per commit,
-so its file has few shapes, and this module knows them all (sqlite.org/fileformat.html): the file holds what
-the entries need, and everything else is zero. The one exception is the unused part of inner pages below the
-root, where SQLite leaves what was there when it splits such a page; there are none before a thousand entries
-or so.
+SQLite reads a file without minding the bytes it does not need. A log only ever grows, one entry per
+commit, so its file has few shapes, and this module knows them all (sqlite.org/fileformat.html): the
+file holds what the entries need, and everything else is zero. The one exception is the unused part
+of inner pages below the root, where SQLite leaves what was there when it splits such a page; there
+are none before a thousand entries or so.
 """
 
 from collections.abc import Iterator, Sequence

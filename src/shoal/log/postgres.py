@@ -1,7 +1,7 @@
 """A log in a PostgreSQL database, or in a schema of one. `audit` uses it.
 
-A few connections are kept. A transaction takes its turn by a lock on the table of entries, which has a
-queue of its own; the server looks after its own pages.
+A few connections are kept. A transaction takes its turn by a lock on the table of entries, which
+has a queue of its own; the server looks after its own pages.
 """
 
 import os

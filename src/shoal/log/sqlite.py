@@ -1,7 +1,9 @@
-"""A log in an SQLite file that only its owner may read. Uses `custody` and `pages`; `ledger` and `audit` use it.
+"""A log in an SQLite file that only its owner may read.
 
-Every transaction opens the file anew and closes it, so that no lock outlives it and any thread or process
-may come next.
+Uses `custody` and `pages`; `ledger` and `audit` use it.
+
+Every transaction opens the file anew and closes it, so that no lock outlives it and any thread or
+process may come next.
 """
 
 import json
@@ -20,9 +22,9 @@ from shoal.log.pages import Header, commits, oddities
 __all__ = ["PRAGMAS", "Sqlite"]
 
 PRAGMAS = (
-    # A commit has happened once the journal is gone, and EXTRA also syncs the directory it is gone from.
-    # FULL would let a power cut bring the journal back, and with it the state before an entry that was
-    # acted upon. A write-ahead log would leave three files to keep together instead of one.
+    # A commit has happened once the journal is gone, and EXTRA also syncs the directory it is
+    # gone from. FULL would let a power cut bring the journal back, and with it the state before
+    # an entry that was acted upon. A write-ahead log would leave three files instead of one.
     "PRAGMA journal_mode = DELETE",
     "PRAGMA synchronous = EXTRA",
     # macOS, where a plain fsync does not reach the disk.
@@ -61,7 +63,7 @@ class Sqlite:
 
     @contextmanager
     def creating(self) -> Iterator[sqlite3.Connection]:
-        """Whoever dies half-way leaves an empty file, which is not a log yet and may be made again."""
+        """Whoever dies half-way leaves an empty file, which is not a log yet."""
         purpose = self.purpose
         try:
             os.close(os.open(self.path, _SAFELY | os.O_CREAT, 0o600))
@@ -118,7 +120,7 @@ class Sqlite:
     def surplus(
         self, connection: sqlite3.Connection, rows: Sequence[Row], whole: bool
     ) -> Iterator[str]:
-        """One changed bit in the head of a page is enough to hide entries, and the chain would not show it."""
+        """A changed bit in the head of a page can hide entries, and the chain would not show it."""
         if self.purpose.tables:
             return
         if not hasattr(connection, "serialize"):
@@ -264,9 +266,9 @@ def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
 def _lock(place: int) -> bool:
     """Take the lock on an open file; False if others hold it for too long.
 
-    Whoever waits in the system's own queue comes next; whoever looks now and then does not. That wait has
-    no time limit, so a thread does it, on a copy of the open file. If nobody wants the lock any more when
-    it comes, it goes as the last copy is closed.
+    Whoever waits in the system's own queue comes next; whoever looks now and then does not. That
+    wait has no time limit, so a thread does it, on a copy of the open file. If nobody wants the
+    lock any more when it comes, it goes as the last copy is closed.
     """
     import fcntl
 

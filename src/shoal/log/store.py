@@ -1,6 +1,7 @@
-"""A chain of entries in a database: read, append, and go on after a known head. `ledger` and `audit` use it.
+"""A chain of entries in a database: read, append, go on after a known head.
 
-`Log` begins transactions and `Turn` is one of them. `sqlite` and `postgres` have the databases.
+`Log` begins transactions, and `Turn` is one of them; `ledger` and `audit` use both. The databases
+are in `sqlite` and `postgres`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +100,7 @@ class Turn:
         return entry
 
     def _rows(self, since: int) -> list[Row]:
-        """The entries from a number on; 0 is for all, also those with a number that none may have."""
+        """The entries from a number on; 0 is for all, also those with an impossible number."""
         condition = "WHERE number >= ? OR ? = 0 ORDER BY number"
         query = f"SELECT number, content, digest FROM shoal_entries {condition}"
         try:

@@ -1,9 +1,10 @@
-"""A witness: a second file, elsewhere, with the digest of every entry of a log. Uses `custody`; `ledger` uses it.
+"""A witness: a second file, elsewhere, with the digest of every entry. `ledger` uses it.
 
-A file cannot show that an older copy was put in its place. A witness can. The log is written first and the
-witness next, and nobody acts on an entry before both are on the disk. So whoever dies in between leaves a
-witness that lags behind, which is fine, and a witness that is ahead means that the log went back. A witness
-that moves leaves a closing line where it was, with the entry of the move, which a copy from before it lacks.
+A file cannot show that an older copy was put in its place. A witness can. The log is written first
+and the witness next, and nobody acts on an entry before both are on the disk. So whoever dies in
+between leaves a witness that lags behind, which is fine, and a witness that is ahead means that the
+log went back. A witness that moves leaves a closing line where it was, with the entry of the move,
+which a copy from before it lacks.
 """
 
 import hashlib
@@ -65,7 +66,7 @@ class Seen:
         return Head(self.number, self.digest)
 
     def line(self) -> bytes:
-        """A line of a witness, with its own check, which shows whether the line or the log was changed."""
+        """A line of a witness. Its check shows whether the line or the log was changed."""
         parts = [self.number, self.digest, self.spent]
         if self.moved is not None:
             parts.append(self.moved)
@@ -89,7 +90,7 @@ def _check(text: str) -> str:
 
 
 class Witness:
-    """The digests of a chain of entries, in a folder away from it, named by the digest of the first.
+    """The digests of a chain, in a folder away from it, named by the digest of its first entry.
 
     It has no lock of its own: whoever writes holds the lock of the log.
     """

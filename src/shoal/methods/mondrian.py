@@ -69,7 +69,12 @@ class Mondrian:
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", conjunction(self.models))
         if self.ranges not in ("boundary", "observed"):
-            raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'observed'")
+            raise ParameterError(
+                "is unknown",
+                "it takes 'boundary' or 'observed'",
+                option="ranges",
+                given=repr(self.ranges),
+            )
         if any(isinstance(model, DeltaPresence) for model in self.models) and (
             self.relaxed or self.ranges == "observed"
         ):
@@ -77,7 +82,12 @@ class Mondrian:
                 "presence needs every person to look like one group; use Mondrian strict, with boundary ranges"
             )
         if self.splits not in ("median", "middle"):
-            raise ParameterError(f"splits={self.splits!r}; it takes 'median' or 'middle'")
+            raise ParameterError(
+                "is unknown",
+                "it takes 'median' or 'middle'",
+                option="splits",
+                given=repr(self.splits),
+            )
         if self.splits == "middle":
             if self.relaxed or self.ranges == "observed":
                 raise ParameterError(

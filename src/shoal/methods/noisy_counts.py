@@ -324,7 +324,8 @@ def fixed(
     trees = {name: schema.public(name) for name in schema.released if name in schema.hierarchies}
     if unknown := [name for name in given if name not in trees]:
         raise ParameterError(
-            f"`levels` names {listed(unknown)}, which are not released columns with a hierarchy"
+            f"names {listed(unknown)}, which are not released columns with a hierarchy",
+            option="levels",
         )
     at = {name: whole(given.get(name, 0), f"level of {name!r}", 0) for name in trees}
     for name, level in at.items():

@@ -4,7 +4,7 @@ Nothing here makes a `Release` or a certificate, and nothing here is on the comm
 `methods` and `audit`; tests use it.
 """
 
-from shoal.research.frequent import Score, frequent_exponential
+from shoal.research.frequent import FrequentScore, frequent_exponential
 from shoal.research.printed import PrintedMaxima, PrintedSums
 
-__all__ = ["PrintedMaxima", "PrintedSums", "Score", "frequent_exponential"]
+__all__ = ["FrequentScore", "PrintedMaxima", "PrintedSums", "frequent_exponential"]

@@ -27,7 +27,7 @@ from shoal.lattice import Node
 from shoal.methods.personal.crowds import Crowds
 from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth
 
-__all__ = ["Score", "frequent_exponential"]
+__all__ = ["FrequentScore", "frequent_exponential"]
 
 LARGEST = 1_000_000
 """Nodes times distinct rows that are scored at most."""
@@ -47,7 +47,7 @@ Scored: TypeAlias = list[tuple[Fraction, Node]]
 
 
 @dataclass(frozen=True)
-class Score:
+class FrequentScore:
     """What generalisations are scored by: pull / risk + utility^power."""
 
     pull: Exact = 1
@@ -68,7 +68,7 @@ def frequent_exponential(
     epsilon: Exact,
     beta: Exact,
     *,
-    score: Score | None = None,
+    score: FrequentScore | None = None,
     chance: Chance | None = None,
 ) -> dict[tuple[str, ...], int]:
     """How often each generalisation of the quasi-identifying columns comes out; the roots once
@@ -91,7 +91,7 @@ def frequent_exponential(
         )
     rows = table.count(list(trees))
     _require_feasible(rows, trees, least_records)
-    scoring = _Scoring.of(rows, trees, score or Score())
+    scoring = _Scoring.of(rows, trees, score or FrequentScore())
     rate = grip / (3 * scoring.influence * kept) / rows.total
     scores = scoring.scores(least_records)
     source = chance or Chance()
@@ -144,7 +144,7 @@ class _Scoring:
     power: int
 
     @classmethod
-    def of(cls, rows: Counts, trees: Trees, score: Score) -> "_Scoring":
+    def of(cls, rows: Counts, trees: Trees, score: FrequentScore) -> "_Scoring":
         worth = Worth(score.measure).sum(trees)
         shown = Risk(score.model, score.weights or {}).sum(trees)
         pull = fraction(score.pull, "pull", 0, above=True)

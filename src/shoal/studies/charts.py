@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.data.disk import replacing
 from shoal.errors import ParameterError, ShoalError
-from shoal.measure.judging import NOTICE, refuse_beside_a_release
+from shoal.studies.judging import NOTICE, refuse_beside_a_release
 
 if TYPE_CHECKING:
     from altair import LayerChart

@@ -11,16 +11,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact.numbers import Exact, fraction
-from shoal.measure.judging import NOTICE
 from shoal.studies import charts
 from shoal.studies.charts import Charted
+from shoal.studies.judging import NOTICE
 from shoal.zones import owner_only
 
 if TYPE_CHECKING:
     import polars as pl
     from altair import LayerChart
 
-__all__ = ["Against", "Comparison", "Curve", "Point", "Staircase", "Step", "half_of"]
+__all__ = ["Against", "AnonymityComparison", "Curve", "Point", "Stair", "Staircase", "half_of"]
 
 _ROUNDING = 1e-12
 """Means of risks are sums of floats: what is above half by less than this share of it is half."""
@@ -96,7 +96,7 @@ class Curve(_Study):
 
 @owner_only
 @dataclass(frozen=True)
-class Step:
+class Stair:
     """One way to show a record: the share of utility it keeps, its risk, how many people it fits,
     and what is shown.
     """
@@ -117,22 +117,22 @@ class Staircase(_Study):
     Steps go up in utility and in risk. `floor` is the share that the method keeps for this person.
     """
 
-    steps: tuple[Step, ...]
-    as_it_is: Step
+    steps: tuple[Stair, ...]
+    as_it_is: Stair
     floor: Fraction
 
-    def at(self, floor: Exact) -> Step:
+    def at(self, floor: Exact) -> Stair:
         """The step of the lowest risk that keeps a share of utility."""
         share = fraction(floor, "floor", 0, 1)
         return next(step for step in self.steps if step.utility >= share)
 
-    def at_each(self, floors: Iterable[Exact]) -> list[Step]:
+    def at_each(self, floors: Iterable[Exact]) -> list[Stair]:
         """The steps at some floors, each once, in the order of their utility."""
         wanted = [self.at(floor) for floor in floors]
         return [step for step in self.steps if any(step is each for each in wanted)]
 
     @property
-    def half(self) -> Step | None:
+    def half(self) -> Stair | None:
         """The step of the highest utility with at most half of the risk of the record as it is;
         None if there is none.
         """
@@ -193,7 +193,7 @@ class Against:
 
 @owner_only
 @dataclass(frozen=True)
-class Comparison(_Study):
+class AnonymityComparison(_Study):
     """Personal generalisation beside k-anonymity at equal utility."""
 
     rows: tuple[Against, ...]
@@ -239,7 +239,7 @@ class Comparison(_Study):
         ]
 
 
-def _drawn(step: Step) -> dict[str, Any]:
+def _drawn(step: Stair) -> dict[str, Any]:
     return {"utility": float(step.utility), "risk": step.risk, "people": step.people}
 
 

@@ -29,7 +29,7 @@ from shoal.methods.personal.crowds import Wanted, comparable
 from shoal.methods.personal.exact import LARGEST
 from shoal.methods.personal.models import Sum
 from shoal.privacy.models import KAnonymity
-from shoal.studies.curves import Against, Comparison, Curve, Staircase, Step, half_of
+from shoal.studies.curves import Against, AnonymityComparison, Curve, Stair, Staircase, half_of
 from shoal.studies.records import Records, Solution
 
 __all__ = ["FLOORS", "compared", "minimal_node", "require_personal", "tradeoff", "tradeoff_of"]
@@ -218,7 +218,7 @@ class _WaysToShow:
             np.cumsum(sizes, axis=column, out=sizes)
         return cls(people, leaves, worth, shown / sizes, float(want.sensitivity.unit), sizes)
 
-    def undominated(self) -> tuple[Step, ...]:
+    def undominated(self) -> tuple[Stair, ...]:
         """The steps that no other beats in utility or risk without losing in the other."""
         risk = self.risk.ravel()
         # Worth most first, and of equal ones the lowest risk.
@@ -227,7 +227,7 @@ class _WaysToShow:
         kept = order[risk[order] < lowest_before]
         return tuple(self.step(place) for place in kept[::-1].tolist())
 
-    def step(self, place: int) -> Step:
+    def step(self, place: int) -> Stair:
         """The step of a node, by its place among all of them."""
         node = [int(level) for level in np.unravel_index(place, self.sizes.shape)]
         levels = dict(zip(self.people.hierarchies, node, strict=True))
@@ -236,7 +236,7 @@ class _WaysToShow:
             level = levels[name]
             shown[name] = tree.labels[level][tree.maps[level][leaf]]
         most = self.people.utility.most
-        return Step(
+        return Stair(
             utility=Fraction(int(self.worth.flat[place]), most) if most else Fraction(1),
             risk=float(self.risk.flat[place]) / self.unit,
             people=int(self.sizes.flat[place]),
@@ -257,7 +257,7 @@ def compared(
     tables: int = ARBITRARY,
     chance: Chance | None = None,
     progress: Progress | None = None,
-) -> Comparison:
+) -> AnonymityComparison:
     """The experiment of the paper's Figure 9: k-anonymous tables, and personal generalisation at
     the utility that these have.
 
@@ -282,7 +282,7 @@ def compared(
         best = search(lattice, [KAnonymity(k)], LOSSES["granularity"]).node
         rows.append(comparing.row(k, arbitrary, False, _part(part, 0, 2)))
         rows.append(comparing.row(k, [best], True, _part(part, 1, 2)))
-    return Comparison(tuple(rows))
+    return AnonymityComparison(tuple(rows))
 
 
 def _sizes(ks: Iterable[int], rows: int) -> list[int]:

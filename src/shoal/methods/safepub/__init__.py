@@ -123,7 +123,7 @@ class SafePub:
         importance: Mapping[str, Exact] | None = None,
         floor: Mapping[str, int] | None = None,
         ceiling: Mapping[str, int] | None = None,
-        classes: str | Sequence[str] = (),
+        classes: Sequence[str] = (),
         search: Literal["select", "walk"] = "select",
         steps: int | None = None,
         levels: Mapping[str, int] | None = None,
@@ -146,7 +146,7 @@ class SafePub:
             importance=weights,
             floor=dict(floor or {}),
             ceiling=dict(ceiling or {}),
-            classes=(classes,) if isinstance(classes, str) else tuple(classes),
+            classes=tuple(classes),
             search=search,
             # Any other search takes no steps.
             steps=(steps or STEPS) if search == "walk" else None,
@@ -164,14 +164,18 @@ class SafePub:
                 f"give one of at least {float(SMALLEST):g}",
             )
         if self.score not in SCORES:
-            raise ParameterError(f"`score` is {self.score!r}", f"known are {listed(SCORES)}")
+            raise ParameterError(
+                f"is {self.score!r}", f"known are {listed(SCORES)}", option="score"
+            )
         if (self.score == "classification") != bool(self.classes):
             raise ParameterError(
-                "`classes` names the columns to be predicted, and goes with the score "
-                "'classification' only"
+                "names the columns to be predicted, and goes with the score 'classification' only",
+                option="classes",
             )
         if self.search not in ("select", "walk"):
-            raise ParameterError(f"`search` is {self.search!r}", "it takes 'select' or 'walk'")
+            raise ParameterError(
+                f"is {self.search!r}", "it takes 'select' or 'walk'", option="search"
+            )
         require_bound(self.unit, self.rows, self.definition)
         if self.levels is None and self.split == 1:
             raise ParameterError(
@@ -223,12 +227,13 @@ class SafePub:
             missing = [name for name in trees if name not in self.levels]
             if missing:
                 raise ParameterError(
-                    "`levels` is to name every column that has a hierarchy",
+                    "is to name every column that has a hierarchy",
                     f"missing are {listed(missing)}",
+                    option="levels",
                 )
             if floor or ceiling:
                 raise ParameterError(
-                    "`levels` fixes every level", "leave out `floor` and `ceiling`"
+                    "fixes every level", "leave out `floor` and `ceiling`", option="levels"
                 )
             floor = ceiling = self.levels
         return candidates(schema.released, trees, floor, ceiling, self.importance, self.classes)

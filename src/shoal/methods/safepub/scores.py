@@ -100,7 +100,7 @@ def candidates(
     classes: Sequence[str],
 ) -> Candidates:
     """The candidates, given bounds on the levels of some columns; columns to be predicted stay as they are."""
-    for what, given, known in (
+    for option, given, known in (
         ("floor", floor, hierarchies),
         ("ceiling", ceiling, hierarchies),
         ("importance", importance, hierarchies),
@@ -109,7 +109,7 @@ def candidates(
         for name in given:
             if name not in known:
                 raise ParameterError(
-                    f"`{what}` names {name!r}, which is none of {', '.join(known)}"
+                    f"names {name!r}, which is not one of {', '.join(known)}", option=option
                 )
     low, high = [], []
     for name in names:
@@ -117,7 +117,8 @@ def candidates(
         least, most = floor.get(name, 0), ceiling.get(name, height)
         if not 0 <= least <= most <= height:
             raise ParameterError(
-                f"column {name!r} can have levels 0 to {height}; `floor` and `ceiling` ask for {least} to {most}"
+                f"column {name!r} can have levels 0 to {height}; `floor` and `ceiling` ask for "
+                f"{least} to {most}"
             )
         low.append(least)
         high.append(most)
@@ -138,7 +139,7 @@ def _steps(
     given = {name: importance.get(name, Fraction(1)) for name in hierarchies}
     most = max(given.values(), default=Fraction(1))
     if min(given.values(), default=most) < 0 or not most:
-        raise ParameterError("`importance` takes numbers of at least 0, and one above 0")
+        raise ParameterError("takes numbers of at least 0, and one above 0", option="importance")
     steps = {name: round(FINENESS * weight / most) for name, weight in given.items()}
     common = reduce(gcd, steps.values(), 0) or 1
     return {name: step // common for name, step in steps.items()}

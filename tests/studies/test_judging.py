@@ -23,9 +23,9 @@ from shoal import KAnonymity, demo
 from shoal.chance import Seeded
 from shoal.cli.app import app
 from shoal.errors import ColumnError, FileError, HierarchyError, InputError, ShoalError
-from shoal.measure.judging import NOTICE, Judgement, judge
 from shoal.measure.loss import LOSSES
 from shoal.releases.facts import Facts, KeptFacts
+from shoal.studies.judging import NOTICE, Judgement, judge
 from tests.recipe.test_recipe import PEOPLE, RECIPE
 
 AGE = shoal.hierarchy.intervals(low=20, high=59, widths=[10, 20])
@@ -522,7 +522,7 @@ def test_the_report_begins_and_ends_with_the_notice(folder: Path) -> None:
     found = run("judge", "recipe.toml", "--release", "out", "--queries", "10", "--values", "1")
     assert found.exit_code == 0, found.output
     lines = found.stdout.strip().split("\n")
-    assert lines[0] == lines[-1] == NOTICE == "not for release: this report tells about the input"
+    assert lines[0] == lines[-1] == NOTICE == "owner only: this report reveals information about the input"
     assert re.search(r"kept +6 \(100 %\), in 3 groups", found.stdout)
     for name in LOSSES:
         assert re.search(rf"^{name.replace('_', ' ')} +\S+ %", found.stdout, re.MULTILINE)

@@ -1,7 +1,9 @@
-"""`judge`: how good a release is, told to the owner. Uses `measure`, `counts`, `engine` and `release`; the command line uses it.
+"""`judge`: how good a release is, told to the owner. Uses `measure`, `counts`, `engine` and
+`release`; the command line uses it.
 
-Everything here is a comparison with the input, and so tells about it: no promise covers it. A judgement is marked as not for
-release, in every form it takes, and cannot be written beside one. What the figures mean: docs/judging.md.
+Everything here is a comparison with the input, and so tells about it: no promise covers it. A
+judgement is marked as not for release, in every form it takes, and cannot be written beside one.
+What the figures mean: docs/judging.md.
 """
 
 import json
@@ -17,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.arguments import typed
-from shoal.counts import group
 from shoal.data.disk import finite, replacing
 from shoal.data.hierarchy.cover import covers
 from shoal.data.hierarchy.texts import ANY
@@ -37,8 +38,9 @@ from shoal.lattice import Groups, Lattice
 from shoal.measure.loss import LOSSES, normalised, placed
 from shoal.measure.utility import Accuracy, CountErrors, Workload, classification, spread
 from shoal.measure.utility import queries as count_queries
+from shoal.methods.catalogue import CATALOGUE, entry_of
 from shoal.releases.certificate import Certificate
-from shoal.releases.layout import COUNT, GROUP, grouping
+from shoal.releases.layout import COUNT, grouping
 from shoal.releases.release import Release
 from shoal.zones import owner_only
 
@@ -55,11 +57,12 @@ __all__ = [
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-NOTICE = "not for release: this report tells about the input"
+NOTICE = "owner only: this report reveals information about the input"
 """The first and the last line of a judgement for people."""
 
 FOLDS = 10
-"""Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper."""
+"""Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper.
+"""
 
 
 @owner_only
@@ -74,7 +77,9 @@ class Lost:
 @owner_only
 @dataclass(frozen=True)
 class ValueCount:
-    """How many records have a value: of the input, of the release, and of the release divided by the sampling rate."""
+    """How many records have a value: of the input, of the release, and of the release divided by
+    the sampling rate.
+    """
 
     value: str
     before: int
@@ -87,8 +92,9 @@ class ValueCount:
 class ColumnCounts:
     """The values of a column at the level it was released at, those that no record has left out.
 
-    Where a column has values of several levels side by side, `level` is None: the values are then the leaves, and `after`
-    is what one gets by taking every released value for any of its leaves with equal chance.
+    Where a column has values of several levels side by side, `level` is None: the values are then
+    the leaves, and `after` is what one gets by taking every released value for any of its leaves
+    with equal chance.
     """
 
     column: str
@@ -101,10 +107,10 @@ class ColumnCounts:
 class Judgement:
     """What the owner should know about a release. It tells about the input: keep it.
 
-    `records` are those of the input, `kept` those of them that are in the release and not suppressed, in `groups`; where
-    counts are noisy, `kept` is as noisy as they are.
-    `rate` is the chance with which a record was drawn, where the certificate tells it. In `losses` every record that is not
-    kept is lost entirely. `unknown` says for what could not be measured why.
+    `records` are those of the input, `kept` those of them that are in the release and not
+    suppressed, in `groups`; where counts are noisy, `kept` is as noisy as they are. `rate` is the
+    chance with which a record was drawn, where the certificate tells it. In `losses` every record
+    that is not kept is lost entirely. `unknown` says for what could not be measured why.
     """
 
     release: str | None
@@ -131,7 +137,10 @@ class Judgement:
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the JSON form into a file; FileError where that would be in the directory of a release."""
+        """Write the JSON form into a file.
+
+        FileError where that would be in the directory of a release.
+        """
         refuse_beside_a_release(path)
         with replacing(path) as file:
             file.write(self.to_json().encode())
@@ -147,11 +156,14 @@ def judge(
     queries: int = 0,
     seed: int = 0,
 ) -> Judgement:
-    """How good a release of a table is: records kept, losses, what can still be learnt, and counts before and after.
+    """How good a release of a table is: records kept, losses, what can still be learnt, and counts
+    before and after.
 
     release: a `Release`, or a released dataframe
-    levels: of the generalised columns; else those of the certificate, else found by the released values
-    classes: columns to predict from all others by classifiers, which takes seconds and needs scikit-learn
+    levels: of the generalised columns; else those of the certificate, else found by the released
+    values
+    classes: columns to predict from all others by classifiers, which takes seconds and needs
+    scikit-learn
     queries: how many count queries are asked
     seed: of the folds and queries, which decide what is measured and nothing else
 
@@ -162,38 +174,32 @@ def judge(
     (True, True)
     """
     certificate = release.certificate if isinstance(release, Release) else None
-    if certificate is not None and certificate.method == "columns":
-        raise ParameterError(
-            "a release of groups of columns has parts of records, which cannot be compared with the input row by row; train what "
-            "you need on it, and test that on records of your own"
-        )
-    if certificate is not None and certificate.method == "buckets":
-        raise ParameterError(
-            "a release of buckets has everybody's other columns as they were, and sensitive values apart; how large its buckets "
-            "are is in its facts, and both tables together answer what the input can be asked: see shoal count"
-        )
-    chosen = levels if levels is not None else certificate.levels if certificate else {}
-    noisy = (
-        certificate is not None and "scale" in certificate.derived
-    )  # so rows may be there more often than they were
-    frame, own = _repeated(release) if isinstance(release, Release) else (release, None)
-    shown = _shown(table, frame, chosen)
-    columns = [_read(table, shown, name, chosen) for name in shown.names]
+    chosen = levels
+    if chosen is None:
+        chosen = {} if certificate is None else certificate.levels
+    frame, mark = _released(release) if isinstance(release, Release) else (release, None)
+    whole = _shown(table, frame, chosen, mark)
+    columns = [_read(table, whole, name, chosen) for name in whole.names if name != mark]
     generalised = [
         column
         for column in columns
         if column.name in chosen or table.roles.get(column.name) is Role.QUASI
     ]
-    keep = ~_suppressed(shown, generalised)
+    keep = ~_suppressed(whole, generalised)
+    released = _Released(whole, mark)
     if not keep.all():
-        shown = as_table(shown.frame.filter(keep.tolist()).to_native(), types=shown.types)
-        own = None if own is None else own[keep]
+        some = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
+        released = _Released(some, mark)
     columns = [column.only(keep, column.name in chosen) for column in columns]
-    generalised = [column for column in columns if column.name in {one.name for one in generalised}]
-    if shown.rows > table.rows and not noisy:
+    names = {column.name for column in generalised}
+    generalised = [column for column in columns if column.name in names]
+    # With noisy counts, rows may be there more often than they were.
+    noisy = certificate is not None and "scale" in certificate.derived
+    if released.rows > table.rows and not noisy:
         raise _foreign()
     rate = _rate(certificate)
-    losses, unknown = _losses(table, shown, generalised, noisy, own)
+    shown = released.table
+    losses, unknown = _losses(table, released, generalised, noisy)
     accuracies, unpredicted = _accuracies(table, shown, classes, seed)
     return Judgement(
         release=certificate.number if certificate else None,
@@ -201,7 +207,7 @@ def judge(
         records=table.rows,
         kept=shown.rows,
         share=shown.rows / max(table.rows, 1),
-        groups=len(_cells(shown, [name for name in grouping(table) if name in shown.names], own)),
+        groups=len(released.sizes(grouping(table))),
         rate=None if rate is None else float(rate),
         losses=losses,
         accuracies=accuracies,
@@ -212,13 +218,16 @@ def judge(
 
 
 def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
-    """FileError where a path leads into the directory of a release, or into a folder of it: whoever gets that gets all of it."""
+    """FileError where a path leads into the directory of a release, or into a folder of it: whoever
+    gets that gets all of it.
+    """
     for way in (os.path.abspath(path), os.path.realpath(path)):
         for folder in Path(way).parents:
             if os.path.lexists(folder / "certificate.json"):
                 raise FileError(
-                    f"{os.fspath(path)} is in {folder}, where a release is, and the report tells about the input; "
-                    "write it somewhere else"
+                    f"{os.fspath(path)} is in {folder}, where a release is, and the report reveals "
+                    "information about the input",
+                    "write it somewhere else",
                 )
 
 
@@ -227,7 +236,9 @@ def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A released column: its level, the values there, how many input records have each, and every released row's code."""
+    """A released column: its level, the values there, how many input records have each, and every
+    released row's code.
+    """
 
     name: str
     level: int | None
@@ -236,60 +247,90 @@ class _Column:
     codes: Ints  # -1 for "*" where that is no value of the level
 
     def only(self, keep: Bools, fixed: bool) -> "_Column":
-        """The rows that are not suppressed; a "*" that is left there is of another level than the other values."""
+        """The rows that are not suppressed.
+
+        A "*" that is left there is of another level than the other values.
+        """
         codes = self.codes[keep]
         if (codes >= 0).all():
             return replace(self, codes=codes)
         if fixed:
             raise HierarchyError(
-                f"column {self.name!r} has '*' in rows that are not suppressed, which is no value of its level"
+                f"column {self.name!r} has '*' in rows that are not suppressed, which is not a value "
+                "of its level"
             )
         return replace(self, level=None, codes=codes)
 
 
 def _foreign() -> InputError:
     return InputError(
-        "the release has records that the input does not have; judge it by the table it was made from"
+        "the release has records that the input does not have",
+        "judge it by the table it was made from",
     )
 
 
-def _repeated(release: Release) -> tuple[Any, Ints | None]:
-    """The released rows, each as often as its count says, and their groups, where numbers tell apart what looks alike."""
-    if release.certificate.method == "coincident":
-        numbered = as_table(release.table)
-        return (
-            numbered.frame.drop(GROUP).to_native(),
-            numbered.column(GROUP).codes.astype(np.int64),
-        )
-    if not release.certificate.parameters.get("counts"):
-        return release.table, None
+@dataclass(frozen=True, eq=False)
+class _Released:
+    """The released rows that are not suppressed, and the column that numbers groups which may look
+    alike, if there is one.
+    """
+
+    table: Table
+    mark: str | None
+
+    @property
+    def rows(self) -> int:
+        return self.table.rows
+
+    def sizes(self, names: Iterable[str]) -> Ints:
+        """The sizes of the groups over some columns."""
+        grouped = [name for name in names if name in self.table.names]
+        if self.mark is not None:
+            grouped.append(self.mark)
+        return self.table.count(grouped, {}).count
+
+
+def _released(release: Release) -> tuple[Any, str | None]:
+    """The released rows, each as often as its count says, and the column that numbers their groups."""
+    certificate = release.certificate
+    entry = entry_of(certificate.method) if certificate.method in CATALOGUE else None
+    if entry is not None and entry.not_judged:
+        raise ParameterError(f"this is a release by {certificate.method}: {entry.not_judged}")
+    mark = entry.as_views.mark if entry is not None and entry.as_views is not None else None
+    if not certificate.parameters.get("counts"):
+        return release.table, mark
     frame = as_table(release.table, types={COUNT: Kind.INTEGER}).frame
     rows = np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64))
-    return frame[rows.tolist()].drop(COUNT).to_native(), None
+    return frame[rows.tolist()].drop(COUNT).to_native(), mark
 
 
-def _shown(table: Table, frame: Any, levels: Mapping[str, int]) -> Table:
-    """The released dataframe as a table: generalised values as texts, others by the types of the input."""
+def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
+    """The released dataframe as a table: generalised values as texts, others by the types of the
+    input.
+    """
     shown = as_table(frame)
-    if extra := [name for name in shown.names if name not in table.names]:
+    if extra := [name for name in shown.names if name not in table.names and name != mark]:
         raise ColumnError(
-            f"the input has no column {listed(extra)}; judge the release by the table it was made from"
+            f"the input has no column {listed(extra)}",
+            "judge the release by the table it was made from",
         )
     if lacking := [name for name in (*table.quasi, *levels) if name not in shown.names]:
         raise ColumnError(
-            f"the release has no column {listed(dict.fromkeys(lacking))}; judge it by the roles it was made with"
+            f"the release has no column {listed(dict.fromkeys(lacking))}",
+            "judge it by the roles it was made with",
         )
-    texts = {*table.quasi, *levels}
-    return as_table(
-        frame,
-        types={name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names},
-    )
+    texts = {*table.quasi, *levels, mark}
+    types = {name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names}
+    return as_table(frame, types=types)
 
 
 def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
     """A released column by the level it has, or by the first one that has all its values."""
-    there, own, kind = shown.column(name), table.column(name), table.kind(name)
-    records = np.bincount(own.codes, minlength=len(own.keys))
+    there, kind = shown.column(name), table.kind(name)
+    own = table.count([name], {})
+    values = table.keys(name)
+    records = np.zeros(len(values), dtype=np.int64)
+    records[own.codes[0]] = own.count
     quasi = table.roles.get(name) is Role.QUASI
 
     def canonical(text: str) -> str:
@@ -299,7 +340,7 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
             return text
 
     possible: list[tuple[int, Sequence[str], npt.NDArray[Any]]] = [
-        (0, own.labels, np.arange(len(own.keys)))
+        (0, table.labels(name), np.arange(len(values)))
     ]
     if name in table.hierarchies and (quasi or name in levels):
         tree = table.hierarchy(name)
@@ -311,7 +352,8 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         possible = [
             (level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at
         ]
-    # A level that has all values, "*" too, is better than one beside whose values "*" can only mean a suppressed record.
+    # A level that has all values, "*" too, is better than one beside whose values "*" can only mean
+    # a suppressed record.
     for beside, (level, labels, code_of) in product(((), (ANY,)), possible):
         place = {canonical(label): code for code, label in enumerate(labels)}
         place |= {label: code for code, label in enumerate(labels)}
@@ -330,18 +372,22 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         return _Column(
             name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64)
         )
-    values = plural(strange, "released value")
+    unknown = plural(strange, "released value")
     if name in levels:
         raise HierarchyError(
-            f"column {name!r}: {values} not at level {level} of its hierarchy; give the one it was released by"
+            f"column {name!r}: {unknown} not at level {level} of its hierarchy",
+            "give the hierarchy it was released by",
         )
     raise ColumnError(
-        f"column {name!r}: {values} not in the input; judge the release by the table it was made from"
+        f"column {name!r}: {unknown} not in the input",
+        "judge the release by the table it was made from",
     )
 
 
 def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
-    """Which rows say '*' in every generalised column, unless that is what the level of each, or the one group there is, says."""
+    """Which rows say '*' in every generalised column, unless that is what the level of each, or the
+    one group there is, says.
+    """
     silent = np.ones(shown.rows, dtype=np.bool_)
     for column in generalised:
         own = shown.column(column.name)
@@ -361,21 +407,11 @@ def _rate(certificate: Certificate | None) -> Fraction | None:
     return None if told is None or not Fraction(told) else Fraction(told)
 
 
-def _cells(shown: Table, names: Sequence[str], own: Ints | None) -> Ints:
-    """The sizes of the groups over some columns, and over their own numbers, where they have such."""
-    columns = shown.columns(names)
-    codes: list[npt.NDArray[Any]] = [column.codes for column in columns]
-    cards = [max(len(column.keys), 1) for column in columns]
-    if own is not None:
-        codes, cards = [*codes, own], [*cards, int(own.max(initial=0)) + 1]
-    return group([str(at) for at in range(len(codes))], codes, cards).count
-
-
 # Losses
 
 
 def _losses(
-    table: Table, shown: Table, columns: Sequence[_Column], noisy: bool, own: Ints | None
+    table: Table, released: _Released, columns: Sequence[_Column], noisy: bool
 ) -> tuple[dict[str, Lost], dict[str, str]]:
     """The loss by every model, and why there is none where there is none."""
     bare = [column.name for column in columns if column.name not in table.hierarchies]
@@ -387,25 +423,26 @@ def _losses(
     names = [column.name for column in columns]
     lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
     if any(column.level is None for column in columns):
-        return _losses_of_texts(table, shown, lattice, own)
+        return _losses_of_texts(table, released, lattice)
     groups = lattice.groups(tuple(column.level or 0 for column in columns))
     kept = _kept(groups, columns, noisy)
     losses = {
         name: Lost(loss.of(groups, kept), normalised(loss, groups, kept))
         for name, loss in LOSSES.items()
     }
-    if own is not None:
-        by_sizes = _by_sizes(table, shown, _cells(shown, names, own))
-        losses |= _scaled(by_sizes, lattice, not shown.rows)
+    if released.mark is not None:
+        by_sizes = _by_sizes(table, released, names)
+        losses |= _scaled(by_sizes, lattice, not released.rows)
     return losses, {}
 
 
-def _by_sizes(table: Table, shown: Table, sizes: Ints) -> dict[str, float]:
+def _by_sizes(table: Table, released: _Released, names: Sequence[str]) -> dict[str, float]:
     """The raw losses that look at the sizes of groups alone."""
-    found, lost = sizes.astype(np.float64), table.rows - shown.rows
+    sizes = released.sizes(names).astype(np.float64)
+    lost = table.rows - released.rows
     return {
-        "discernibility": float(found @ found) + lost * table.rows,
-        "group_size": table.rows / max(len(found) + (lost > 0), 1),
+        "discernibility": float(sizes @ sizes) + lost * table.rows,
+        "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
     }
 
 
@@ -417,13 +454,17 @@ def _scaled(raw: Mapping[str, float], lattice: Lattice, nothing: bool) -> dict[s
 
 
 def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
-    """How many records of each group of the input are in the release; where counts are noisy, not more than there are."""
+    """How many records of each group of the input are in the release.
+
+    Where counts are noisy, not more than there are.
+    """
     there = np.logical_and.reduce([column.before[column.codes] > 0 for column in columns])
     if not noisy and not there.all():
         raise _foreign()
     if not there.any():
         return np.zeros(len(groups.sizes), dtype=np.int64)
-    # A combination that no record has leads anywhere: whether it is that of the group is looked at afterwards.
+    # A combination that no record has leads anywhere: whether it is that of the group is looked at
+    # afterwards.
     rows = [column.codes[there].astype(np.uint64) for column in columns]
     found = groups.find(rows).clip(0, len(groups.sizes) - 1)
     same = np.logical_and.reduce([groups.codes(j)[found] == codes for j, codes in enumerate(rows)])
@@ -434,20 +475,24 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
 
 
 def _losses_of_texts(
-    table: Table, shown: Table, lattice: Lattice, own: Ints | None
+    table: Table, released: _Released, lattice: Lattice
 ) -> tuple[dict[str, Lost], dict[str, str]]:
-    """The losses of a release whose groups have ranges or sets of their own: those that need no levels."""
+    """The losses of a release whose groups have ranges or sets of their own: those that need no
+    levels.
+    """
     unknown = {
         f"loss by {name}": "the release has values of several levels side by side"
         for name in LOSSES
     }
+    shown = released.table
     lost = table.rows - shown.rows
     shares, possible = 0.0, np.ones(shown.rows)
     for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
         column = shown.column(name)
         covered = [*map(covers(tree), column.labels)]
         if strange := covered.count(None):
-            reason = f"column {name!r}: {plural(strange, 'released value')} not in its hierarchy, of any level"
+            values = plural(strange, "released value")
+            reason = f"column {name!r}: {values} not in its hierarchy, at any level"
             return {}, dict.fromkeys(unknown, reason)
         number = np.array(covered, dtype=np.float64)[column.codes]
         shares += float(number.sum()) / tree.leaves
@@ -455,7 +500,7 @@ def _losses_of_texts(
     _, everything = LOSSES["ambiguity"].span(lattice)
     raw = {
         "granularity": shares + lost * len(lattice.names),
-        **_by_sizes(table, shown, _cells(shown, lattice.names, own)),
+        **_by_sizes(table, released, lattice.names),
         "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
     }
     return _scaled(raw, lattice, not shown.rows), {
@@ -475,7 +520,7 @@ def _accuracies(
     wanted = [classes] if isinstance(classes, str) else list(classes)
     if strange := [name for name in wanted if name not in shown.names]:
         raise ColumnError(
-            f"no column {listed(strange)} to predict; the release has {listed(shown.names)}"
+            f"no column {listed(strange)} to predict", f"the release has {listed(shown.names)}"
         )
     for name in wanted:
         if table.rows < 2:
@@ -491,7 +536,9 @@ def _accuracies(
 def _queries(
     table: Table, shown: Table, number: int, rate: Fraction | None, seed: int
 ) -> CountErrors:
-    """The errors of count queries over the quasi-identifying columns, or over all where there are none."""
+    """The errors of count queries over the quasi-identifying columns, or over all where there are
+    none.
+    """
     names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(
         shown.names
     )
@@ -507,11 +554,9 @@ def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None)
         after = np.bincount(column.codes, minlength=len(labels))
     else:
         tree = table.hierarchies.get(column.name)
-        labels = (
-            table.column(column.name).labels
-            if tree is None
-            else table.hierarchy(column.name).labels[0]
-        )
+        labels = table.labels(column.name)
+        if tree is not None:
+            labels = table.hierarchy(column.name).labels[0]
         before, after = spread(table, shown, column.name)
     values = tuple(
         ValueCount(text, int(was), now, None if rate is None else float(now / rate))

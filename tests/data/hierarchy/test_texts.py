@@ -1,4 +1,7 @@
-"""A released text stands for one set of values: whoever writes it and whoever reads it, whatever labels the hierarchy has."""
+"""A released text stands for one set of values, whoever writes it and whoever reads it.
+
+That holds whatever labels the hierarchy has.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -112,7 +115,7 @@ VALUES = {
 
 @st.composite
 def hierarchies(draw: st.DrawFn) -> Hierarchy:
-    """Few values under labels that look like ranges, values or sets, mostly of other values than they cover."""
+    """Few values under labels that look like ranges or sets, mostly of other values."""
     kind = draw(st.sampled_from([*Kind]))
     leaves = draw(st.lists(st.sampled_from(VALUES[kind]), min_size=2, unique=True))
     words = [*LABELS[kind], "or missing", "x", "y", "*", "{x, y}", *leaves]
@@ -133,7 +136,7 @@ def hierarchies(draw: st.DrawFn) -> Hierarchy:
 def test_every_run_is_read_as_its_places_by_everyone(
     tree: Hierarchy, missing: bool, data: st.DataObject
 ) -> None:
-    """By the hierarchy, by the people of a register, by measures and by verification: one set, that of the run or around it."""
+    """By the hierarchy, a register, measures and verification: the set of the run, or around it."""
     values: list[str | None] = [*tree.labels[0], *([None] if missing else [])]
     table = held(tree, values, ["x"] * len(values))
     axis = axis_of(table, "age", "boundary", (), whole=data.draw(st.booleans()))
@@ -186,7 +189,7 @@ METHODS: dict[str, Callable[[], Method]] = {
 def test_what_a_release_shows_is_true_of_whom_it_is_read_as(
     name: str, tree: Hierarchy, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Views of a release have everyone whose record is in a group among the group's people, and verify reads the same texts."""
+    """Everyone with a record in a group is among the people of its view; verify reads the same."""
     values = [*tree.labels[0], None]
     ages = data.draw(st.lists(st.sampled_from(values), min_size=4, max_size=12))
     ills = data.draw(st.lists(st.sampled_from("ab"), min_size=len(ages), max_size=len(ages)))
@@ -278,7 +281,7 @@ def test_a_label_with_two_meanings_is_noticed() -> None:
 
 
 def test_the_order_of_rows_does_not_tell_what_a_text_stands_for() -> None:
-    """A label of two levels is shown for different values; in both tables the same rows have the same order."""
+    """A label of two levels is shown for different values; the same rows have the same order."""
     lines = [
         ["a", "*", "*", "*"],
         ["b", "x", "w", "*"],

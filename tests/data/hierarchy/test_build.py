@@ -186,7 +186,7 @@ def test_numbers_share_an_interval_exactly_if_no_cut_lies_between(
         ),
     ],
 )
-def test_intervals_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
+def test_impossible_intervals_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         intervals(**options)
 
@@ -213,7 +213,7 @@ def test_days_become_months_quarters_years_and_decades() -> None:
     assert tree.find(dt.date(1999, 12, 30)) == -1
 
 
-@given(st.dates(dt.date(1, 1, 8), dt.date(9999, 12, 1)), st.integers(0, 900))
+@given(st.dates(dt.date(1, 1, 8), dt.date(9999, 12, 1)), st.integers(0, 400))
 def test_every_choice_of_dates_that_is_accepted_nests(first: dt.date, days: int) -> None:
     last = dt.date.fromordinal(min(first.toordinal() + days, dt.date.max.toordinal()))
     for levels in (
@@ -240,7 +240,7 @@ def test_every_choice_of_dates_that_is_accepted_nests(first: dt.date, days: int)
         ("2024-01-01", "2024-02-30", ["year"], "`last` is not a date"),
     ],
 )
-def test_dates_that_cannot_be_are_refused(
+def test_impossible_dates_are_refused(
     first: str, last: str, levels: list[str], message: str
 ) -> None:
     with pytest.raises(ParameterError, match=message):
@@ -304,7 +304,7 @@ def test_any_texts_can_be_masked(values: list[str], side: Any, padded: bool) -> 
         {"values": ["ab"], "kind": "roman"},
     ],
 )
-def test_masks_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
+def test_impossible_masks_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         mask(**options)
 
@@ -333,9 +333,7 @@ def test_ordered_values_are_merged_in_runs() -> None:
         (["a", None], [2], "value 2 is missing"),
     ],
 )
-def test_orders_that_cannot_be_are_refused(
-    values: list[Any], sizes: list[Any], message: str
-) -> None:
+def test_impossible_orders_are_refused(values: list[Any], sizes: list[Any], message: str) -> None:
     with pytest.raises(ShoalError, match=message):
         order(values, sizes)
 
@@ -375,7 +373,7 @@ def test_values_in_no_group_go_to_the_rest_or_are_refused() -> None:
         ({"A": {"x": ["1"]}, "B": {"x": ["2"]}}, "on two paths from level 1 to 2: 'x'"),
     ],
 )
-def test_groups_that_cannot_be_are_refused(tree: Any, message: str) -> None:
+def test_impossible_groups_are_refused(tree: Any, message: str) -> None:
     with pytest.raises(ShoalError, match=message):
         groups(tree)
 
@@ -432,15 +430,16 @@ def test_no_error_of_a_derived_hierarchy_carries_a_value() -> None:
 
 
 @pytest.mark.parametrize(
-    "tree",
+    "make",
     [
-        intervals(0, 99_999, widths=[10, 100, 1000]),
-        intervals(0, 1000, widths=[0.01, 1], kind="float"),
-        mask(length=5),
+        lambda: intervals(0, 99_999, widths=[10, 100, 1000]),
+        lambda: intervals(0, 1000, widths=[0.01, 1], kind="float"),
+        lambda: mask(length=5),
     ],
     ids=["integers", "floats", "masks"],
 )
-def test_a_hundred_thousand_leaves_are_no_matter(tree: Hierarchy) -> None:
+def test_a_hundred_thousand_leaves_are_handled(make: Callable[[], Hierarchy]) -> None:
+    tree = make()
     assert tree.leaves == 100_000
     assert Hierarchy.from_lines(tree.lines(), tree.kind).cuts == tree.cuts
 
@@ -478,7 +477,7 @@ def test_dates_and_orders_that_do_not_fit_are_refused(monkeypatch: pytest.Monkey
         order(["a", "b", "c"], [1] * 10_000_000)
 
 
-def test_groups_in_groups_have_a_depth_that_can_be_walked() -> None:
+def test_groups_nested_too_deeply_are_refused() -> None:
     tree: Any = ["x"]
     for depth in range(900):
         tree = {str(depth): tree}
