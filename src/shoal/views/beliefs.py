@@ -73,7 +73,7 @@ def enclosed(
 ) -> Iterator[CellBelief]:
     """Beliefs from rounded numbers, with bounds.
 
-    Where a limit lies within the bounds, whether the share is exactly the limit is found out.
+    Where a limit lies within the bounds, the share is compared with it exactly.
     """
     limits = [views.limit(views.values[number]) for number in part.values]
     bounds: dict[tuple[int, int], Bounds] = {}

@@ -270,7 +270,7 @@ class _Selection:
         ]
 
     def _exceeds(self, places: int, ends: int) -> bool:
-        """Whether selecting by so many ends goes over more people than there are places."""
+        """Whether a selection by this many ends has more people than there are places."""
         selected = self._selected(self.people, self.columns, "", ends)
         return any(used > places for used in accumulate(len(people) for people, *_ in selected))
 

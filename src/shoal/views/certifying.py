@@ -364,11 +364,12 @@ def _unlisted(paper: JointCertificate, path: str | os.PathLike[str]) -> list[str
 
 def _different(paper: JointCertificate, again: JointCertificate) -> list[str]:
     """The parts of a certificate that are not what is found again."""
-    found, stated = asdict(replace(again, shown=paper.shown)), asdict(paper)
+    stated = asdict(paper)
+    verified = asdict(replace(again, shown=paper.shown))
     failures = [
         f"{part} is not what is found here"
-        for part in found
-        if canonical({part: found[part]}) != canonical({part: stated[part]})
+        for part, value in verified.items()
+        if canonical({part: value}) != canonical({part: stated[part]})
     ]
     names = [line.get("name") for line in paper.shown]
     if not all(isinstance(name, str) and name.isprintable() for name in names):

@@ -81,7 +81,7 @@ class Gathered:
         conditions: int = 1,
         free: bool = False,
     ) -> list[Candidate]:
-        """Views that could be shown in addition, by up to so many public columns.
+        """Views that could be shown in addition, by up to `conditions` public columns.
 
         free: also those that are not a part of an earlier view
         """

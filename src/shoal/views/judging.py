@@ -132,7 +132,7 @@ def posterior(
 
 
 def _after(weighed: Sequence[tuple[World, Fraction]], number: int) -> Posterior:
-    """What is believed given the tables that lead to an output, of so many, by their chance."""
+    """What is believed given the tables that lead to an output, of all `number`, by chance."""
     weight = sum((chance for _, chance in weighed), Fraction(0))
     people = len(weighed[0][0])
     sums: list[dict[Value, Fraction]] = [{} for _ in range(people)]

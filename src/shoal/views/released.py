@@ -249,7 +249,7 @@ class Reach:
 def everybody_fitting(
     rows: int, reach: Mapping[str, Reach], texts: Sequence[str]
 ) -> npt.NDArray[np.int64]:
-    """The people of a register of so many rows whom all texts of a group fit."""
+    """The people of a register, by the number of its rows, whom all texts of a group fit."""
     # The text that fits the fewest comes first: the others are then tried on these only.
     parts = sorted(
         zip(reach.values(), texts, strict=True), key=lambda part: part[0].number(part[1])
