@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from shoal.arguments import typed
 from shoal.data.tables import Table
-from shoal.errors import ParameterError, ShoalError
+from shoal.errors import ParameterError, ShoalError, toml_spelling
 from shoal.exact.numbers import Exact
 from shoal.releases.release import Release
 from shoal.views.candidates import Candidate, public, refinements, truth
@@ -116,7 +116,7 @@ def gather(path: str | PathLike[str]) -> Gathered:
         return Gathered(file.views(register), register, file.subject.column)
     except ShoalError as error:
         # The name will do: whoever gave the path knows the folder.
-        raise error.at(file.path.name) from None
+        raise error.at(file.path.name, toml_spelling) from None
 
 
 @typed
