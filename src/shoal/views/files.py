@@ -7,12 +7,12 @@ section and the key they are about.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from shoal.arguments import typed
 from shoal.data import toml
+from shoal.data.disk import Place
 from shoal.data.hierarchy import read as read_hierarchy
 from shoal.data.kinds import Kind
 from shoal.data.tables import Table, table
@@ -160,7 +160,7 @@ class ViewsFile:
     content: Mapping[str, Any]
 
     @classmethod
-    def read(cls, path: str | PathLike[str]) -> "ViewsFile":
+    def read(cls, path: Place) -> "ViewsFile":
         """The file at a path; an error if it is not TOML or has a key that is unknown there."""
         document = toml.read(path, "a file of views")
         for name in document.content:
@@ -305,13 +305,13 @@ def _named(names: Iterator[str]) -> Table:
     return table(pl.DataFrame({"person": list(names)}), types={"person": "text"})
 
 
-def sensitive_of(path: str | PathLike[str]) -> str | None:
+def sensitive_of(path: Place) -> str | None:
     """The sensitive column that a file of views is about, if it is named."""
     return ViewsFile.read(path).subject.column
 
 
 def others_of(
-    path: str | PathLike[str],
+    path: Place,
     register: Register,
     column: str,
 ) -> list[View]:

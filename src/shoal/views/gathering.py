@@ -6,10 +6,10 @@ as its room lies below this one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Protocol, runtime_checkable
 
 from shoal.arguments import typed
+from shoal.data.disk import Place
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, ShoalError, toml_spelling
 from shoal.exact.numbers import Exact
@@ -34,7 +34,7 @@ class Remembers(Protocol):
         column: str | None = None,
         *,
         person: str | None = None,
-        others: str | PathLike[str] | None = None,
+        others: Place | None = None,
     ) -> Views: ...
 
     def together_with(
@@ -102,13 +102,13 @@ class Gathered:
 
 
 @typed
-def load(path: str | PathLike[str]) -> Views:
+def load(path: Place) -> Views:
     """The views of a TOML file (docs: several releases together)."""
     return gather(path).views
 
 
 @typed
-def gather(path: str | PathLike[str]) -> Gathered:
+def gather(path: Place) -> Gathered:
     """The views of a TOML file, with their register and the sensitive column, if it is named."""
     file = ViewsFile.read(path)
     try:
@@ -127,7 +127,7 @@ def gather_release(
     *,
     column: str | None = None,
     person: str | None = None,
-    others: str | PathLike[str] | None = None,
+    others: Place | None = None,
 ) -> Gathered:
     """The views of a release of a table, with all that a ledger knows.
 

@@ -1,8 +1,7 @@
-"""`Register`: who there is and what everybody knows of them; it turns conditions, tables and
-releases into views.
+"""`Register`: who there is, and what everybody knows of them.
 
-Uses `released` and `model`, `data`, `releases`, and of `audit` the language of conditions; `files`,
-`candidates` and the ledger use it.
+It turns conditions, tables and releases into views. Uses `released` and `model`, `data`,
+`releases`, and of `audit` the language of conditions; `files`, `candidates` and the ledger use it.
 """
 
 from array import array
