@@ -28,7 +28,7 @@ from bench.ratings import draw, make
 from bench.sources import Source, adult
 from shoal.chance import Chance
 from shoal.exact.epsilon import Epsilon
-from shoal.measure.ratings import FACTORS, Predictor, Ratings, item_means, train
+from shoal.measure.ratings import FACTORS, Predictor, Ratings, Training, item_means, train
 from shoal.methods.columns import Columns, schema_of
 from shoal.methods.columns.long import Long
 from shoal.methods.columns.schemas import SAME, Groups, bought_association, k_medoids
@@ -129,7 +129,7 @@ class Case:
         """What needs the input: item means, habits too, and the whole predictor."""
         say(f"{self.items} items: training on the input, a minute")
         habits, whole = (
-            self.error(train(self.known, self.items, factors=factors)) for factors in (0, FACTORS)
+            self.error(train(self.known, self.items, Training(factors))) for factors in (0, FACTORS)
         )
         means = self._error(item_means(self.known, self.items)[self.asked.item])
         return {

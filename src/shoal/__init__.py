@@ -20,6 +20,11 @@ _ROOMS = {
     "Lattice": "lattice",
     "Groups": "lattice",
     "assess": "measure",
+    "RiskLimits": "measure.gates",
+    "preview": "measure.previewing",
+    "compare": "measure.comparing",
+    "explain": "measure.explaining",
+    "explain_counts": "measure.explaining",
     "KAnonymity": "privacy",
     "DistinctDiversity": "privacy",
     "EntropyDiversity": "privacy",
@@ -44,7 +49,7 @@ _ROOMS = {
     "Release": "releases.release",
     "Certificate": "releases.certificate",
     "verify": "releases.verification",
-    "judge": "measure.judging",
+    "judge": "studies.judging",
     "Ledger": "ledger",
     "Audit": "audit",
     "Recipe": "recipe",
@@ -105,7 +110,11 @@ if TYPE_CHECKING:
     from shoal.lattice import Lattice as Lattice
     from shoal.ledger import Ledger as Ledger
     from shoal.measure import assess as assess
-    from shoal.measure.judging import judge as judge
+    from shoal.measure.comparing import compare as compare
+    from shoal.measure.explaining import explain as explain
+    from shoal.measure.explaining import explain_counts as explain_counts
+    from shoal.measure.gates import RiskLimits as RiskLimits
+    from shoal.measure.previewing import preview as preview
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident
     from shoal.methods.columns import Columns as Columns
@@ -131,6 +140,7 @@ if TYPE_CHECKING:
     from shoal.releases.certificate import Certificate as Certificate
     from shoal.releases.release import Release as Release
     from shoal.releases.verification import verify as verify
+    from shoal.studies.judging import judge as judge
 
 
 def __getattr__(name: str) -> Any:

@@ -1,13 +1,17 @@
-"""What public functions and classes take, checked by their annotations. Uses `errors`; every room may use it.
+"""What public functions and classes take, checked by their annotations. Uses `errors`; every room
+may use it.
 
-`typed` refuses an argument of the wrong type before anything is done with it, in one way everywhere. It looks at types
-only: ranges, and which names are known, are checked where they matter. A message names the type of what was given and
-never shows it, for it may be somebody's data; only a text where a list of names belongs is shown.
+`typed` refuses an argument of the wrong type before anything is done with it, in one way
+everywhere. It looks at types
+only: ranges, and which names are known, are checked where they matter. A message names the type of
+what was given and never shows it, for it may be somebody's data; only a text where a list of names
+belongs is shown.
 
-Parameters are converted once, when a thing is made. A frozen dataclass whose parameters are kept as they are given needs
-nothing but `typed`, and a `__post_init__` for ranges. Where a parameter is taken as one type and kept as another, the fields
-have the types that are kept, and the constructor is written out, with the types that are taken and the defaults; `keep`
-fills the fields. Whoever asks for the signature (recipes do) sees the types that are taken; whoever uses a field never
+Parameters are converted once, when a thing is made. A frozen dataclass whose parameters are kept as
+they are given needs nothing but `typed`, and a `__post_init__` for ranges. Where a parameter is
+taken as one type and kept as another, the fields have the types that are kept, and the constructor
+is written out, with the types that are taken and the defaults; `keep` fills the fields. Whoever
+asks for the signature (recipes do) sees the types that are taken; whoever uses a field never
 converts it again. `dataclasses.replace` works as usual, since what is kept can be given.
 
     @typed
@@ -55,7 +59,8 @@ _HINTS = {
 
 
 def typed(thing: Thing) -> Thing:
-    """A function, or a class with its public methods, that refuses arguments of the wrong type with a ParameterError.
+    """A function, or a class with its public methods, that refuses arguments of the wrong type with
+    a ParameterError.
 
     >>> @typed
     ... def repeated(text: str, times: int = 2) -> str:
@@ -70,7 +75,9 @@ def typed(thing: Thing) -> Thing:
 
 
 def typed_but(*own: str) -> Callable[[Thing], Thing]:
-    """As `typed`, but for some arguments, which the function or class looks at itself and says more about."""
+    """As `typed`, but for some arguments, which the function or class looks at itself and says more
+    about.
+    """
 
     def decorate(thing: Thing) -> Thing:
         if not isinstance(thing, type):
@@ -99,7 +106,9 @@ def typed_fields(thing: type[Made]) -> type[Made]:
 
 
 def keep(thing: Any, **values: Any) -> None:
-    """Fill the fields of a frozen dataclass from its constructor: all of them, each with what is kept of its argument."""
+    """Fill the fields of a frozen dataclass from its constructor: all of them, each with what is
+    kept of its argument.
+    """
     names = {field.name for field in fields(thing)}
     if names != values.keys():
         raise InternalError(f"fields that are not kept: {listed(sorted(names ^ values.keys()))}")
@@ -140,7 +149,9 @@ def _checked(function: Any, own: tuple[str, ...] = ()) -> Any:
 
 
 def _hint(annotation: Any, names: dict[str, Any]) -> Any:
-    """An annotation that is a text as the type it means; any type where only a type checker knows that one."""
+    """An annotation that is a text as the type it means; any type where only a type checker knows
+    that one.
+    """
     if not isinstance(annotation, str):
         return annotation
     try:
@@ -150,31 +161,24 @@ def _hint(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value may be of a type. What is in it is looked at only where names are wanted."""
-    if hint in (Any, object):
-        return True
+    """Whether a value may be of a type. Its contents are looked at only where names are wanted."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin in _UNIONS:
         # `fraction` reads whatever prints as a number, and says itself what does not.
-        return Fraction in inner or any(_fits(value, one) for one in inner)
+        return Fraction in inner or any(_fits(value, choice) for choice in inner)
     if origin is Literal:
-        return any(type(value) is type(one) for one in inner)
-    if origin in _LISTS and isinstance(value, str) and inner[:1] == (Hashable,):
-        return True  # where anything may be an element, letters may
+        return any(type(value) is type(choice) for choice in inner)
     if origin in _LISTS:
-        return _is_list(value, origin) and _misfit(value, inner) is None
+        # Where anything may be an element, letters may.
+        letters = isinstance(value, str) and inner[:1] == (Hashable,)
+        return letters or (_is_list(value, origin) and _misfit(value, inner) is None)
     if origin in (Mapping, dict):
         return isinstance(value, Mapping) and _misfit(value.values(), inner[1:]) is None
-    if hint is None or hint is types.NoneType:
-        return value is None
-    if hint is int:
-        return hasattr(type(value), "__index__")
-    if hint is float:
-        return isinstance(value, Real)
-    if hint is bool:
-        return type(value).__name__ in ("bool", "bool_")  # Python's, and numpy's
     if origin is Callable:
         return callable(value)
+    plain = _FITS.get(hint)
+    if plain is not None:
+        return plain(value)
     wanted = origin or hint
     if not isinstance(wanted, type):
         return True
@@ -183,23 +187,41 @@ def _fits(value: Any, hint: Any) -> bool:
     return isinstance(value, wanted)
 
 
+_FITS: dict[Any, Callable[[Any], bool]] = {
+    Any: lambda value: True,
+    object: lambda value: True,
+    None: lambda value: value is None,
+    types.NoneType: lambda value: value is None,
+    int: lambda value: hasattr(type(value), "__index__"),
+    float: lambda value: isinstance(value, Real),
+    # Python's, and numpy's.
+    bool: lambda value: type(value).__name__ in ("bool", "bool_"),
+}
+"""How values of plain types are recognised."""
+
+
 def _is_list(value: Any, origin: Any) -> bool:
-    """Whether a value holds others, in an order where one is wanted: not a text, which would be taken letter by letter."""
+    """Whether a value holds others, in an order where one is wanted: not a text, which would be
+    taken letter by letter.
+    """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return False
-    if hasattr(value, "columns"):  # a dataframe, whose columns nobody means
-        return False
+    if hasattr(value, "columns"):
+        return False  # a dataframe, whose columns nobody means
     if origin in (Iterable, Collection):
         return True
     return hasattr(type(value), "__getitem__") and not isinstance(value, Mapping)
 
 
 def _misfit(value: Iterable[Any], inner: tuple[Any, ...]) -> str | None:
-    """What does not belong among names, numbers or lists, if anything; not where looking would use them up."""
+    """What does not belong among names, numbers or lists, if anything; not where looking would use
+    them up.
+    """
     hint = inner[0] if inner and (len(inner) == 1 or inner[1:] == (...,)) else Any
-    if isinstance(value, Iterator) or not (hint in (str, int) or get_origin(hint) in _LISTS):
+    checked = hint in (str, int) or get_origin(hint) in _LISTS
+    if isinstance(value, Iterator) or not checked:
         return None
-    return next((described(one) for one in value if not _fits(one, hint)), None)
+    return next((described(element) for element in value if not _fits(element, hint)), None)
 
 
 def missing_of(value: Any, protocol: Any) -> list[str]:
@@ -219,28 +241,34 @@ def _members(protocol: Any) -> list[str]:
 def _wrong(name: str, value: Any, hint: Any) -> ShoalError:
     """What to say of an argument that does not fit: its name, what it is, what it should be."""
     choices = _choices(hint)
-    if isinstance(value, str) and choices and all(get_origin(one) in _LISTS for one in choices):
-        return ParameterError(f"{name}={value!r} is a text; give a list, as in {name}=[{value!r}]")
+    lists = all(get_origin(choice) in _LISTS for choice in choices)
+    if isinstance(value, str) and choices and lists:
+        return ParameterError(
+            "is a text", f"give a list, as in `{name}=[{value!r}]`", option=name, given=repr(value)
+        )
     takes = " or ".join(dict.fromkeys(map(_words, choices)))
     if int in choices and isinstance(value, _SHOWN):
-        return ParameterError(f"{name}={value!r} is not a whole number; it takes {takes}")
+        return ParameterError(
+            "is not a whole number", f"it takes {takes}", option=name, given=repr(value)
+        )
     if _TABLE in map(_name, choices) and hasattr(value, "columns"):
-        return ColumnError(f"`{name}` is {described(value)}; it takes a Table: {_HINTS[_TABLE]}")
-    named = [one for one in map(_name, choices) if one in _HINTS]
-    return ParameterError(
-        f"`{name}` is {_told(value, choices)}; it takes {takes}"
-        + "".join(f" ({_HINTS[one]})" for one in named)
-    )
+        hint = f"it takes a Table: {_HINTS[_TABLE]}"
+        return ColumnError(f"is {described(value)}", hint, option=name)
+    hints = [f" ({_HINTS[choice]})" for choice in map(_name, choices) if choice in _HINTS]
+    given = _described_against(value, choices)
+    return ParameterError(f"is {given}", f"it takes {takes}{''.join(hints)}", option=name)
 
 
 def _choices(hint: Any) -> list[Any]:
     """The types that an argument may have, but for None, which the default says."""
     every = get_args(hint) if get_origin(hint) in _UNIONS else (hint,)
-    return [one for one in every if one is not types.NoneType]
+    return [choice for choice in every if choice is not types.NoneType]
 
 
-def _told(value: Any, choices: Sequence[Any]) -> str:
-    """What an argument is, by its type; and what it lacks, or has in it, where it is near to what is wanted."""
+def _described_against(value: Any, choices: Sequence[Any]) -> str:
+    """The type of an argument, and what it lacks, or has in it, where it is close to what is
+    wanted.
+    """
     for hint in choices:
         origin, inner = get_origin(hint), get_args(hint)
         if getattr(hint, "_is_protocol", False):

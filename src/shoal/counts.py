@@ -1,8 +1,13 @@
-"""`Counts`: the distinct coded rows of a table and how often each occurs. Everything after reading works on these."""
+"""`Counts`: the distinct coded rows of a table and how often each occurs.
+
+Everything after reading works on these. Uses numpy alone; sources make them, and the lattice,
+models and methods use them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,17 +31,20 @@ PACK = 4096
 """Values of a look-up table: 8-byte numbers for them stay in the first-level cache."""
 
 _LARGEST_KEY = 1 << 62
-_DENSE = (
-    2  # combinations a row up to which an array of all of them costs less than sorting the rows
-)
+"""Keys of rows stay below it, so that a sum of two of them does not overflow."""
+
+_DENSE = 2
+"""Combinations per row up to which an array of all of them costs less than sorting the rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Distinct rows: `codes[j][i]` is the code of column j in distinct row i, which occurs `count[i]` times.
+    """Distinct rows: `codes[j][i]` is the code of column j in distinct row i, which occurs
+    `count[i]` times.
 
-    Rows are in the order of their codes, so equal tables give equal counts whatever the order of their rows.
-    `cards[j]` bounds the codes of column j: the size of its declared domain, or of what was seen.
+    Rows are in the order of their codes, so equal tables give equal counts whatever the order of
+    their rows. `cards[j]` bounds the codes of column j: the size of its declared domain, or of what
+    was seen.
     """
 
     names: tuple[str, ...]
@@ -68,10 +76,10 @@ class Counts:
 
     def over(self, names: Sequence[str]) -> "Counts":
         """The counts of some of the columns, the others summed over."""
-        picked = [self.names.index(name) for name in names]
-        return group(
-            names, [self.codes[j] for j in picked], [self.cards[j] for j in picked], self.count
-        )
+        places = [self.names.index(name) for name in names]
+        codes = [self.codes[j] for j in places]
+        cards = [self.cards[j] for j in places]
+        return group(names, codes, cards, self.count)
 
 
 def group(
@@ -82,7 +90,7 @@ def group(
 ) -> Counts:
     """Counts of coded columns by one sort, or in an array of all combinations where these are few.
 
-    `count` weighs the rows where they are already distinct of something finer.
+    `count` weighs the rows where they are already the distinct rows of something finer.
     """
     if not codes:
         total = 0 if count is None else int(count.sum())
@@ -92,26 +100,33 @@ def group(
         columns, sizes = _group_wide(codes, cards, count)
     else:
         key = _keys(codes, cards)
-        if cells <= _DENSE * len(key):
-            every = np.bincount(key, count, cells)  # floats are exact up to 2^53 records
-            found = np.flatnonzero(every)
-            return Counts(
-                tuple(names),
-                tuple(_codes(found, cards)),
-                tuple(cards),
-                every[found].astype(np.int64),
-            )
-        if count is None:
-            key.sort()
-            last = last_of_runs(key)
-            sizes = np.diff(last, prepend=-1)
-        else:
-            order = np.argsort(key, kind="stable")
-            key = key[order]
-            last = last_of_runs(key)
-            sizes = np.diff(np.cumsum(count[order])[last], prepend=0)
-        columns = _codes(key[last], cards)
+        few = cells <= _DENSE * len(key)
+        distinct, sizes = _dense(key, count, cells) if few else _sorted(key, count)
+        columns = _codes(distinct, cards)
     return Counts(tuple(names), tuple(columns), tuple(cards), sizes.astype(np.int64, copy=False))
+
+
+def _dense(
+    key: npt.NDArray[np.int64], count: npt.NDArray[np.int64] | None, cells: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """The distinct keys and how often each occurs, by an array of all that there could be."""
+    every = np.bincount(key, count, cells)  # floats are exact up to 2^53 records
+    distinct = np.flatnonzero(every)
+    return distinct, every[distinct]
+
+
+def _sorted(
+    key: npt.NDArray[np.int64], count: npt.NDArray[np.int64] | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The distinct keys and how often each occurs, by one sort."""
+    if count is None:
+        key.sort()
+        last = last_of_runs(key)
+        return key[last], np.diff(last, prepend=-1)
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    last = last_of_runs(key)
+    return key[last], np.diff(np.cumsum(count[order])[last], prepend=0)
 
 
 def last_of_runs(
@@ -126,63 +141,67 @@ def last_of_runs(
 
 
 def packs_of(cards: Sequence[int], most: int = PACK) -> list[range]:
-    """Runs of neighbouring columns with at most so many combinations of codes each; a column with more stands alone."""
-    found, start, size = [], 0, 1
+    """Runs of neighbouring columns with at most that many combinations of codes each; a column with
+    more stands alone.
+    """
+    packs, start, size = [], 0, 1
     for column, card in enumerate(cards):
         if size * card > most and column > start:
-            found.append(range(start, column))
+            packs.append(range(start, column))
             start, size = column, 1
         size *= card
-    return [*found, range(start, len(cards))]
+    return [*packs, range(start, len(cards))]
 
 
 def ranks(columns: Sequence[npt.NDArray[np.integer]], cards: Sequence[int]) -> npt.NDArray[np.intp]:
-    """For every row the rank of its codes among the distinct ones, whatever the number of combinations."""
+    """For every row the rank of its codes among the distinct ones, whatever the number of
+    combinations.
+    """
     rank, distinct = np.zeros(len(columns[0]) if columns else 0, dtype=np.intp), 1
     for column, card in zip(columns, cards, strict=True):
         if distinct * card > _LARGEST_KEY:
-            found, rank = np.unique(rank, return_inverse=True)
-            distinct = len(found)
+            seen, rank = np.unique(rank, return_inverse=True)
+            distinct = len(seen)
         rank = rank * card + column
         distinct *= card
     return np.unique(rank, return_inverse=True)[1]
 
 
 def _keys(codes: Sequence[Codes], cards: Sequence[int]) -> npt.NDArray[np.int64]:
-    """One integer a row that orders rows by their codes."""
+    """One integer per row that orders rows by their codes."""
     key = codes[0].astype(np.int64)
     for column, card in zip(codes[1:], cards[1:], strict=True):
         key *= max(card, 1)
-        np.add(
-            key, column, out=key, dtype=np.int64, casting="unsafe"
-        )  # also of codes of eight bytes
+        # "unsafe" is for codes of eight bytes; they are below the card, so they fit.
+        np.add(key, column, out=key, dtype=np.int64, casting="unsafe")
     return key
 
 
 def _codes(key: npt.NDArray[np.int64], cards: Sequence[int]) -> list[Codes]:
     """The codes of every column from the keys: a few divisions, then look-ups in small tables."""
-    found: list[Codes] = []
+    codes: list[Codes] = []
     for columns in reversed(packs_of(cards)):
         size = prod(max(cards[j], 1) for j in columns)
         rest = key // size
         place = key - rest * size
         key = rest
-        within = np.arange(size if size <= PACK else 0)
+        if size > PACK:  # only a column that stands alone has that many values
+            codes.append(place.astype(smallest(cards[columns[0]])))
+            continue
+        within = np.arange(size)
         for j in reversed(columns):
-            if size > PACK:
-                found.append(
-                    place.astype(smallest(cards[j]))
-                )  # a column with so many values stands alone
-            else:
-                found.append((within % max(cards[j], 1)).astype(smallest(cards[j])).take(place))
-                within //= max(cards[j], 1)
-    return found[::-1]
+            card = max(cards[j], 1)
+            codes.append((within % card).astype(smallest(cards[j])).take(place))
+            within //= card
+    return codes[::-1]
 
 
 def _group_wide(
     codes: Sequence[Codes], cards: Sequence[int], count: npt.NDArray[np.int64] | None
 ) -> tuple[list[Codes], npt.NDArray[np.int64]]:
-    """The same where the codes of a row do not fit one integer: keys are replaced by their ranks on the way."""
+    """The same where the codes of a row do not fit one integer: keys are replaced by their ranks on
+    the way.
+    """
     rank, distinct = codes[0].astype(np.int64), max(cards[0], 1)
     for column, card in zip(codes[1:], cards[1:], strict=True):
         if distinct * max(card, 1) > _LARGEST_KEY:
@@ -192,6 +211,7 @@ def _group_wide(
         distinct *= max(card, 1)
     _, index, inverse = np.unique(rank, return_index=True, return_inverse=True)
     sizes = np.bincount(inverse, count, len(index)).astype(np.int64)
-    return [
+    columns = [
         column[index].astype(smallest(card)) for column, card in zip(codes, cards, strict=True)
-    ], sizes
+    ]
+    return columns, sizes

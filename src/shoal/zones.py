@@ -1,7 +1,8 @@
-"""What only the owner may know says so wherever it is shown. Uses nothing; rooms that compute such things use it.
+"""What only the owner may know says so wherever it is shown. Uses nothing; rooms that compute such
+things use it.
 
-A notebook prints whatever a cell ends with, and notebooks are passed on: figures about the input that no budget paid for
-carry the mark in their `repr`.
+A notebook prints whatever a cell ends with, and notebooks are passed on: figures about the input
+that no budget paid for carry the mark in their `repr`.
 """
 
 from typing import TypeVar

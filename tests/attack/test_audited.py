@@ -1,5 +1,6 @@
 """The adversary of a whole audit, on audits that keep their promise and on one that does not."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.attack import told
+from shoal.attack import disclosed
 from shoal.audit import Secret
 from shoal.cli.app import app
 
@@ -22,27 +23,27 @@ def audit(place: Path, strategy: Any, frame: pl.DataFrame = FRAME, **given: Any)
     )
 
 
-def asked(one: shoal.Audit, *queries: str) -> list[str]:
-    return [str(one.ask(query)) for query in queries]
+def asked(audited: shoal.Audit, *queries: str) -> list[str]:
+    return [str(audited.ask(query)) for query in queries]
 
 
 @pytest.mark.parametrize("aggregate", ["max", "min"])
-def test_a_denial_of_the_simple_strategy_tells_whose_the_extreme_is(
+def test_a_denial_of_the_simple_strategy_reveals_who_has_the_extreme(
     tmp_path: Path, aggregate: str
 ) -> None:
     extreme, who = ("5", "Ann") if aggregate == "max" else ("1.5", "Bea")
     questions = (f"{aggregate}(pay)", f"{aggregate}(pay) where name != '{who}'")
     careless = audit(tmp_path / "a", "simple")
     assert asked(careless, *questions) == [extreme, "denied"]
-    [found] = told(careless)
-    assert careless.person(found.person) == {"name": who}
-    assert str(float(found.low)).removesuffix(".0") == extreme
+    [value] = disclosed(careless)
+    assert careless.person(value.person) == {"name": who}
+    assert str(float(value.low)).removesuffix(".0") == extreme
     careful = audit(tmp_path / "b", "binding")
     assert asked(careful, *questions) == [extreme, "denied"]
-    assert told(careful) == ()
+    assert disclosed(careful) == ()
 
 
-def test_sums_of_the_simple_strategy_tell_and_those_of_the_default_do_not(tmp_path: Path) -> None:
+def test_sums_reveal_values_by_the_simple_strategy_and_not_by_the_default(tmp_path: Path) -> None:
     pytest.importorskip("highspy")
     frame = FRAME.with_columns(pay=pl.Series([0.5, 0.25, 6.0, 2.5]))
     questions = [
@@ -50,20 +51,19 @@ def test_sums_of_the_simple_strategy_tell_and_those_of_the_default_do_not(tmp_pa
         for who in ("'Ann', 'Bea'", "'Bea', 'Cid', 'Dov'", "'Ann', 'Cid', 'Dov'")
     ]
     for strategy in ("simple", "binding"):
-        one = audit(tmp_path / strategy, strategy, frame, width=2, dither=True)
-        assert asked(one, *questions)[0] == "denied"
-        found = told(one)
-        assert {one.person(each.person)["name"] for each in found} == (
-            {"Ann", "Bea"} if strategy == "simple" else set()
-        )
-        assert all(each.high - each.low < 2.01 for each in found)
+        audited = audit(tmp_path / strategy, strategy, frame, width=2, dither=True)
+        assert asked(audited, *questions)[0] == "denied"
+        values = disclosed(audited)
+        people = {audited.person(value.person)["name"] for value in values}
+        assert people == ({"Ann", "Bea"} if strategy == "simple" else set())
+        assert all(value.high - value.low < 2.01 for value in values)
 
 
-def test_nothing_was_asked_and_nothing_is_told(tmp_path: Path) -> None:
-    assert told(audit(tmp_path / "a", "simple")) == ()
+def test_nothing_is_disclosed_before_anything_is_asked(tmp_path: Path) -> None:
+    assert disclosed(audit(tmp_path / "a", "simple")) == ()
 
 
-def test_the_command_says_who_is_found_out(tmp_path: Path) -> None:
+def test_the_command_shows_whose_value_is_disclosed(tmp_path: Path) -> None:
     run = CliRunner().invoke
     for strategy, code in (("simple", 1), ("binding", 0)):
         place = tmp_path / strategy
@@ -71,4 +71,7 @@ def test_the_command_says_who_is_found_out(tmp_path: Path) -> None:
         result = run(app, ["audit", "attack", "--store", str(place)])
         assert result.exit_code == code
         assert ("Ann" in result.stdout) == (strategy == "simple")
-        assert run(app, ["audit", "attack", "--json", "--store", str(place)]).exit_code == code
+        report = run(app, ["audit", "attack", "--json", "--store", str(place)])
+        assert report.exit_code == code
+        names = [value["person"]["name"] for value in json.loads(report.stdout)["disclosed"]]
+        assert names == (["Ann"] if strategy == "simple" else [])

@@ -1,4 +1,4 @@
-"""The language of queries: what a text means, what is refused and where, and whom it is about."""
+"""The language of queries: what a text means, what is refused, and whom a query is about."""
 
 import datetime as dt
 from array import array
@@ -23,6 +23,7 @@ from shoal.audit.expressions import (
     Sign,
     Some,
     condition,
+    cost,
     naming,
     parse,
     people,
@@ -40,37 +41,19 @@ KINDS = {
     "not": Kind.TEXT,
 }
 ROWS: list[dict[str, Any]] = [
-    {
-        "dept": "X",
-        "age": 30,
-        "share": 0.1,
-        "born": dt.date(1990, 5, 1),
-        'post "code"': "a'b",
-        "not": "in",
-    },
-    {
-        "dept": "X",
-        "age": 41,
-        "share": 0.5,
-        "born": dt.date(1979, 1, 31),
-        'post "code"': "",
-        "not": "",
-    },
-    {"dept": "Y", "age": None, "share": None, "born": None, 'post "code"': "ü, (", "not": "x"},
-    {
-        "dept": None,
-        "age": -7,
-        "share": 2.0,
-        "born": dt.date(2000, 2, 29),
-        'post "code"': "a'b",
-        "not": "y",
-    },
+    dict(zip(KINDS, row, strict=True))
+    for row in (
+        ("X", 30, 0.1, dt.date(1990, 5, 1), "a'b", "in"),
+        ("X", 41, 0.5, dt.date(1979, 1, 31), "", ""),
+        ("Y", None, None, None, "ü, (", "x"),
+        (None, -7, 2.0, dt.date(2000, 2, 29), "a'b", "y"),
+    )
 ]
 EVERYONE = (1 << len(ROWS)) - 1
 
 
 def column(name: str) -> Public:
-    values = [row[name] or (None if row[name] == "" else row[name]) for row in ROWS]
+    values = [None if row[name] == "" else row[name] for row in ROWS]
     keys = [*sorted({value for value in values if value is not None}), None]
     return Public(KINDS[name], tuple(keys), array("l", map(keys.index, values)))
 
@@ -112,7 +95,7 @@ def who(text: str) -> list[int]:
         ("dept='X'and age<=41", [0, 1]),
     ],
 )
-def test_a_condition_is_about_these_people(text: str, expected: list[int]) -> None:
+def test_a_condition_selects_the_right_people(text: str, expected: list[int]) -> None:
     assert who(text) == expected
 
 
@@ -125,21 +108,22 @@ def test_a_condition_is_about_these_people(text: str, expected: list[int]) -> No
         ("dept = ''", "character 8"),
         ("dept = 'X", "character 8"),
         ("dept < 'X'", "no order"),
-        ("dept == 'X'", "character 6, at '=': equal is one sign: write ="),
-        ("dept = = 'X'", "one sign"),
+        ("dept == 'X'", "character 6, at '=': there is no such sign; write = instead of =="),
+        ("dept = = 'X'", "write = instead of =="),
         ("dept <> 'X'", "write != instead of <>"),
         ("age <> 3", "write != instead of <>"),
         ("age => 3", "write >= instead of =>"),
         ("age =< 3", "write <= instead of =<"),
         (
             'dept = "X"',
-            "character 8, at 'X': column 'dept' is text: compare it with a value in single quotes, as 'X'",
+            "character 8, at 'X': column 'dept' is of type text; "
+            "compare it with a value in single quotes, such as 'X'",
         ),
-        ('born in ("1990-05-01")', "in single quotes, as '2024-12-31'"),
+        ('born in ("1990-05-01")', "in single quotes, such as '2024-12-31'"),
         ("age = '30'", "a number"),
         ("age = 30x", "character 7"),
-        ("share = 1e999", "no float"),
-        ("born = '1990'", "no date"),
+        ("share = 1e999", "not a float"),
+        ("born = '1990'", "not a date"),
         ("salary > 3", "secret"),
         ("name = 'Ann'", "no public column"),
         ("dept = 'X' and", "character 15"),
@@ -160,7 +144,7 @@ def test_a_condition_is_about_these_people(text: str, expected: list[int]) -> No
         (" " * LONGEST + "age = 1", "characters"),
     ],
 )
-def test_what_is_no_condition_is_refused_with_the_place(text: str, place: str) -> None:
+def test_a_text_that_is_not_a_condition_is_refused_with_the_place(text: str, place: str) -> None:
     with pytest.raises(QueryError) as refused:
         condition(text, KINDS, ["salary"])
     assert place in str(refused.value)
@@ -178,7 +162,7 @@ def test_what_is_no_condition_is_refused_with_the_place(text: str, place: str) -
         ),
     ],
 )
-def test_a_query_is_an_aggregate_and_perhaps_a_condition(text: str, expected: Query) -> None:
+def test_a_query_is_an_aggregate_with_or_without_a_condition(text: str, expected: Query) -> None:
     assert parse(text, KINDS) == expected
 
 
@@ -197,7 +181,7 @@ def test_a_query_is_an_aggregate_and_perhaps_a_condition(text: str, expected: Qu
         "'max'(a)",
     ],
 )
-def test_what_is_no_query_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_query_is_refused(text: str) -> None:
     with pytest.raises(QueryError):
         parse(text, KINDS)
 
@@ -220,9 +204,8 @@ def atoms(draw: st.DrawFn) -> Atom:
         signs += ["<", "<=", ">", ">=", "between"]
     sign = draw(st.sampled_from(signs))
     number = {"missing": (0, 0), "between": (2, 2), "in": (1, 4)}.get(sign, (1, 1))
-    return Atom(
-        name, sign, tuple(draw(st.lists(texts(kind), min_size=number[0], max_size=number[1])))
-    )
+    values = draw(st.lists(texts(kind), min_size=number[0], max_size=number[1]))
+    return Atom(name, sign, tuple(values))
 
 
 def joined(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
@@ -234,7 +217,7 @@ CONDITIONS: st.SearchStrategy[Condition] = st.recursive(atoms(), joined, max_lea
 
 
 @given(CONDITIONS)
-def test_the_text_of_a_condition_is_the_condition(asked: Condition) -> None:
+def test_the_text_of_a_condition_is_read_back_as_the_same_condition(asked: Condition) -> None:
     assert condition(str(asked), KINDS) == asked
     query = Query("max", "sal ary", asked)
     assert parse(str(query), KINDS) == query
@@ -254,9 +237,9 @@ def holds(asked: Condition, row: dict[str, Any]) -> bool:
         return asked.sign in ("missing", "!=")
     match KINDS[asked.column]:
         case Kind.DATE:
-            given: list[Any] = [dt.date.fromisoformat(str(one)) for one in asked.values]
+            given: list[Any] = [dt.date.fromisoformat(str(each)) for each in asked.values]
         case Kind.FLOAT:
-            given = [float(one) for one in asked.values]
+            given = [float(each) for each in asked.values]
         case _:
             given = list(asked.values)
     match asked.sign:
@@ -271,10 +254,9 @@ def holds(asked: Condition, row: dict[str, Any]) -> bool:
 
 
 @given(CONDITIONS)
-def test_a_condition_means_what_it_says_of_every_row(asked: Condition) -> None:
-    assert list(members(people(asked, PUBLIC, EVERYONE))) == [
-        i for i, row in enumerate(ROWS) if holds(asked, row)
-    ]
+def test_a_condition_holds_for_exactly_the_rows_it_describes(asked: Condition) -> None:
+    expected = [number for number, row in enumerate(ROWS) if holds(asked, row)]
+    assert list(members(people(asked, PUBLIC, EVERYONE))) == expected
 
 
 PIECES = st.sampled_from(
@@ -283,7 +265,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.text(max_size=60) | st.lists(PIECES).map("".join))
-def test_any_text_is_a_condition_or_refused(text: str) -> None:
+def test_any_text_is_either_a_condition_or_refused(text: str) -> None:
     for read in (condition, parse):
         with suppress(QueryError):
             read(text, KINDS, ["salary"])
@@ -295,3 +277,11 @@ def test_a_list_of_people_is_a_condition_on_the_column_that_names_them() -> None
     for wrong in (["x"], [""], [1.5]):
         with pytest.raises(QueryError):
             naming("age", Kind.INTEGER, wrong)  # type: ignore[arg-type]
+
+
+def test_a_condition_costs_more_the_more_it_compares() -> None:
+    single = condition("age = 1", KINDS)
+    assert cost(None, 1_000) == 0
+    assert cost(single, 1_000) == 5 * 1_000 + 100
+    assert cost(Not(single), 1_000) == cost(single, 1_000)
+    assert cost(condition("age = 1 or age in (2, 3)", KINDS), 1_000) == 2 * 5 * 1_000 + 3 * 100

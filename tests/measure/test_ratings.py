@@ -14,7 +14,7 @@ import shoal
 from bench.ratings import draw, make
 from shoal.errors import ColumnError, InputError, ParameterError
 from shoal.measure import ratings as measured
-from shoal.measure.ratings import Ratings, item_means, rmse, train
+from shoal.measure.ratings import Ratings, Training, item_means, rmse, train
 
 NAMES: dict[str, Any] = {"person": "person", "item": "item", "value": "rating"}
 NOISE = 0.5
@@ -57,8 +57,8 @@ def test_planted_factors_are_found_up_to_the_noise(planted: tuple[Ratings, Ratin
 def test_shuffled_values_predict_worse(planted: tuple[Ratings, Ratings]) -> None:
     known, asked = planted
     shuffled = replace(known, value=np.random.default_rng(0).permutation(known.value))
-    right = train(known, 40, rounds=10).predict(known, asked.record, asked.item)
-    wrong = train(shuffled, 40, rounds=10).predict(known, asked.record, asked.item)
+    right = train(known, 40, Training(rounds=10)).predict(known, asked.record, asked.item)
+    wrong = train(shuffled, 40, Training(rounds=10)).predict(known, asked.record, asked.item)
     assert error(asked.value, wrong) > 1.5 * error(asked.value, right)
 
 
@@ -69,7 +69,9 @@ def test_habits_alone_are_better_than_means_and_worse_than_factors(
     none, some = (
         error(
             asked.value,
-            train(known, 40, factors=f, rounds=15).predict(known, asked.record, asked.item),
+            train(known, 40, Training(factors=f, rounds=15)).predict(
+                known, asked.record, asked.item
+            ),
         )
         for f in (0, 2)
     )
@@ -101,13 +103,13 @@ def test_chunks_change_nothing(
     planted: tuple[Ratings, Ratings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known, _ = planted
-    whole = train(known, 40, rounds=3)
+    whole = train(known, 40, Training(rounds=3))
     monkeypatch.setattr(measured, "CHUNK", 7)  # less than many records have
-    parts = train(known.only(known.record < 300), 40, rounds=3)
+    parts = train(known.only(known.record < 300), 40, Training(rounds=3))
     monkeypatch.setattr(measured, "CHUNK", 1000)
-    np.testing.assert_allclose(train(known, 40, rounds=3).factors, whole.factors)
+    np.testing.assert_allclose(train(known, 40, Training(rounds=3)).factors, whole.factors)
     np.testing.assert_allclose(
-        parts.factors, train(known.only(known.record < 300), 40, rounds=3).factors
+        parts.factors, train(known.only(known.record < 300), 40, Training(rounds=3)).factors
     )
 
 
@@ -143,7 +145,7 @@ def test_the_fold_in_is_the_ridge_that_it_stands_for() -> None:
             for name in ("record", "item", "value")
         )
     )
-    model = train(both, 7, factors=2, rounds=5)
+    model = train(both, 7, Training(factors=2, rounds=5))
     model = replace(model, low=-np.inf, high=np.inf)
     assert sorted(set(model.block.tolist())) == [0, 1]
     item, value = np.array([0, 1, 1, 4, 6]), np.array([1.0, 5.0, 4.0, 2.0, 2.0])
@@ -179,7 +181,7 @@ def test_predictions_are_numbers_within_the_values_seen(
 ) -> None:
     record, item, value, weight = (np.array(column) for column in zip(*rows, strict=True))
     ratings = Ratings(record, item, value.astype(float), weight.astype(float))
-    model = train(ratings, 6, factors=factors, rounds=8)
+    model = train(ratings, 6, Training(factors=factors, rounds=8))
     asked = np.arange(6)
     for known in (ratings, ratings.only(np.zeros(0, dtype=np.int64))):
         found = model.predict(known, asked, asked[::-1].copy())  # item 5 and person 5 are nowhere
@@ -220,7 +222,11 @@ def test_a_release_of_everything_is_as_good_as_the_input(
 ) -> None:
     known, asked = frames
     found = rmse(
-        shoal.table(known), released(known), **NAMES, held_out=shoal.table(asked), rounds=10
+        shoal.table(known),
+        released(known),
+        **NAMES,
+        held_out=shoal.table(asked),
+        training=Training(rounds=10),
     )
     assert (found.asked, found.known, found.records) == (
         1500,
@@ -250,7 +256,9 @@ def test_counts_stand_for_repeated_records_and_shuffled_values_are_worse(
     )
     mixed = single.with_columns(pl.col("rating").shuffle(seed=1))
     one, other, worse = (
-        rmse(shoal.table(known), frame, **NAMES, held_out=shoal.table(asked), rounds=5, factors=1)
+        rmse(
+            shoal.table(known), frame, **NAMES, held_out=shoal.table(asked), training=Training(1, 5)
+        )
         for frame in (single, again, mixed)
     )
     assert one.records == other.records == len(known)
@@ -265,7 +273,8 @@ def test_ratings_are_held_out_by_a_seed_where_none_are_given(
 ) -> None:
     table = shoal.table(frames[0])
     one, same, other = (
-        rmse(table, released(frames[0]), **NAMES, seed=seed, rounds=2) for seed in (1, 1, 2)
+        rmse(table, released(frames[0]), **NAMES, training=Training(rounds=2, seed=seed))
+        for seed in (1, 1, 2)
     )
     assert one == same != other
     assert one.asked + one.known == len(frames[0])
@@ -277,14 +286,18 @@ def test_texts_of_a_file_and_numbers_of_a_frame_are_the_same_ratings(
 ) -> None:
     known, asked = (frame[:400] for frame in frames)
     numbers = rmse(
-        shoal.table(known), released(known), **NAMES, held_out=shoal.table(asked), rounds=3
+        shoal.table(known),
+        released(known),
+        **NAMES,
+        held_out=shoal.table(asked),
+        training=Training(rounds=3),
     )
     texts = rmse(
         shoal.table(known.cast(pl.String)),
         released(known).cast(pl.String),
         **NAMES,
         held_out=shoal.table(asked),
-        rounds=3,
+        training=Training(rounds=3),
     )
     for name in ("original", "released", "item_means"):
         assert getattr(texts, name) == pytest.approx(getattr(numbers, name), rel=1e-3)
@@ -304,17 +317,25 @@ def test_frames_will_do_and_values_called_count_are_no_weights(
         shoal.table(released(known)),
         **NAMES,
         held_out=shoal.table(asked),
-        rounds=3,
+        training=Training(rounds=3),
     )
     known, asked = (frame.rename({NAMES["value"]: "count"}) for frame in (known, asked))
     assert (
-        rmse(known, released(known), **NAMES | {"value": "count"}, held_out=asked, rounds=3)
+        rmse(
+            known,
+            released(known),
+            **NAMES | {"value": "count"},
+            held_out=asked,
+            training=Training(rounds=3),
+        )
         == tables
     )
 
 
 def test_an_empty_release_predicts_nothing(frames: tuple[pl.DataFrame, pl.DataFrame]) -> None:
-    found = rmse(shoal.table(frames[0]), released(frames[0])[:0], **NAMES, rounds=2)
+    found = rmse(
+        shoal.table(frames[0]), released(frames[0])[:0], **NAMES, training=Training(rounds=2)
+    )
     assert found.records == 0
     assert found.released is None
     assert found.original is not None
@@ -358,10 +379,12 @@ def test_what_is_no_rating_is_refused_without_its_value() -> None:
     with pytest.raises(ColumnError, match="rating"):
         rmse(shoal.table(infinite), released(infinite), **NAMES)
     good = bad.with_columns(rating=pl.Series([1, 2]))
-    wrongs: list[dict[str, Any]] = [{"share": 2}, {"factors": -1}, {"rounds": 0}]
-    for wrong in wrongs:
-        with pytest.raises(ParameterError):
-            rmse(shoal.table(good), released(good), **NAMES, **wrong)
+    with pytest.raises(ParameterError, match="share=2"):
+        rmse(shoal.table(good), released(good), **NAMES, share=2)
+    with pytest.raises(ParameterError, match="factors=-1"):
+        Training(factors=-1)
+    with pytest.raises(ParameterError, match="rounds=0"):
+        Training(rounds=0)
     with pytest.raises(ColumnError, match="record"):
         rmse(shoal.table(good), good, **NAMES)
 

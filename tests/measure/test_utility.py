@@ -13,7 +13,9 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError
 from shoal.measure import utility
-from shoal.measure.utility import Accuracy, classification, queries
+from shoal.measure.utility import Accuracy, Workload, classification, queries
+
+SOME = Workload(columns=2, selectivity=0.2)
 
 AGE = Hierarchy.from_lines(
     [[f"{age}", f"{age // 10 * 10}-{age // 10 * 10 + 9}", "*"] for age in range(20, 60)],
@@ -148,7 +150,7 @@ def test_a_value_of_no_level_is_an_error_that_does_not_tell_it() -> None:
     table = patients()
     released = pl.DataFrame({"age": ["30-39", "secret"], "town": ["*", "*"], "ill": ["no", "no"]})
     with pytest.raises(HierarchyError, match="column 'age': 1 released value") as error:
-        queries(table, released, columns=2)
+        queries(table, released, Workload(columns=2))
     assert "secret" not in str(error.value)
 
 
@@ -157,7 +159,7 @@ def test_a_value_of_no_level_is_an_error_that_does_not_tell_it() -> None:
 
 def test_queries_on_the_input_itself_are_right() -> None:
     table = patients()
-    found = queries(table, at_levels(table, {"age": 0, "town": 0}), columns=2, selectivity=0.2)
+    found = queries(table, at_levels(table, {"age": 0, "town": 0}), SOME)
     assert (found.mean, found.median, found.count, found.selectivity) == (0, 0, 1000, 0.2)
 
 
@@ -170,7 +172,7 @@ def test_queries_are_answered_as_if_groups_were_uniform() -> None:
     )
     released = pl.DataFrame({"town": ["east"] * 8})
     # One town of five is asked for: Ely has 6 and is taken for 4, Hull 2 for 4, the others 0 for 0; the bound is 8/8.
-    found = queries(table, released, columns=1, selectivity=0.2, count=4000, bound=1 / 8)
+    found = queries(table, released, Workload(4000, 1, 0.2, 1 / 8))
     assert found.bound == 1
     assert found.mean == pytest.approx((2 / 6 + 2 / 2 + 0 + 0 + 0) / 5, abs=0.03)
     assert found.median == 0
@@ -184,8 +186,8 @@ def test_answers_of_a_sample_are_divided_by_its_rate() -> None:
         quasi=["age", "town"],
         hierarchies=table.hierarchies,
     )
-    assert queries(twice, half, columns=2, selectivity=0.2, rate="1/2").mean == 0
-    assert queries(twice, half, columns=2, selectivity=0.2).mean > 0
+    assert queries(twice, half, SOME, rate="1/2").mean == 0
+    assert queries(twice, half, SOME).mean > 0
 
 
 def test_every_released_value_is_spread_over_its_leaves() -> None:
@@ -232,15 +234,14 @@ def test_numbers_are_asked_for_in_their_order_and_missing_values_not_at_all() ->
 
 def test_coarser_releases_answer_worse_and_nothing_answers_worst() -> None:
     table = patients()
+    few = Workload(columns=2, selectivity=0.1)
     errors = [
-        queries(
-            table, at_levels(table, {"age": age, "town": town}), columns=2, selectivity=0.1
-        ).mean
+        queries(table, at_levels(table, {"age": age, "town": town}), few).mean
         for age, town in ((0, 0), (1, 0), (1, 1), (2, 2))
     ]
     assert errors == sorted(errors)
     nothing = at_levels(table, {"age": 0, "town": 0}).clear()
-    assert queries(table, nothing, columns=2, selectivity=0.1).median == 1
+    assert queries(table, nothing, few).median == 1
 
 
 def test_suppressed_rows_that_are_still_there_count_for_everything() -> None:
@@ -250,19 +251,17 @@ def test_suppressed_rows_that_are_still_there_count_for_everything() -> None:
         hierarchies={"town": TOWN},
         missing="refuse",
     )
-    found = queries(table, pl.DataFrame({"town": ["*"] * 5}), columns=1, selectivity=1)
+    found = queries(table, pl.DataFrame({"town": ["*"] * 5}), Workload(columns=1, selectivity=1))
     assert found.mean == 0
 
 
 def test_the_same_seed_asks_the_same_queries() -> None:
     table = patients()
     released = at_levels(table, {"age": 1, "town": 1})
-    assert queries(table, released, columns=2, seed=4) == queries(
-        table, released, columns=2, seed=4
-    )
-    assert queries(table, released, columns=2, seed=4) != queries(
-        table, released, columns=2, seed=5
-    )
+    workload = Workload(columns=2)
+    first, again, other = (queries(table, released, workload, seed=seed) for seed in (4, 4, 5))
+    assert first == again
+    assert first != other
 
 
 @pytest.mark.parametrize(
@@ -279,8 +278,10 @@ def test_the_same_seed_asks_the_same_queries() -> None:
 )
 def test_options_of_queries_have_ranges(options: dict[str, Any]) -> None:
     table = patients(20)
+    rate = options.get("rate", 1)
+    asked = {"columns": 2, **{name: value for name, value in options.items() if name != "rate"}}
     with pytest.raises(ParameterError):
-        queries(table, at_levels(table, {"age": 0, "town": 0}), **{"columns": 2, **options})
+        queries(table, at_levels(table, {"age": 0, "town": 0}), Workload(**asked), rate=rate)
 
 
 # Classification

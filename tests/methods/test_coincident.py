@@ -524,14 +524,14 @@ def test_verify_takes_ranges_for_what_they_are_only_where_there_are_some(tmp_pat
     ("changes", "said"),
     [
         ({"depth": 0}, "size that merging does not give"),
-        ({"depth": 1000}, "none that the method takes"),
-        ({"size": 1}, "none that the method takes"),
-        ({"scheme": "magic"}, "none that the method takes"),
-        ({"order": "curve"}, "none that the method takes"),
-        ({"spare": "nothing"}, "none that the method takes"),
-        ({"scheme": "UA", "spare": "records"}, "none that the method takes"),
-        ({"spare": "records"}, "no whole number"),
-        ({"size": 3, "scheme": "interleaved"}, "none that the method takes"),
+        ({"depth": 1000}, "not ones that the method takes"),
+        ({"size": 1}, "not ones that the method takes"),
+        ({"scheme": "magic"}, "not ones that the method takes"),
+        ({"order": "curve"}, "not ones that the method takes"),
+        ({"spare": "nothing"}, "not ones that the method takes"),
+        ({"scheme": "UA", "spare": "records"}, "not ones that the method takes"),
+        ({"spare": "records"}, "not a whole number"),
+        ({"size": 3, "scheme": "interleaved"}, "not ones that the method takes"),
     ],
 )
 def test_verify_finds_parameters_that_the_method_does_not_take_or_did_not_have(

@@ -48,7 +48,7 @@ from shoal.privacy.promises import Promise
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import verify
-from shoal.views.sources import Register
+from shoal.views import Register
 from tests.conftest import ROOT
 from tests.methods.examples import AGES, METHODS, PLACES, TOWNS, people, table
 

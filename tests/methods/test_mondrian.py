@@ -456,7 +456,7 @@ def test_fixed_splits_promise_semantic_anonymity_and_verify_agrees(tmp_path: Pat
             {"parameters": {"models": [{"is": "distinct-diversity", "column": "age", "l": 2}]}},
             "other models",
         ),
-        ({"columns": "sensitive"}, "released as they are"),
+        ({"columns": "sensitive"}, "released unchanged"),
         ({"whole": True}, "no record was left out"),
     ],
 )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, ShoalError
 from shoal.methods.buckets.settings import find_setting
-from shoal.privacy.limits import BucketLimits, Limits, Linear
+from shoal.privacy.limits import BucketLimits, LimitClass, Limits, Linear
 
 SECRET = "syphilis"
 COUNTS: dict[Any, int] = {SECRET: 70, "flu": 29, None: 1}
@@ -115,7 +115,7 @@ def test_what_are_no_limits_is_refused() -> None:
         lambda: Limits.formula("nan", 1),
         lambda: Limits.classes({"a": ("0.1", ["x"]), "b": ("0.2", ["x"])}),
         lambda: Limits.classes({"a": ("0.1", "xy")}),
-        lambda: Limits((("x", Fraction(1, 2)),), None, (("a", Fraction(1, 10), ("x",)),)),
+        lambda: Limits((("x", Fraction(1, 2)),), None, [LimitClass("a", Fraction(1, 10), ("x",))]),
     ]
     for make in wrong:
         with pytest.raises(ParameterError):

@@ -24,6 +24,7 @@ from shoal.data.kinds import Kind
 from shoal.errors import ColumnError, InputError, ParameterError
 from shoal.exact.numbers import fraction, printed, whole
 from shoal.lattice import Groups, Histogram, Lattice
+from shoal.privacy import histograms
 from shoal.privacy import models as m
 from shoal.privacy.models import (
     MODELS,
@@ -293,40 +294,40 @@ TWINS: dict[str, tuple[type[Any], object, str, Callable[[Any], Any]]] = {
     "l one too small": (
         DistinctDiversity,
         m,
-        "_distinct",
+        "distinct",
         lambda right: lambda found: right(found) + 1,
     ),
     "l one too large": (
         DistinctDiversity,
         m,
-        "_distinct",
+        "distinct",
         lambda right: lambda found: right(found) - 1,
     ),
-    "p one too small": (PSensitive, m, "_distinct", lambda right: lambda found: right(found) + 1),
+    "p one too small": (PSensitive, m, "distinct", lambda right: lambda found: right(found) + 1),
     "k of p-sensitivity forgotten": (
         PSensitive,
         PSensitive,
         "holds",
         lambda right: lambda self, groups: right(replace(self, k=1), groups),
     ),
-    "even values at the border fail": (EntropyDiversity, m, "_compare", loosely),
+    "even values at the border fail": (EntropyDiversity, m, "compare", loosely),
     "uneven values at the border fail": (
         EntropyDiversity,
         m,
-        "_diverse",
+        "diverse",
         lambda right: lambda *given: False,
     ),
     "uneven values at the border pass": (
         EntropyDiversity,
         m,
-        "_diverse",
+        "diverse",
         lambda right: lambda *given: True,
     ),
-    "at most c times": (RecursiveDiversity, m, "_compare", loosely),
+    "at most c times": (RecursiveDiversity, m, "compare", loosely),
     "rarest first": (
         RecursiveDiversity,
         m,
-        "_descending",
+        "descending",
         lambda right: lambda found: found.count[np.lexsort((found.count, found.group))],
     ),
     "l of recursive diversity one too small": (
@@ -335,9 +336,9 @@ TWINS: dict[str, tuple[type[Any], object, str, Callable[[Any], Any]]] = {
         "_frequencies",
         lambda right: lambda self, groups: right(replace(self, l=max(self.l - 1, 1)), groups),
     ),
-    "below t": (TCloseness, m, "_compare", strictly),
+    "below t": (TCloseness, m, "compare", strictly),
     "one step too many": (TCloseness, TCloseness, "_moved", one_level_short),
-    "below β": (BetaLikeness, m, "_compare", strictly),
+    "below β": (BetaLikeness, m, "compare", strictly),
     "enhancement forgotten": (
         BetaLikeness,
         BetaLikeness,
@@ -372,7 +373,7 @@ def test_a_broken_twin_is_told_from_the_right_model(
 def test_a_broken_twin_of_presence_is_noticed(
     breaking: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(m, "_compare", breaking(m._compare))
+    monkeypatch.setattr(m, "compare", breaking(histograms.compare))
     with pytest.raises(AssertionError):
         test_presence_is_the_share_of_the_population()
 
@@ -532,7 +533,7 @@ def test_presence_agrees_with_counting_one_by_one(
         found = {cell: Fraction(sum(chosen), len(chosen)) for cell, chosen in cells.items()}
         everywhere = tenths == 0 or min(found.values()) > 0
         keys = zip(groups.codes(0).tolist(), groups.codes(1).tolist(), strict=True)
-        wanted = [everywhere and model.lowest <= found[key] <= model.highest for key in keys]  # type: ignore[operator]
+        wanted = [everywhere and model.lowest <= found[key] <= model.highest for key in keys]
         assert model.holds(groups).tolist() == wanted
 
 
@@ -637,11 +638,13 @@ def test_what_is_achieved_holds_and_no_more(rows: list[Row]) -> None:
             assert RecursiveDiversity("value", least + 1e-9, l).holds(groups).all()
             assert not RecursiveDiversity("value", max(least - 1e-9, 1e-10), l).holds(groups).all()
     for which in ("equal", "ordered", "hierarchical"):
-        t = TCloseness("value", 1, which, TREE if which == "hierarchical" else None)
-        reached = t.achieved(groups)
+        tree = TREE if which == "hierarchical" else None
+        reached = TCloseness("value", 1, which, tree).achieved(groups)
         assert reached == float(max(distance(row, rows, which) for row in rows))
-        assert replace(t, t=min(reached + 1e-9, 1)).holds(groups).all()
-        assert reached == 0 or not replace(t, t=max(reached - 1e-9, 0)).holds(groups).all()
+        looser = TCloseness("value", min(reached + 1e-9, 1), which, tree)
+        stricter = TCloseness("value", max(reached - 1e-9, 0), which, tree)
+        assert looser.holds(groups).all()
+        assert reached == 0 or not stricter.holds(groups).all()
     beta = BetaLikeness("value", 1).achieved(groups)
     assert BetaLikeness("value", beta + 1e-9).holds(groups).all()
     assert beta < 1e-8 or not BetaLikeness("value", beta - 1e-9).holds(groups).all()

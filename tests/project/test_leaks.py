@@ -277,7 +277,7 @@ def _refused(*command: str) -> str:
         (
             'path = "people.csv"',
             'path = "people.csv"\nencoding = "base64"',
-            "encoding 'base64' is unknown",
+            "encoding base64 is unknown",
         ),
         ('path = "people.csv"', 'path = "people.csv"\nencoding = "\\u0000"', "is unknown"),
         (

@@ -77,7 +77,8 @@ def wrong(found: Iterator[tuple[str, str]]) -> list[str]:
     return [
         f"{place} {text}"
         for place, text in found
-        if PYTHON.search(spelled(text, as_options({}))) and not any(known in text for known in BY_PROGRAMS)
+        if PYTHON.search(spelled(text, as_options({})))
+        and not any(known in text for known in BY_PROGRAMS)
     ]
 
 

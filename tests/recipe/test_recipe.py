@@ -21,7 +21,7 @@ from shoal.methods.sampling import RandomSample
 from shoal.privacy.models import DistinctDiversity, KAnonymity, TCloseness
 from shoal.recipe import BUILDERS, METHODS, MODELS, Recipe, draft, options_of
 from shoal.recipe.schema import Choices
-from shoal.views.sources import content_of
+from shoal.views.files import ViewsFile
 from tests.conftest import ROOT
 
 RECIPE = """
@@ -319,7 +319,7 @@ def test_what_is_said_of_a_file_that_is_not_toml_quotes_nothing_of_it(
 ) -> None:
     path = tmp_path / "people.txt"
     path.write_text(content)
-    for reader in (Recipe.load, content_of):
+    for reader in (Recipe.load, ViewsFile.read):
         with pytest.raises((RecipeError, FileError), match=r"is not TOML.*: see line \d") as caught:
             reader(path)
         assert "Zanzibar" not in str(caught.value)

@@ -300,7 +300,7 @@ def test_links_folders_and_files_are_no_place_for_a_release(out: Path) -> None:
             OLD.write(name)
     (out / "release.csv").rename("elsewhere.csv")
     (out / "release.csv").symlink_to("../elsewhere.csv")
-    with pytest.raises(FileError, match=r"'release\.csv', which is no plain file"):
+    with pytest.raises(FileError, match=r"'release\.csv', which is not a plain file"):
         OLD.write(out)
     assert Path("elsewhere.csv").read_bytes() == (before or {})["release.csv"]
     Path("parent").symlink_to(".")

@@ -1,23 +1,29 @@
-"""The adversary of a whole audit: what everyone who hears its answers and denials can work out."""
+"""The adversary of a whole audit: what everyone who hears its answers and denials can work out.
+
+Uses the adversaries of single columns, `transcript` and `transcript_sums`; the command line uses
+it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from shoal.attack.transcript import Heard, possible
 from shoal.attack.transcript_sums import ranges
-from shoal.audit import Audit, Standing
-from shoal.audit.model import Decision, Number
+from shoal.audit import Audit, Secret
+from shoal.audit.model import Auditor, Number
 from shoal.audit.sums import Sums
 
-__all__ = ["Told", "told"]
+__all__ = ["Disclosed", "disclosed"]
 
-_ROUNDED = 1e-6  # of a width: what a solver may be off
+_ROUNDED = 1e-6
+"""Of a width: the error a solver may make."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """Someone's value lies between two numbers that are closer to each other than the audit promises."""
+class Disclosed:
+    """Someone's value lies between two numbers that are closer together than the audit promises."""
 
     column: str
     person: int
@@ -26,33 +32,29 @@ class Told:
     promised: Number
 
 
-def told(audit: Audit) -> tuple[Told, ...]:
-    """Everyone whose value is found out, or known more closely than promised, by all that an audit has replied.
+def disclosed(audit: Audit) -> tuple[Disclosed, ...]:
+    """Everyone whose value all replies of an audit reveal more closely than promised.
 
-    What is tried grows quickly with the number of queries; TooLargeError where it is too much.
+    The work grows quickly with the number of queries; TooLargeError where it is too much.
     """
-    return tuple(
-        found for standing in audit.state() if standing.family for found in _of(audit, standing)
-    )
+    values: list[Disclosed] = []
+    for state in audit.state():
+        if state.family is not None:
+            auditor = state.secret.auditor(state.family, audit.people)
+            values.extend(_of_column(audit, state.secret, auditor))
+    return tuple(values)
 
 
-def _of(audit: Audit, standing: Standing) -> Iterator[Told]:
-    secret, family = standing.secret, standing.family
-    assert family is not None
-    auditor = secret.auditor(family, audit.people)
-    entries = audit.entries(secret.column)
-    transcript = [Heard(entry.people, _answer(entry)) for entry in entries]
+def _of_column(audit: Audit, secret: Secret, auditor: Auditor[Any]) -> Iterator[Disclosed]:
     assert secret.width is not None  # a Secret sets it if nobody gives it
+    decisions = audit.entries(secret.column)
+    transcript = [Heard(decision.people, decision.reply) for decision in decisions]
     promised = Fraction(secret.width)
     if isinstance(auditor, Sums):
-        for person, each in enumerate(ranges(auditor, transcript)):
-            if each.width < float(auditor.widths[person]) * (1 - _ROUNDED):
-                yield Told(secret.column, person, each.low, each.high, promised)
+        for person, values in enumerate(ranges(auditor, transcript)):
+            if values.width < float(auditor.widths[person]) * (1 - _ROUNDED):
+                yield Disclosed(secret.column, person, values.low, values.high, promised)
         return
-    for person, one in possible(auditor, transcript).items():
-        if one.known is not None or one.width < promised:
-            yield Told(secret.column, person, one.low, one.high, promised)
-
-
-def _answer(entry: Decision) -> Number | None:
-    return entry.value if entry.answered else None
+    for person, value in possible(auditor, transcript).items():
+        if value.known is not None or value.width < promised:
+            yield Disclosed(secret.column, person, value.low, value.high, promised)

@@ -1,27 +1,31 @@
-"""The adversary of query auditing: knows the auditor, hears answers and denials, and rules out what would have sounded otherwise.
+"""The adversary of query auditing: rules out tables that would have led to other replies.
 
-For maxima and minima, exactly: an auditor compares values with those it has heard and with public bounds, so that of every
-person, or of people who were always asked about together, it matters only which of these their value is, or between which.
+It knows the auditor, and hears answers and denials. For maxima and minima it is exact: an auditor
+compares values with those it has heard and with public bounds, so of each person, or of people who
+were always asked about together, it matters only which of these their value is, or between which
+two it lies. Uses `audit`; `audited` uses it.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, product
 from math import ceil, floor, inf, prod
-from typing import Any
+from typing import Any, cast
 
 from shoal.audit.maxima import Minima
-from shoal.audit.model import Auditor, Number, members
+from shoal.audit.model import Auditor, Number, crowd, members
 from shoal.errors import InputError, TooLargeError
 
 __all__ = ["Heard", "Possible", "possible"]
 
 LARGEST = 2_000_000
-"""Ways to put people between the values heard that are tried at most."""
+"""Ways to place people between the values heard that are tried, at most."""
 
-Bound = Number | float  # of floats only the infinite ones
+Bound = Number | float
+"""A value, or an infinite float for what is not bounded."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +35,14 @@ class Heard:
     people: int
     answer: Number | None
 
+    def mirrored(self) -> "Heard":
+        """The same of the negated values."""
+        return Heard(self.people, None if self.answer is None else -self.answer)
+
 
 @dataclass(frozen=True)
 class Possible:
-    """What someone's value can be: one of these `values`, or within one of the open intervals `between`."""
+    """What someone's value can be: one of `values`, or within an open interval of `between`."""
 
     values: tuple[Number, ...]
     between: tuple[tuple[Bound, Bound], ...]
@@ -59,6 +67,12 @@ class Possible:
         """How far apart its possible values are."""
         return self.high - self.low
 
+    def mirrored(self) -> "Possible":
+        """The same of the negated value."""
+        values = tuple(-value for value in reversed(self.values))
+        between = tuple((-high, -low) for low, high in reversed(self.between))
+        return Possible(values, between)
+
 
 def possible(
     auditor: Auditor[Any],
@@ -68,66 +82,35 @@ def possible(
     bounds: tuple[Bound, Bound] | None = None,
     marks: Sequence[Number] = (),
 ) -> dict[int, Possible]:
-    """What the values of those who were asked about can be, given what an auditor of maxima or minima said.
+    """What the values of those asked about can be, given what an auditor of maxima or minima said.
 
-    domain: all values there are, where that is public; else values are real numbers
-    bounds: public bounds of these, by themselves the auditor's
-    marks: what else the auditor compares values with, besides its bounds and what it has answered
+    domain: all possible values, where that is public; else values are real numbers
+    bounds: public bounds of these, by default the auditor's
+    marks: what else the auditor compares values with, besides its bounds and its answers
     """
+    public = _PublicValues(tuple(domain), bounds or _bounds(auditor), tuple(marks))
     if isinstance(auditor, Minima):
-        mirrored = [
-            Heard(each.people, None if each.answer is None else -each.answer) for each in transcript
-        ]
-        ends = None if bounds is None else (-bounds[1], -bounds[0])
-        found = possible(
-            auditor.mirrored,
-            mirrored,
-            domain=[-value for value in domain],
-            bounds=ends,
-            marks=[-value for value in marks],
+        mirrored = [heard.mirrored() for heard in transcript]
+        by_person = _possible(auditor.mirrored, mirrored, public.mirrored())
+        return {person: values.mirrored() for person, values in by_person.items()}
+    return _possible(auditor, transcript, public)
+
+
+@dataclass(frozen=True)
+class _PublicValues:
+    """What is public of values: all of them, or bounds and what else they are compared with."""
+
+    domain: tuple[Number, ...]
+    bounds: tuple[Bound, Bound]
+    marks: tuple[Number, ...]
+
+    def mirrored(self) -> "_PublicValues":
+        low, high = self.bounds
+        return _PublicValues(
+            tuple(-value for value in self.domain),
+            (-high, -low),
+            tuple(-value for value in self.marks),
         )
-        return {
-            person: Possible(
-                tuple(-value for value in reversed(one.values)),
-                tuple((-high, -low) for low, high in reversed(one.between)),
-            )
-            for person, one in found.items()
-        }
-    if bounds is None:
-        low, high = (getattr(auditor, name, None) for name in ("low", "high"))
-        bounds = -inf if low is None else low, inf if high is None else high
-    groups, cells = _together(transcript), _cells(auditor, transcript, domain, bounds, marks)
-    tops = [
-        min(
-            (each.answer for each in transcript if each.people & group and each.answer is not None),
-            default=inf,
-        )
-        for group in groups
-    ]
-    allowed = [[cell for cell in cells if cell.value <= top] for top in tops]
-    ways = prod(map(len, allowed))
-    if ways > LARGEST:
-        raise TooLargeError(
-            f"{ways:,} orders of values are possible, more than the {LARGEST:,} that are tried; take fewer questions"
-        )
-    survivors = list(_survivors(auditor, transcript, groups, allowed))
-    if not survivors:
-        raise InputError("no table gives this transcript; the auditor or its parameters are others")
-    found = {}
-    for place, group in enumerate(groups):
-        seen = {cells_[place] for cells_ in survivors}
-        if group & (
-            group - 1
-        ):  # only the largest of these people's values matters, and whose it is is open
-            top = max(seen, key=lambda cell: cell.value)
-            seen = {cell for cell in cells if cell.value <= top.value}
-        ordered = sorted(seen, key=lambda cell: cell.value)
-        shown = Possible(
-            tuple(cell.value for cell in ordered if cell.ends is None),
-            tuple(cell.ends for cell in ordered if cell.ends is not None),
-        )
-        found.update(dict.fromkeys(members(group), shown))
-    return found
 
 
 @dataclass(frozen=True)
@@ -138,53 +121,108 @@ class _Cell:
     ends: tuple[Bound, Bound] | None = None
 
 
-def _together(transcript: Iterable[Heard]) -> list[int]:
-    """Sets of people who were always asked about together."""
-    found: dict[int, list[int]] = defaultdict(list)
-    everyone = 0
-    for each in transcript:
-        everyone |= each.people
-    for person in members(everyone):
-        asked = sum(
-            1 << number for number, each in enumerate(transcript) if each.people >> person & 1
+def _bounds(auditor: Any) -> tuple[Bound, Bound]:
+    low = getattr(auditor, "low", None)
+    high = getattr(auditor, "high", None)
+    return -inf if low is None else low, inf if high is None else high
+
+
+def _possible(
+    auditor: Auditor[Any], transcript: Sequence[Heard], public: _PublicValues
+) -> dict[int, Possible]:
+    groups = _asked_together(transcript)
+    cells = _cells(auditor, transcript, public)
+    allowed = []
+    for group in groups:
+        top = _least_answer(transcript, group)
+        allowed.append([cell for cell in cells if cell.value <= top])
+    ways = prod(map(len, allowed))
+    if ways > LARGEST:
+        raise TooLargeError(
+            f"{ways:,} orders of values are possible, more than the {LARGEST:,} that are tried",
+            "take fewer questions",
         )
-        found[asked].append(person)
-    return [sum(1 << person for person in people) for people in found.values()]
+    survivors = list(_survivors(auditor, transcript, groups, allowed))
+    if not survivors:
+        raise InputError(
+            "no table gives this transcript", "was it made by another auditor, or other parameters?"
+        )
+    by_person = {}
+    for place, group in enumerate(groups):
+        left = {chosen[place] for chosen in survivors}
+        if group.bit_count() > 1:
+            # only their largest value matters, and it may be anyone's of them
+            top = max(cell.value for cell in left)
+            left = {cell for cell in cells if cell.value <= top}
+        by_person.update(dict.fromkeys(members(group), _united(left)))
+    return by_person
 
 
-def _cells(
-    auditor: Any,
-    transcript: Iterable[Heard],
-    domain: Sequence[Number],
-    bounds: tuple[Bound, Bound],
-    further: Sequence[Number],
-) -> list[_Cell]:
-    """Values that the auditor can tell apart, in order: those heard and what it is told itself, and one between any two."""
-    if domain:
-        return [_Cell(value) for value in sorted(domain)]
-    low, high = bounds
-    marks = [
-        low,
-        high,
-        low + getattr(auditor, "width", 0),
-        *further,
-        *(each.answer for each in transcript),
-    ]
-    ordered: list[Any] = sorted(
-        {mark for mark in marks if mark not in (None, inf, -inf) and low <= mark <= high}
+def _asked_together(transcript: Sequence[Heard]) -> list[int]:
+    """Sets of people who were always asked about together."""
+    everyone = 0
+    for heard in transcript:
+        everyone |= heard.people
+    groups: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    for person in members(everyone):
+        asked = [number for number, heard in enumerate(transcript) if heard.people >> person & 1]
+        groups[tuple(asked)].append(person)
+    return [crowd(people) for people in groups.values()]
+
+
+def _least_answer(transcript: Iterable[Heard], group: int) -> Bound:
+    """The least answer about a group: nobody in it has more."""
+    about = [heard.answer for heard in transcript if heard.people & group]
+    return min((answer for answer in about if answer is not None), default=inf)
+
+
+def _united(cells: Iterable[_Cell]) -> Possible:
+    ordered = sorted(cells, key=lambda cell: cell.value)
+    return Possible(
+        tuple(cell.value for cell in ordered if cell.ends is None),
+        tuple(cell.ends for cell in ordered if cell.ends is not None),
     )
-    whole = getattr(auditor, "integers", False)
-    if not ordered:
+
+
+def _cells(auditor: Any, transcript: Iterable[Heard], public: _PublicValues) -> list[_Cell]:
+    """Values that the auditor distinguishes: what it compares with, and one between any two."""
+    if public.domain:
+        return [_Cell(value) for value in sorted(public.domain)]
+    low, high = public.bounds
+    marks = _marks(auditor, transcript, public)
+    if not marks:
         return [_Cell(0, (low, high))]
-    found = [_Cell(mark) for mark in ordered if not whole or mark == int(mark)]
-    for one, other in pairwise(ordered):
-        if not whole:
-            found.append(_Cell(Fraction(one + other) / 2, (one, other)))
-        elif (inside := ceil(other) - floor(one) - 1) > 0:
-            found.append(_Cell(floor(one) + 1, (one, other) if inside > 1 else None))
-    found += [_Cell(floor(ordered[0]) - 1, (low, ordered[0]))] if low == -inf else []
-    found += [_Cell(ceil(ordered[-1]) + 1, (ordered[-1], high))] if high == inf else []
-    return sorted(found, key=lambda cell: cell.value)
+    whole = getattr(auditor, "integers", False)
+    cells = [_Cell(mark) for mark in marks if not whole or mark == int(mark)]
+    for first, second in pairwise(marks):
+        cells += _whole_between(first, second) if whole else [_between(first, second)]
+    if low == -inf:
+        cells.append(_Cell(floor(marks[0]) - 1, (low, marks[0])))
+    if high == inf:
+        cells.append(_Cell(ceil(marks[-1]) + 1, (marks[-1], high)))
+    return sorted(cells, key=lambda cell: cell.value)
+
+
+def _marks(auditor: Any, transcript: Iterable[Heard], public: _PublicValues) -> list[Number]:
+    """What the auditor compares values with, in order."""
+    low, high = public.bounds
+    marks: set[Bound] = {low, high, low + getattr(auditor, "width", 0), *public.marks}
+    marks.update(heard.answer for heard in transcript if heard.answer is not None)
+    finite = [mark for mark in marks if mark not in (inf, -inf) and low <= mark <= high]
+    return sorted(cast(list[Number], finite))
+
+
+def _between(low: Number, high: Number) -> _Cell:
+    return _Cell(Fraction(low + high) / 2, (low, high))
+
+
+def _whole_between(low: Number, high: Number) -> list[_Cell]:
+    """One cell for all whole numbers between two marks, or for the only one, if any."""
+    first = floor(low) + 1
+    count = ceil(high) - first
+    if count < 1:
+        return []
+    return [_Cell(first, (low, high) if count > 1 else None)]
 
 
 def _survivors(
@@ -193,32 +231,62 @@ def _survivors(
     groups: Sequence[int],
     allowed: Sequence[Sequence[_Cell]],
 ) -> Iterator[tuple[_Cell, ...]]:
-    """The ways to give every group a largest value that would have sounded the same."""
+    """The ways to give each group a largest value so that the replies stay the same."""
     asked = [
-        [place for place, group in enumerate(groups) if group & each.people] for each in transcript
+        [place for place, group in enumerate(groups) if group & heard.people]
+        for heard in transcript
     ]
-    said: dict[
-        Any, Any
-    ] = {}  # number and state by question, state so far and true answer; None if it sounds otherwise
-    start = auditor.start()
+    rerun = _Rerun(auditor, transcript)
     distinct = getattr(auditor, "distinct", False)
     for cells in product(*allowed):
-        if distinct and len(single := [cell.value for cell in cells if cell.ends is None]) > len(
-            set(single)
-        ):
+        if distinct and _repeats(cells):
             continue
-        state = 0, start
-        for number, (each, places) in enumerate(zip(transcript, asked, strict=True)):
-            answer = max(cells[place].value for place in places)
-            if each.answer is not None and answer != each.answer:
-                break
-            key = number, state[0], answer
-            if key not in said:
-                entry = auditor.decide(state[1], each.people, answer)
-                same = entry.answered == (each.answer is not None)
-                said[key] = (len(said) + 1, auditor.after(state[1], entry)) if same else None
-            if said[key] is None:
-                break
-            state = said[key]
-        else:
+        answers = (max(cells[place].value for place in places) for places in asked)
+        if rerun.replies_alike(answers):
             yield cells
+
+
+def _repeats(cells: Iterable[_Cell]) -> bool:
+    """Whether two groups have the same single value."""
+    values = [cell.value for cell in cells if cell.ends is None]
+    return len(values) > len(set(values))
+
+
+@dataclass
+class _Rerun:
+    """What the auditor would have replied, remembered by what it would have replied before.
+
+    steps: the number and the state that follow, by question, number of the state so far, and true
+        answer; None if the reply would have been different
+    """
+
+    auditor: Auditor[Any]
+    transcript: Sequence[Heard]
+    steps: dict[tuple[int, int, Number], tuple[int, Any] | None] = field(default_factory=dict)
+
+    @cached_property
+    def start(self) -> Any:
+        """The state before any question."""
+        return self.auditor.start()
+
+    def replies_alike(self, answers: Iterable[Number]) -> bool:
+        """Whether these true answers lead to the replies that were heard."""
+        number, state = 0, self.start
+        questions = zip(self.transcript, answers, strict=True)
+        for question, (heard, answer) in enumerate(questions):
+            if heard.answer is not None and answer != heard.answer:
+                return False
+            key = question, number, answer
+            if key not in self.steps:
+                self.steps[key] = self._step(state, heard, answer)
+            step = self.steps[key]
+            if step is None:
+                return False
+            number, state = step
+        return True
+
+    def _step(self, state: Any, heard: Heard, answer: Number) -> tuple[int, Any] | None:
+        decision = self.auditor.decide(state, heard.people, answer)
+        if decision.answered != (heard.answer is not None):
+            return None
+        return len(self.steps) + 1, self.auditor.after(state, decision)

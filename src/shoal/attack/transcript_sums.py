@@ -1,7 +1,9 @@
-"""The adversary of sums: knows the auditor, hears answers and denials, and rules out what would have sounded otherwise.
+"""The adversary of sums: rules out tables that would have led to other replies.
 
-Which answers an auditor gives is an interval that the adversary computes like the auditor. A denial says that the sum lies below
-it or above it; each way is a polytope, and linear programs find what everyone's value can be. Whole numbers are tried one by one.
+It knows the auditor, and hears answers and denials. Which answers an auditor gives is an interval
+that the adversary computes as the auditor does. A denial says that the sum lies below it or above
+it; each way is a polytope, and linear programs find what everyone's value can be. Whole numbers are
+tried one by one. Uses `audit`; `audited` uses it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,12 +17,15 @@ from shoal.audit.polytope import Constraint, extremes
 from shoal.audit.sums import Rule, Sums, SumState
 from shoal.errors import InputError
 
-__all__ = ["Range", "ranges"]
+__all__ = ["ValueRange", "ranges"]
+
+Way = tuple[Constraint, ...]
+"""Constraints that hold together: one way to read the denials."""
 
 
 @dataclass(frozen=True)
-class Range:
-    """From where to where a value can be."""
+class ValueRange:
+    """The least and the largest that a value can be."""
 
     low: float
     high: float
@@ -31,54 +36,81 @@ class Range:
         return self.high - self.low
 
 
-def ranges(auditor: Sums, transcript: Sequence[Heard]) -> tuple[Range, ...]:
-    """What everyone's value can be, given what an auditor of sums said; ends are as exact as the solver (about 1e-9).
+def ranges(auditor: Sums, transcript: Sequence[Heard]) -> tuple[ValueRange, ...]:
+    """What everyone's value can be, given what an auditor of sums said.
 
-    Ways to read the denials double with each; those that cannot be are left at once.
+    Ends are as exact as the solver (about 1e-9). The ways to read the denials double with each
+    denial; those that are impossible are dropped at once.
     """
     if auditor.integers:
-        return _tried(auditor, transcript)
-    whole: tuple[list[float], list[float]] = ([-inf] * auditor.people, [inf] * auditor.people)
-    if auditor.low is not None:
-        whole = list(map(float, auditor.lows)), list(map(float, auditor.highs))
+        return _ranges_of_whole(auditor, transcript)
+    bounds = _Bounds.of(auditor)
     everyone = [1 << person for person in range(auditor.people)]
-    lows, highs = [inf] * auditor.people, [-inf] * auditor.people
-    for rows in _ways(whole, [()], list(_said(auditor, transcript))):
-        for person, (low, high) in enumerate(extremes(*whole, rows, everyone) or ()):
-            lows[person], highs[person] = min(lows[person], low), max(highs[person], high)
+    lows = [inf] * auditor.people
+    highs = [-inf] * auditor.people
+    for way in _ways(bounds, list(_replies(auditor, transcript))):
+        for person, (low, high) in enumerate(bounds.extremes(way, everyone) or ()):
+            lows[person] = min(lows[person], low)
+            highs[person] = max(highs[person], high)
     if lows[0] == inf:
-        raise InputError("no table gives this transcript; was it made by this auditor?")
-    return tuple(map(Range, lows, highs))
+        raise _impossible()
+    return tuple(map(ValueRange, lows, highs))
 
 
-def _said(auditor: Sums, transcript: Sequence[Heard]) -> Iterator[tuple[Constraint, ...]]:
-    """For each question, what follows: one of these rows holds. The auditor's state is a function of what was said."""
+@dataclass(frozen=True)
+class _Bounds:
+    """Everyone's public bounds, as the solver takes them."""
+
+    lows: list[float]
+    highs: list[float]
+
+    @classmethod
+    def of(cls, auditor: Sums) -> "_Bounds":
+        if auditor.low is None:
+            return cls([-inf] * auditor.people, [inf] * auditor.people)
+        return cls(list(map(float, auditor.lows)), list(map(float, auditor.highs)))
+
+    def extremes(self, way: Way, sums: Sequence[int]) -> list[tuple[float, float]] | None:
+        return extremes(self.lows, self.highs, way, sums)
+
+
+def _replies(auditor: Sums, transcript: Sequence[Heard]) -> Iterator[Way]:
+    """For each question, what follows from the reply: one of these constraints holds.
+
+    The auditor's state is a function of what was said.
+    """
     state = auditor.start()
     for heard in transcript:
-        entry = _entry(auditor, state, heard)
+        decision = _decision(auditor, state, heard)
         if heard.answer is not None:
             yield (Constraint(heard.people, "=", heard.answer),)
         elif heard.people not in state.denied:
             rule = auditor.rule(state, heard.people)
             if rule is not None:
                 yield tuple(_denied(rule, heard.people))
-        state = auditor.after(state, entry)
+        state = auditor.after(state, decision)
 
 
-def _entry(auditor: Sums, state: SumState, heard: Heard) -> Decision:
+def _decision(auditor: Sums, state: SumState, heard: Heard) -> Decision:
+    """What the auditor has decided, as far as the reply shows it."""
     if heard.answer is not None:
-        entry = auditor.decide(state, heard.people, heard.answer)
-        if not entry.answered:
+        decision = auditor.decide(state, heard.people, heard.answer)
+        if not decision.answered:
             raise InputError(
-                "this auditor would have denied what was answered; was the transcript made by another?"
+                "this auditor would have denied what was answered",
+                "was the transcript made by another auditor?",
             )
-        return entry
-    rule = None if heard.people in state.denied else auditor.rule(state, heard.people)
-    bound = None if rule is None else rule.bound
-    return Decision(heard.people, False, None if bound is None else "<=", bound)
+        return decision
+    if heard.people in state.denied:
+        return Decision.denial(heard.people)
+    rule = auditor.rule(state, heard.people)
+    if rule is None or rule.bound is None:
+        return Decision.denial(heard.people)
+    return Decision(heard.people, False, "<=", rule.bound)
 
 
 def _denied(rule: Rule, people: int) -> Iterator[Constraint]:
+    """What a denial by a rule leaves: the sum lies below or above what is given."""
     below = rule.low if rule.bound is None else rule.bound
     if below is not None:
         yield Constraint(people, "<=", below)
@@ -86,20 +118,17 @@ def _denied(rule: Rule, people: int) -> Iterator[Constraint]:
         yield Constraint(people, ">=", rule.high)
 
 
-def _ways(
-    whole: tuple[list[float], list[float]],
-    ways: list[tuple[Constraint, ...]],
-    said: Sequence[tuple[Constraint, ...]],
-) -> list[tuple[Constraint, ...]]:
-    """All that can be when one row of each group holds."""
-    for rows in said:
-        ways = [(*way, row) for way in ways for row in rows]
-        if len(rows) > 1:
-            ways = [way for way in ways if extremes(*whole, way, [1]) is not None]
+def _ways(bounds: _Bounds, replies: Sequence[Way]) -> list[Way]:
+    """All that is possible when one constraint of each reply holds."""
+    ways: list[Way] = [()]
+    for alternatives in replies:
+        ways = [(*way, constraint) for way in ways for constraint in alternatives]
+        if len(alternatives) > 1:
+            ways = [way for way in ways if bounds.extremes(way, [1]) is not None]
     return ways
 
 
-def _tried(auditor: Sums, transcript: Sequence[Heard]) -> tuple[Range, ...]:
+def _ranges_of_whole(auditor: Sums, transcript: Sequence[Heard]) -> tuple[ValueRange, ...]:
     values = [
         range(int(low), int(high) + 1)
         for low, high in zip(auditor.lows, auditor.highs, strict=True)
@@ -107,15 +136,18 @@ def _tried(auditor: Sums, transcript: Sequence[Heard]) -> tuple[Range, ...]:
     tables = list(product(*values))
     state = auditor.start()
     for heard in transcript:
-        entry = _entry(auditor, state, heard)
-        said = entry.answered, heard.answer
+        decision = _decision(auditor, state, heard)
         left = []
         for table in tables:
             answer = sum(table[person] for person in members(heard.people))
-            would = auditor.decide(state, heard.people, answer)
-            if (would.answered, answer if would.answered else None) == said:
+            if auditor.decide(state, heard.people, answer).reply == heard.answer:
                 left.append(table)
-        tables, state = left, auditor.after(state, entry)
+        tables = left
+        state = auditor.after(state, decision)
     if not tables:
-        raise InputError("no table gives this transcript; was it made by this auditor?")
-    return tuple(Range(min(column), max(column)) for column in zip(*tables, strict=True))
+        raise _impossible()
+    return tuple(ValueRange(min(column), max(column)) for column in zip(*tables, strict=True))
+
+
+def _impossible() -> InputError:
+    return InputError("no table gives this transcript", "was it made by another auditor?")

@@ -1,6 +1,7 @@
-"""Sets of people as matrices of floats, numbers on a grid where sums are exact, and linear programs.
+"""Sets of people as matrices, numbers on a grid where sums are exact, and linear programs.
 
-Nothing here knows of auditing. Uses numpy, and HiGHS where it is needed; `polytope` and `slices` use it.
+Nothing here knows of auditing. Uses numpy, and HiGHS where it is needed; `polytope` and `slices`
+use it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -95,7 +96,7 @@ def reach(a: Floats) -> float | None:
 
 @dataclass(frozen=True)
 class LinearProgram:
-    """A linear program, as the solver keeps it between runs, and the statuses that the solver reports."""
+    """A linear program, as the solver keeps it between runs, and its statuses."""
 
     solver: Any
     optimal: Any
@@ -134,7 +135,7 @@ class LinearProgram:
         return cls(solver, statuses.kOptimal, statuses.kUnbounded)
 
     def minimum(self) -> float | None:
-        """The least value of the objective, -inf if it is unbounded; None if nothing is possible."""
+        """The least value of the objective, or -inf; None if nothing is possible."""
         self.solver.run()
         status = self.solver.getModelStatus()
         if status == self.optimal:

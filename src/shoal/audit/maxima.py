@@ -1,8 +1,9 @@
-"""Maxima of sets of people, answered or denied so that nobody's value is found out (Zhang, chapter 3, corrected).
+"""Maxima of sets of people, answered or denied so that nobody's value is found out.
 
-What is known of the people is an upper bound for each and, for every value that some maximum has, the set
-of those who may have it: its witnesses. docs/proofs/audit-max.md shows why that is all, and why the
-decisions reveal nothing. Uses `model`; `book` uses it.
+This is Zhang, chapter 3, corrected. What is known of the people is an upper bound for each and, for
+every value that some maximum has, the set of those who may have it: its witnesses.
+docs/proofs/audit-max.md shows why that is all, and why the decisions reveal nothing. Uses `model`;
+`book` uses it.
 """
 
 from collections.abc import Iterable
@@ -105,12 +106,12 @@ class Maxima:
     """The auditor of maxima over a number of people.
 
     low, high: public bounds of all values, if there are any
-    width: how far apart each person's possible values stay at least; it matters only with `low`, since
-        without it values are unbounded below
+    width: how far apart each person's possible values stay at least; it matters only with `low`,
+        since without it values are unbounded below
     integers: it is public that all values are whole numbers
     distinct: it is public that no two people have the same value
-    strategy: "binding", "simulatable" (denies whenever some possible answer would reveal a value), or
-        "simple" (unsafe: denials reveal values)
+    strategy: "binding", "simulatable" (denies whenever some possible answer would reveal a value),
+        or "simple" (unsafe: denials reveal values)
     """
 
     people: int

@@ -1,7 +1,7 @@
-"""What auditors have in common: questions about sets of people, decisions, and the state they add up to.
+"""What auditors have in common: questions about sets of people, decisions, and states.
 
-A set of people is one integer whose bits are the people in it. Values are exact: integers or fractions.
-`maxima` and `sums` are the auditors; `book` runs them.
+A set of people is one integer whose bits are the people in it. Values are exact: integers or
+fractions. `maxima` and `sums` are the auditors; `book` runs them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,9 +35,9 @@ S = TypeVar("S")
 class Decision:
     """Who was asked about, whether it was answered, and what the audit takes as known from then on.
 
-    An answer has the `relation` "=" and its `value`. A denial has what it is bound to: that the aggregate
-    is at most ("<="), at least (">=") or exactly ("=") a `value`, or nothing (None) where everyone could
-    have foreseen the denial.
+    An answer has the `relation` "=" and its `value`. A denial has what it is bound to: that the
+    aggregate is at most ("<="), at least (">=") or exactly ("=") a `value`, or nothing (None) where
+    everyone could have foreseen the denial.
     """
 
     people: int
@@ -81,9 +81,10 @@ class Costed(Auditor[S], Protocol[S]):
     """An auditor that can state the cost of a decision before it is made."""
 
     def cost(self, state: S, people: int) -> int:
-        """Steps of roughly ten nanoseconds: a function of the state and the question, never of the answer.
+        """Steps of roughly ten nanoseconds.
 
-        So a refusal because of the cost reveals nothing. A time limit would reveal how long a decision took.
+        It is a function of the state and the question, never of the answer. So a refusal because of
+        the cost reveals nothing. A time limit would reveal how long a decision took.
         """
 
 

@@ -1,9 +1,9 @@
 """What is known of people's values when sums of them are: public bounds and linear constraints.
 
-Here are the constraints, whom they link, what follows from them exactly, and whether they leave everyone
-undetermined where there are no bounds. `slices` measures how wide everyone's possible values are within
-bounds. Floats are used, and nothing they compute is believed unchecked: docs/proofs/audit-sums.md.
-Uses `matrices`; `slices` and `sums` use it.
+Here are the constraints, whom they link, what follows from them exactly, and whether they leave
+everyone undetermined where there are no bounds. `slices` measures how wide everyone's possible
+values are within bounds. Floats are used, and nothing they compute is believed unchecked:
+docs/proofs/audit-sums.md. Uses `matrices`; `slices` and `sums` use it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ from shoal.errors import ParameterError, TooLargeError
 __all__ = ["Box", "Constraint", "combination", "extremes", "free", "linked"]
 
 NARROWEST = Fraction(1, 2**20)
-"""The least width, relative to the widest bounds, that floats can still distinguish from nothing."""
+"""The least width, relative to the widest bounds, that floats can tell from nothing."""
 
 STEP = 1000
 """Ends of intervals are multiples of a width divided by this."""
@@ -41,7 +41,7 @@ ROUNDING = Fraction(1, 2**20)
 """Of such a step: more than the rounding of what chords give."""
 
 LINKED = 10_000
-"""People at most whom questions link with one another: a square matrix of that size takes 800 MB."""
+"""People whom questions may link with one another: a square matrix of that size is 800 MB."""
 
 DEPENDENT = 1e-9
 """A row this close to others, squared and relative to its length, may be a combination of them."""
@@ -60,7 +60,10 @@ class Constraint:
 
 
 class Box:
-    """Everyone's public bounds and the widths to keep; inside, values run from 0 up to at most 1, at `scale`."""
+    """Everyone's public bounds and the widths to keep.
+
+    Inside, values run from 0 up to at most 1, in units of `scale`.
+    """
 
     def __init__(
         self, low: Sequence[Fraction], high: Sequence[Fraction], width: Sequence[Fraction]
@@ -120,7 +123,7 @@ def linked(constraints: Sequence[Constraint], people: int) -> tuple[tuple[Constr
 
 
 def combination(equations: Sequence[Constraint], people: int) -> tuple[Fraction, ...] | None:
-    """The coefficients by which equations add up exactly to a sum of people's values; None if not found."""
+    """The coefficients by which equations add up exactly to a sum over people; else None."""
     if not equations:
         return None
     everyone = people
@@ -147,7 +150,7 @@ def combination(equations: Sequence[Constraint], people: int) -> tuple[Fraction,
 
 
 def free(equations: tuple[Constraint, ...], people: int) -> bool:
-    """Whether equations and one more leave everyone's value undetermined, where there are no bounds."""
+    """Whether, without bounds, equations and one more leave everyone's value undetermined."""
     equations, everyone = linked(equations, people)
     who = numbers(everyone)
     q = incidence([people], who)[0]
@@ -186,8 +189,8 @@ def extremes(
 ) -> list[tuple[float, float]] | None:
     """The least and the largest that sums of people's values can be, as a solver finds them.
 
-    None if nothing is possible. This is for adversaries and demonstrations: `slices.safe` decides what is
-    safe, and trusts no solver.
+    None if nothing is possible. This is for adversaries and demonstrations: `slices.safe` decides
+    what is safe, and trusts no solver.
     """
     values = np.array([float(each.value) for each in constraints])
     open_below = np.array([each.relation == "<=" for each in constraints], bool)

@@ -1,8 +1,9 @@
-"""How wide everyone's possible values surely are, in the slices of a polytope where one more sum has a value.
+"""How wide everyone's possible values surely are, in slices where one more sum has a value.
 
-All is computed in floats, and nothing that floats compute is believed. A width counts if two points show
-it whose distance from all constraints is known and can be made up for: docs/proofs/audit-sums.md has the
-argument. Whatever is in doubt is not safe. Uses `polytope` and `matrices`; `sums` uses `safe`.
+All is computed in floats, and nothing that floats compute is believed. A width counts if two points
+show it whose distance from all constraints is known and can be made up for:
+docs/proofs/audit-sums.md has the argument. Whatever is in doubt is not safe. Uses `polytope` and
+`matrices`; `sums` uses `safe`.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from shoal.audit.matrices import (
 )
 from shoal.audit.polytope import DEPENDENT, Box, Constraint, linked
 
-__all__ = ["Pairs", "Shape", "Slices", "System", "WidthAt", "centre", "safe", "shape"]
+__all__ = ["PointPairs", "Shape", "Slices", "System", "WidthAt", "centre", "safe", "shape"]
 
 STEPS = 60
 """Of Newton's method; it takes about five from a centre nearby, and fifteen from anywhere."""
@@ -38,7 +39,7 @@ FAR = 3
 """An interval that reaches this many times the sum's spread from the centre is wide enough."""
 
 LARGEST = 10_000
-"""Nonzeros in the rows up to which linear programs settle open widths and widen narrow intervals."""
+"""Nonzeros up to which linear programs settle open widths and widen narrow intervals."""
 
 WORK = 5_000_000
 """Pivots of these programs times nonzeros, at most for one question."""
@@ -138,9 +139,9 @@ def shape(box: Box, constraints: tuple[Constraint, ...], everyone: int) -> Shape
 def centre(box: Box, constraints: tuple[Constraint, ...], everyone: int) -> Floats | None:
     """About where the product of distances from all bounds is largest.
 
-    Newton's method starts from the centre of the first constraints, as many as their number less its
-    lowest bit. That is a function of the constraints alone, takes few steps when they came one by one, and
-    few starts when they come all at once.
+    Newton's method starts from the centre of the first constraints, as many as their number less
+    its lowest bit. That is a function of the constraints alone, takes few steps when they came one
+    by one, and few starts when they come all at once.
     """
     system = System.of(box, constraints, everyone)
     slacks = system.a.shape[1] - len(system.who)
@@ -207,7 +208,7 @@ class Slices:
 
     @classmethod
     def of(cls, shape: Shape, people: int) -> "Slices | None":
-        """None where linear algebra finds that the sum follows from the constraints, or reveals a value."""
+        """None where the sum follows from the constraints, or determines a value with them."""
         system = shape.system
         n = len(system.who)
         q = np.zeros(system.a.shape[1])
@@ -239,7 +240,7 @@ class Slices:
         )
 
     def widths(self, value: float) -> Floats | None:
-        """Widths that people have at least where the sum is `value`; None if it may be impossible."""
+        """Lower bounds on widths where the sum is `value`; None if it may be impossible."""
         system = self.shape.system
         point = on_grid(self.shape.centre + (value - self.middle) * self.along, system.unit)
         up = system.top - system.slip - point
@@ -319,14 +320,14 @@ class Slices:
 
     def _widen(self, middle: float, inner: Floats, low: Floats, high: Floats) -> None:
         """Linear programs for those whose width is open or who hold the interval back."""
-        pairs = Pairs(self)
+        pairs = PointPairs(self)
         for ends, sign in ((low, 1), (high, -1)):
             self._widen_end(pairs, ends, sign, middle, inner)
             if np.isnan(ends).any():
                 break
 
     def _widen_end(
-        self, pairs: "Pairs", ends: Floats, sign: int, middle: float, inner: Floats
+        self, pairs: "PointPairs", ends: Floats, sign: int, middle: float, inner: Floats
     ) -> None:
         """Move one end outwards for one person after the other, until someone comes up twice."""
         need = self.shape.system.need
@@ -351,7 +352,7 @@ class Slices:
 
 
 def _holding_back(ends: Floats, widths: Floats) -> int:
-    """Who is the narrowest of those whose end is still open, hence NaN; else whose end is the worst."""
+    """Who has the least width of those whose end is open, hence NaN; else the worst end."""
     undecided = np.isnan(ends)
     if undecided.any():
         return int(np.where(undecided, -widths, -inf).argmax())
@@ -365,7 +366,7 @@ class WidthAt(NamedTuple):
     width: float
 
 
-class Pairs:
+class PointPairs:
     """The linear programs: two points with someone's width between them, where the sum is the same.
 
     And as small, or as large, as it can be.
@@ -418,7 +419,10 @@ class Pairs:
         return self.checked(np.array(solver.getSolution().col_value), who)
 
     def checked(self, points: Floats, who: int) -> WidthAt | None:
-        """What two points show, whatever the solver did, once moved towards the centre and onto the grid."""
+        """What two points show once they are moved towards the centre and onto the grid.
+
+        It holds whatever the solver did.
+        """
         shape = self.slices.shape
         system, slip = shape.system, shape.system.slip
         clipped = np.clip(points.reshape(2, -1), 0, system.top)

@@ -1,9 +1,9 @@
 """Sums over sets of people, answered or denied so that everyone's value stays uncertain by a width.
 
-This is Zhang, chapter 3, corrected. What is known is a polytope: public bounds, answered sums, and what
-denials are bound to. Which answers keep everyone's width is an interval that anyone could compute; the
-true answer is only compared with it. docs/proofs/audit-sums.md shows why that is safe. Uses `slices` and
-`polytope`; `book` uses it.
+This is Zhang, chapter 3, corrected. What is known is a polytope: public bounds, answered sums, and
+what denials are bound to. Which answers keep everyone's width is an interval that anyone could
+compute; the true answer is only compared with it. docs/proofs/audit-sums.md shows why that is safe.
+Uses `slices` and `polytope`; `book` uses it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class SumState:
-    """What the audit takes as known, in the order in which it became so; and the denied questions."""
+    """What the audit takes as known, in order, and the questions that were denied."""
 
     constraints: tuple[Constraint, ...] = ()
     denied: frozenset[int] = frozenset()
@@ -67,9 +67,9 @@ class SumState:
 
 @dataclass(frozen=True)
 class Rule:
-    """Answers from `low` to `high`, above `bound` and among `values` are given; None is no restriction.
+    """Which answers are given: from `low` to `high`, above `bound` and among `values`.
 
-    A denial is bound to the sum being at most `bound`, or to nothing.
+    None is no restriction. A denial is bound to the sum being at most `bound`, or to nothing.
     """
 
     low: Number | None = None
@@ -91,11 +91,11 @@ class Rule:
 class Sums:
     """The auditor of sums over a number of people.
 
-    low, high: public bounds of all values, or of each person's; both None if nothing about the size of
-        values is public
+    low, high: public bounds of all values, or of each person's; both None if nothing about the size
+        of values is public
     width: how far apart the possible values of everyone, or of each person, stay at least
-    integers: it is public that all values are whole numbers (of some unit); only few people with few
-        values can then be audited
+    integers: it is public that all values are whole numbers (of some unit); only few people with
+        few values can then be audited
     strategy: "binding", "simulatable" (denies everything if there are bounds), or "simple" (unsafe:
         denials reveal values)
     unit: it is public that all values are multiples of it
@@ -153,7 +153,7 @@ class Sums:
         return SumState(constraints, denied)
 
     def cost(self, state: SumState, people: int) -> int:
-        """Steps: those linked with the question, squared, per constraint; or all tables per answer."""
+        """Steps: the square of the people linked, per constraint; or all tables, per answer."""
         if not self.integers:
             constraints, everyone = linked(state.constraints, people)
             return int(everyone.bit_count()) ** 2 * (len(constraints) + 1)
@@ -162,7 +162,7 @@ class Sums:
         return len(self.tables) * (answers + len(state.constraints) + self.people)
 
     def decide(self, state: SumState, people: int, answer: Number) -> Decision:
-        """Answer or deny. What could be worked out before is answered again, with nothing to record."""
+        """Answer or deny. What follows from earlier answers is answered, with nothing to record."""
         require_asked(people, self.people)
         if people in state.denied:
             return Decision.denial(people)

@@ -1,8 +1,9 @@
-"""`Chance`: exact draws from the operating system's randomness. `Seeded`: the same draws from a seed, for tests only.
+"""`Chance`: exact draws from the operating system's randomness, and `Seeded`, the same from a seed.
 
-Every draw is exact: probabilities are rational numbers or e to a rational power, and no draw rounds them. Floating-point
-numbers would let the last bits of a draw tell more than the promise says. Draws come in bulk; where there is a form for one
-draw too, that has the name in the singular. Why each has the law it states: docs/proofs/chance.md.
+Every draw is exact: probabilities are rational numbers or e to a rational power, and no draw rounds
+them. Floating-point numbers would let the last bits of a draw reveal more than the promise says.
+Draws come in bulk; where there is a form for one draw too, that has the name in the singular. Why
+each has the law it states: docs/proofs/chance.md. Uses `errors` alone; methods draw from it.
 """
 
 import hashlib
@@ -25,20 +26,33 @@ __all__ = ["Chance", "Seeded"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Wide = npt.NDArray[
-    Any
-]  # int64 where the numbers fit, else Python's integers: the same code works on both
-Exact = Sequence[Rational | int] | npt.NDArray[Any]  # integers or fractions; floats are refused
+Wide = npt.NDArray[Any]
+"""int64 where the numbers fit, else Python's integers: the same code works on both."""
+
+Exact = Sequence[Rational | int] | npt.NDArray[Any]
+"""Integers or fractions; floats are refused."""
 
 _WORD = 64
-_BLOCK = 1 << 22  # draws made at a time, so that memory stays bounded
 _LARGEST = (1 << 63) - 1
-_FEW = 16  # up to so many trials together are one look-up; beyond, adding up coins costs less than larger tables
-_FIRST = 16  # bits that such a look-up takes; it decides all but a few in a thousand
+
+_BLOCK = 1 << 22
+"""Draws made at a time, so that memory stays bounded."""
+
+_FEW = 16
+"""Up to this many trials together are one look-up; beyond, adding up coins costs less than larger
+tables.
+"""
+
+_FIRST = 16
+"""Bits that such a look-up takes; it decides all but a few in a thousand."""
+
 _TIE = 255
-_CROWD = (
-    1 << 16
-)  # members of a group, and groups, whose numbers and a random half-word fill one word together
+"""What a look-up gives where these bits do not decide."""
+
+_NO_BEST = "a selection was given a best score that no candidate has"
+
+_CROWD = 1 << 16
+"""Members of a group, and groups, whose numbers and a random half-word fill one word together."""
 
 
 class Chance:
@@ -86,26 +100,34 @@ class Chance:
         return drawn[:size]
 
     def weighted(self, sums: Wide) -> int:
-        """A place, each with a probability in proportion to what it adds to these sums, whole numbers that never fall."""
+        """A place, each with a probability in proportion to what it adds to these sums, whole
+        numbers that never fall.
+        """
         return int(np.searchsorted(sums, self.below(int(sums[-1])), side="right"))
 
     def permutation(self, n: int) -> Ints:
         """A uniform order of 0 to n - 1."""
         bits = np.uint64(max(n - 1, 0).bit_length())
-        # A random number and a place in one word: sorting words is several times as fast as sorting places by them.
+        # A random number and a place in one word: sorting words is several times as fast as sorting
+        # places by them.
         words = np.sort((self.words(n) << bits) | np.arange(n, dtype=np.uint64))
         order = (words & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
         words >>= bits
         equal = np.flatnonzero(words[1:] == words[:-1])
-        for run in np.split(equal, np.flatnonzero(np.diff(equal) > 1) + 1) if len(equal) else ():
-            tied = slice(int(run[0]), int(run[-1]) + 2)  # whose order is drawn on its own
+        if not len(equal):
+            return order
+        # The order of places with equal numbers is drawn on its own.
+        for run in np.split(equal, np.flatnonzero(np.diff(equal) > 1) + 1):
+            tied = slice(int(run[0]), int(run[-1]) + 2)
             order[tied] = order[tied][self.permutation(len(run) + 1)]
         return order
 
     def choice(self, n: int, size: int) -> Wide:
-        """A uniform choice of `size` different integers from 0 to n - 1, in uniform order; n may be beyond any array."""
+        """A uniform choice of `size` different integers from 0 to n - 1, in uniform order; n may be
+        beyond any array.
+        """
         if not 0 <= size <= n:
-            raise ParameterError(f"cannot choose {size} of {n}; choose 0 to {n}")
+            raise ParameterError(f"cannot choose {size} of {n}", f"choose 0 to {n}")
         if 4 * size > n:
             return self.permutation(n)[:size]
         chosen = self.belows(n, size) if n else np.empty(0, dtype=np.int64)
@@ -116,16 +138,17 @@ class Chance:
             chosen = np.concatenate([chosen, self.belows(n, size - len(chosen))])
 
     def choices(self, sizes: Ints, most: int) -> Bools:
-        """Which members a uniform choice of at most `most` from each of several groups has, independent between the groups.
+        """Which members a uniform choice of at most `most` from each of several groups has,
+        independent between the groups.
 
         The members of all groups, of these sizes, stand one after the other.
         """
         sizes = np.asarray(sizes, dtype=np.int64)
         starts = np.cumsum(sizes) - sizes
         chosen = np.ones(int(sizes.sum()), dtype=np.bool_)
-        for one in np.flatnonzero((sizes > most) & (sizes > _CROWD)).tolist():
-            chosen[starts[one] : starts[one] + sizes[one]] = False
-            chosen[starts[one] + self.choice(int(sizes[one]), most)] = True
+        for group in np.flatnonzero((sizes > most) & (sizes > _CROWD)).tolist():
+            chosen[starts[group] : starts[group] + sizes[group]] = False
+            chosen[starts[group] + self.choice(int(sizes[group]), most)] = True
         left = np.flatnonzero((sizes > most) & (sizes <= _CROWD))
         while len(left):
             ends = np.cumsum(sizes[left])
@@ -135,7 +158,10 @@ class Chance:
         return chosen
 
     def _choose(self, chosen: Bools, starts: Ints, sizes: Ints, most: int) -> Ints:
-        """Choose by sorting a random half-word a member; gives the groups with two equal ones, which are to draw again."""
+        """Choose by sorting one random half-word per member.
+
+        Gives the groups with two equal ones, which have to draw again.
+        """
         before = np.cumsum(sizes) - sizes
         group = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
         place = np.arange(len(group), dtype=np.uint64) - np.repeat(before, sizes).astype(np.uint64)
@@ -159,9 +185,11 @@ class Chance:
         for start in range(0, size, _BLOCK):
             words = self.words(min(_BLOCK, size - start))
             drawn[start : start + len(words)] = words < np.uint64(whole)
-            # A uniform number is below the probability if its first word is, or is equal and the rest is below the rest.
-            for tie in np.flatnonzero(words == np.uint64(whole)) if rest else ():
-                drawn[start + tie] = self.bernoulli(rest, 1)[0]
+            # A uniform number is below the probability if its first word is, or is equal and the
+            # rest is below the rest.
+            if rest:
+                for tie in np.flatnonzero(words == np.uint64(whole)):
+                    drawn[start + tie] = self.bernoulli(rest, 1)[0]
         return drawn
 
     def bernoullis(self, numerators: Wide, denominator: int) -> Bools:
@@ -170,7 +198,8 @@ class Chance:
             return np.empty(0, dtype=np.bool_)
         if not 0 <= numerators.min() <= numerators.max() <= denominator:
             raise ParameterError(
-                f"a numerator is not from 0 to the denominator, {denominator}: it makes no probability"
+                f"a numerator is not from 0 to the denominator, {denominator}: "
+                "the two do not make a probability"
             )
         return np.asarray(self.belows(denominator, len(numerators)) < numerators, dtype=np.bool_)
 
@@ -186,18 +215,18 @@ class Chance:
         return successes
 
     def _looked_up(self, trials: Ints, probability: Fraction) -> Ints:
-        """Binomial draws of a few trials: a uniform number's place among the cumulative probabilities.
+        """Binomial draws of a few trials: a uniform number's place among the cumulative
+        probabilities.
 
-        Its first bits decide in nearly all cases, by a table; where a cumulative probability has the same first bits, more
-        bits are drawn until they differ.
+        Its first bits decide in nearly all cases, by a table; where a cumulative probability has
+        the same first bits, more bits are drawn until they differ.
         """
         cumulative = {n: _cumulative(n, probability) for n in np.unique(trials).tolist()}
         tables = np.empty((max(cumulative, default=0) + 1, 1 << _FIRST), dtype=np.uint8)
         for n, sums in cumulative.items():
             cuts = [value * (1 << _FIRST) for value in sums]
-            tables[n] = np.repeat(
-                np.arange(n + 1), np.diff([0, *map(math.ceil, cuts), 1 << _FIRST])
-            )
+            lengths = np.diff([0, *map(math.ceil, cuts), 1 << _FIRST])
+            tables[n] = np.repeat(np.arange(n + 1), lengths)
             tables[n, [int(cut) for cut in cuts if cut.denominator > 1]] = _TIE
         successes = np.empty_like(trials)
         for start in range(0, len(trials), _BLOCK):
@@ -210,7 +239,9 @@ class Chance:
         return successes
 
     def _place(self, drawn: int, cumulative: Sequence[Fraction]) -> int:
-        """How many of the cumulative probabilities a uniform number with these first bits is not below."""
+        """How many of the cumulative probabilities a uniform number with these first bits is not
+        below.
+        """
         bits = _FIRST
         while True:
             least = bisect_right(cumulative, Fraction(drawn, 1 << bits))
@@ -221,8 +252,9 @@ class Chance:
     def _added_up(self, trials: Ints, probability: Fraction) -> Ints:
         """Binomial draws of many trials.
 
-        All compare a uniform number with the probability bit by bit, together: each bit decides half of those still
-        undecided, and how many is a sum of fair coins. A trial costs two random bits on average.
+        All compare a uniform number with the probability bit by bit, together: each bit decides
+        half of those still undecided, and how many is a sum of fair coins. A trial costs two random
+        bits on average.
         """
         if probability == 1:
             return trials
@@ -238,21 +270,22 @@ class Chance:
         return successes
 
     def _heads(self, coins: Ints) -> Ints:
-        """How many of so many fair coins fall on heads."""
+        """How many of each number of fair coins fall on heads."""
         heads = np.zeros_like(coins)
-        some = np.flatnonzero(coins)
-        words = (coins[some] + _WORD - 1) // _WORD
+        rows = np.flatnonzero(coins)
+        words = (coins[rows] + _WORD - 1) // _WORD
         ends = np.cumsum(words)
         start = 0
-        while start < len(some):  # rows whose words fit into a block together, at least one row
+        while start < len(rows):
+            # Rows whose words fit into a block together, at least one.
             before = ends[start] - words[start]
             stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
-            count, last = words[start:stop], np.cumsum(words[start:stop]) - 1
+            block, count = rows[start:stop], words[start:stop]
+            last = np.cumsum(count) - 1
             drawn = self.words(int(count.sum())).copy()
-            drawn[last] >>= (count * _WORD - coins[some[start:stop]]).astype(np.uint64)
-            heads[some[start:stop]] = np.add.reduceat(
-                np.bitwise_count(drawn).astype(np.int64), last - count + 1
-            )
+            drawn[last] >>= (count * _WORD - coins[block]).astype(np.uint64)
+            ones = np.bitwise_count(drawn).astype(np.int64)
+            heads[block] = np.add.reduceat(ones, last - count + 1)
             start = stop
         return heads
 
@@ -270,38 +303,43 @@ class Chance:
         rate, gaps = _exact("rate", rate), _integers(multiples)
         if rate < 0 or (gaps < 0).any():
             raise ParameterError(
-                "e to a positive power is no probability; give a rate and multiples of at least 0"
+                "e to a positive power is not a probability",
+                "give a rate and multiples of at least 0",
             )
         most = int(gaps.max(initial=0))
         if max(most * rate.numerator, rate.denominator) <= _LARGEST:
             return self._exp(gaps, rate)
-        # Two coins that both fall on heads: one with so many bits of the rate as the machine can multiply decides most, and
-        # only where it does fall on heads Python's integers are needed, for the rest of the rate.
+        # Two coins that both fall on heads: one with so many bits of the rate as the machine can
+        # multiply decides most, and only where it does fall on heads Python's integers are needed,
+        # for the rest of the rate.
         bits = 1 << max(0, 62 - int(most * rate).bit_length())
         coarse = Fraction(int(rate * bits), bits)
-        heads = self._exp(
-            gaps if most * coarse.numerator <= _LARGEST else gaps.astype(object), coarse
-        )
-        some = np.flatnonzero(heads)
-        heads[some] = self._exp(gaps[some].astype(object), rate - coarse)
+        fits = most * coarse.numerator <= _LARGEST
+        heads = self._exp(gaps if fits else gaps.astype(object), coarse)
+        left = np.flatnonzero(heads)
+        heads[left] = self._exp(gaps[left].astype(object), rate - coarse)
         return heads
 
     def _exp(self, gaps: Wide, rate: Fraction) -> Bools:
-        """The same where the integers given can hold the products: e^−x is e⁻¹ so often as 1 fits into x, and e^−rest."""
+        """The same where the integers given can hold the products.
+
+        e^−x is e⁻¹ as often as 1 fits into x, times e^−rest.
+        """
         scaled = gaps * rate.numerator
         whole = scaled // rate.denominator
         rest = scaled - whole * rate.denominator
         heads = np.ones(len(gaps), dtype=np.bool_)
-        some = np.flatnonzero(whole > 0)
-        heads[some] = self._runs(len(some)) >= whole[some]
-        some = np.flatnonzero(heads & (rest > 0))
-        heads[some] = self._exp_within_one(rest[some], rate.denominator)
+        above_one = np.flatnonzero(whole > 0)
+        heads[above_one] = self._runs(len(above_one)) >= whole[above_one]
+        left = np.flatnonzero(heads & (rest > 0))
+        heads[left] = self._exp_within_one(rest[left], rate.denominator)
         return heads
 
     def _exp_within_one(self, numerators: Wide, denominator: int) -> Bools:
         """True with probability e^−x for every x = numerator / denominator from 0 to 1.
 
-        In turn k = 1, 2, … a draw stays with probability x / k. It is True if it leaves in an odd turn.
+        In turn k = 1, 2, … a draw stays with probability x / k. It is True if it leaves in an odd
+        turn.
         """
         odd = np.ones(len(numerators), dtype=np.bool_)
         staying, turn = np.arange(len(numerators)), 1
@@ -313,7 +351,9 @@ class Chance:
         return odd
 
     def _runs(self, size: int) -> Ints:
-        """How many times in a row a coin of probability e⁻¹ falls on heads: g times or more with probability e^−g."""
+        """How many times in a row a coin of probability e⁻¹ falls on heads: g times or more with
+        probability e^−g.
+        """
         runs, running = np.zeros(size, dtype=np.int64), np.arange(size)
         while len(running):
             running = running[self._exp_within_one(np.ones(len(running), dtype=np.int64), 1)]
@@ -328,7 +368,7 @@ class Chance:
         """`size` integers z, each with probability proportional to e^−(|z| / scale)."""
         scale = _exact("scale", scale)
         if not 0 < scale <= 1 << 48:  # beyond, a draw might not fit an integer of the machine
-            raise ParameterError("the scale must be above 0 and at most 2⁴⁸")
+            raise ParameterError("the scale is out of range", "it must be above 0 and at most 2⁴⁸")
         steps, width = scale.numerator, scale.denominator
         drawn = np.empty(0, dtype=np.int64)
         while len(drawn) < size:
@@ -346,7 +386,8 @@ class Chance:
     # Selections
 
     def permute_and_flip(self, scores: Exact, rate: Fraction) -> int:
-        """The index that permute-and-flip selects: candidates come in uniform order, and the first one taken is it.
+        """The index that permute-and-flip selects: candidates come in uniform order, and the first
+        one taken is it.
 
         A candidate is taken with probability e^−(rate · (best score − its score)).
         """
@@ -363,19 +404,23 @@ class Chance:
 
         bounds: integers, for every candidate at least its score
         best: the best score
-        score: gives a candidate's score; asked for one after the other until a candidate is taken, never twice for one
+        score: gives a candidate's score; asked for one after the other until a candidate is taken,
+        never twice for one
         """
         rate, bounds = _selecting(bounds, rate), _capped(_integers(bounds), best)
-        # The coin e^−(rate · (best − score)) is two that both fall on heads: e^−(rate · (best − bound)), flipped here for all,
-        # and e^−(rate · (bound − score)), for which a score is needed.
+        # The coin e^−(rate · (best − score)) is two that both fall on heads: e^−(rate · (best −
+        # bound)), flipped here for all, and e^−(rate · (bound − score)), for which a score is
+        # needed.
         left = np.flatnonzero(self.bernoullis_exp(best - bounds, rate))
         for candidate in left[self.permutation(len(left))].tolist():
             if self.bernoulli_exp(rate * _gap(int(bounds[candidate]), score(candidate))):
                 return int(candidate)
-        raise InternalError("a selection was told of a best score that no candidate has")
+        raise InternalError(_NO_BEST)
 
     def exponential(self, scores: Exact, rate: Fraction) -> int:
-        """The index that the exponential mechanism selects: each with probability proportional to e^(rate · score)."""
+        """The index that the exponential mechanism selects: each with probability proportional to
+        e^(rate · score).
+        """
         whole, multiplied = _scaled(scores)
         rate = _selecting(whole, rate) / multiplied
         return self.exponential_lazily(
@@ -387,26 +432,30 @@ class Chance:
     ) -> int:
         """What `exponential` selects, by the same law; asks as `permute_and_flip_lazily` does.
 
-        Candidates are proposed uniformly and taken with probability e^−(rate · (best − score)). As the best is among the n
-        candidates, a block of n proposals has one that is taken with probability 1 − 1/e or more: two blocks are rarely needed.
+        Candidates are proposed uniformly and taken with probability e^−(rate · (best − score)). As
+        the best is among the n candidates, a block of n proposals has one that is taken with
+        probability 1 − 1/e or more: two blocks are rarely needed.
         """
         rate, bounds = _selecting(bounds, rate), _capped(_integers(bounds), best)
         known: dict[int, int] = {}
         while True:
             proposed = self.belows(len(bounds), min(len(bounds), _BLOCK))
-            for candidate in proposed[self.bernoullis_exp(best - bounds[proposed], rate)].tolist():
+            left = proposed[self.bernoullis_exp(best - bounds[proposed], rate)]
+            for candidate in left.tolist():
                 if candidate not in known:
                     known[candidate] = _gap(int(bounds[candidate]), score(candidate))
                 if self.bernoulli_exp(rate * known[candidate]):
                     return int(candidate)
-            if all(
-                known.get(candidate) for candidate in np.flatnonzero(bounds == best).tolist()
-            ):  # all asked, none is the best
-                raise InternalError("a selection was told of a best score that no candidate has")
+            # Where all that could be the best were asked and none is, this would never end.
+            possible = np.flatnonzero(bounds == best).tolist()
+            if all(known.get(candidate) for candidate in possible):
+                raise InternalError(_NO_BEST)
 
 
 class Seeded(Chance):
-    """The same draws from a seed: for tests only. A release made with it says that its promise does not hold."""
+    """The same draws from a seed: for tests only. A release made with it says that its promise does
+    not hold.
+    """
 
     private = False
 
@@ -422,14 +471,15 @@ class Seeded(Chance):
 
 def _possible(n: int) -> int:
     if n < 1:
-        raise ParameterError(f"a draw below {n} is impossible; n must be at least 1")
+        raise ParameterError(f"a draw below {n} is impossible", "n must be at least 1")
     return n
 
 
 def _probability(value: Fraction) -> Fraction:
     if not isinstance(value, Fraction | int) or not 0 <= value <= 1:
         raise ParameterError(
-            f"probability {value!r} is not an exact fraction from 0 to 1; give Fraction(1, 10), say"
+            f"probability {value!r} is not an exact fraction from 0 to 1",
+            "give one such as Fraction(1, 10)",
         )
     return Fraction(value)
 
@@ -437,7 +487,7 @@ def _probability(value: Fraction) -> Fraction:
 def _exact(name: str, value: Fraction) -> Fraction:
     if not isinstance(value, Rational):
         raise ParameterError(
-            f"{name} {value!r} is not an exact fraction; give Fraction(1, 10), say"
+            f"{name} {value!r} is not an exact fraction", "give one such as Fraction(1, 10)"
         )
     return Fraction(int(value.numerator), int(value.denominator))  # numpy's integers would overflow
 
@@ -452,7 +502,10 @@ def _cumulative(trials: int, probability: Fraction) -> list[Fraction]:
 
 
 def _scaled(values: Exact) -> tuple[Wide, int]:
-    """Exact numbers times their common denominator, and that. Far from the limits of the machine, or as Python's integers."""
+    """Exact numbers times their common denominator, and that denominator.
+
+    The products are far from the limits of the machine, or Python's integers.
+    """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         whole, multiplied = values, 1
     elif all(isinstance(value, Rational) for value in values):
@@ -462,7 +515,7 @@ def _scaled(values: Exact) -> tuple[Wide, int]:
             dtype=object,
         )
     else:
-        raise ParameterError("a score is not an exact number; give integers or fractions")
+        raise ParameterError("a score is not an exact number", "give integers or fractions")
     limit = _LARGEST >> 2  # two such numbers can be subtracted
     fits = len(whole) == 0 or -limit <= int(whole.min()) <= int(whole.max()) <= limit
     return whole.astype(np.int64 if fits else object), multiplied
@@ -472,17 +525,17 @@ def _integers(values: Exact) -> Wide:
     whole, multiplied = _scaled(values)
     if multiplied > 1:
         raise ParameterError(
-            "a bound or multiple is not an integer; put the common denominator into the rate"
+            "a bound or multiple is not an integer", "put the common denominator into the rate"
         )
     return whole
 
 
 def _selecting(candidates: Exact, rate: Fraction) -> Fraction:
     if not len(candidates):
-        raise ParameterError("there is nothing to select from; give at least one candidate")
+        raise ParameterError("there is nothing to select from", "give at least one candidate")
     rate = _exact("rate", rate)
     if rate <= 0:
-        raise ParameterError("a selection needs a rate above 0")
+        raise ParameterError("the rate of a selection is not above 0")
     return rate
 
 

@@ -1,8 +1,6 @@
 """`shoal assess`: how easily people in a table can be recognised, and whether that is within limits."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +9,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
-from shoal.errors import ParameterError, listed, plural
+from shoal.errors import ParameterError, spelled
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -119,48 +117,22 @@ def assess(
 
     Looks at the columns named, as they are, and says which it left out. With limits it is a gate for pipelines.
     """
-    from shoal.exact.numbers import fraction as exact
-    from shoal.exact.numbers import whole
+    from shoal.measure import gates
     from shoal.measure.risk import assess as assess_table
 
-    limits = _Limits(
-        k=None if min_k is None else whole(min_k, "--min-k"),
-        risk=None if max_risk is None else options.share(max_risk, "--max-risk"),
-        at_risk=None if max_at_risk is None else _Amount.read(max_at_risk, "--max-at-risk"),
-        uniques=None if max_uniques is None else _Amount.read(max_uniques, "--max-uniques"),
-        l=None if min_l is None else whole(min_l, "--min-l"),
-        t=None if max_t is None else exact(max_t, "--max-t", 0, 1),
-    )
     for option, given in (("--min-l", min_l), ("--max-t", max_t)):
         if given is not None and not options.names(sensitive):
-            raise ParameterError(f"{option} is about sensitive columns; name them with --sensitive")
-    share = None if fraction is None else options.share(fraction, "--fraction")
-    above = options.share(threshold, "--threshold")
-    if limits.at_risk is not None and above == 1:
-        raise ParameterError(
-            "--max-at-risk can never be violated with --threshold 1: no risk is above 1; lower the threshold"
-        )
-    if idle := limits.idle():
-        raise ParameterError(
-            f"{idle[0]} can never be violated: it holds for every table; give a stricter limit, or none"
-        )
+            raise ParameterError(
+                f"{option} is about sensitive columns", "name them with `sensitive`"
+            )
+    limits = gates.RiskLimits(min_k, max_risk, max_at_risk, max_uniques, min_l, max_t)
+    share = None if fraction is None else gates.share(fraction, "fraction")
+    above = gates.share(threshold, "threshold")
+    limits.require_possible(above)
+    form = options.Form(separator, quote, encoding, missing, types)
     with working(f"reading {file.name}"):
-        table = options.read(
-            file,
-            separator,
-            encoding,
-            missing,
-            types,
-            quote=quote,
-            quasi=quasi,
-            sensitive=sensitive,
-            identifying=identifying,
-        )
-        people = (
-            None
-            if population is None
-            else options.read(population, separator, encoding, missing, types, quote=quote)
-        )
+        table = form.read(file, quasi=quasi, sensitive=sensitive, identifying=identifying)
+        people = None if population is None else form.read(population)
     with working(f"assessing {table.rows:,} rows"):
         found = assess_table(
             table,
@@ -172,16 +144,22 @@ def assess(
             threshold=above,
             details=details,
         )
+    spelling = options.as_options({"person": "--person", "rows_are_people": "--rows-are-people"})
     if found.repeated:
-        complain(f"note: {_repeats(found)}; these figures are of rows. {_FIX}")
-    violated = list(limits.violated(found))
+        fix = spelled(gates.REPEATED_FIX, spelling)
+        complain(f"note: {gates.repeats(found)}; these figures are of rows. {fix}")
+    violated = []
+    for one in limits.violated(found):
+        limit = one.limit.replace("_", "-")
+        violated.append(f"--{limit} {one.given}: {spelled(one.what, spelling)}")
     if json:
         print_json({**found.to_dict(), "violated": violated})
     else:
         show(*_pages(found))
         if details and share is None:
             show(
-                "\nHow many are unique in the population: give --fraction, the share of it that the table holds"
+                "\nFor uniqueness in the population, give --fraction, the share of it that the "
+                "table holds"
             )
     for line in violated:
         complain(f"violated: {line}")
@@ -189,121 +167,10 @@ def assess(
         raise typer.Exit(1)
 
 
-_FIX = (
-    "Name the column that tells people apart with --person, or give --rows-are-people if every row is a different "
-    "person"
-)
-
-
-def _repeats(found: "Assessment") -> str:
-    return f"people seem to be in several rows, by {listed(found.repeated)}"
-
-
-@dataclass(frozen=True)
-class _Amount:
-    """A number of records, or a share of them."""
-
-    text: str
-    amount: Fraction
-    is_share: bool
-
-    @classmethod
-    def read(cls, text: str, option: str) -> "_Amount":
-        """10 is a number of records; 0.01, 1/100 and 1% are the same share."""
-        from shoal.exact.numbers import fraction as exact
-
-        if text.isdecimal():
-            return cls(text, exact(text, option), False)
-        return cls(text, options.share(text, option), True)
-
-    @property
-    def is_all(self) -> bool:
-        return self.is_share and self.amount == 1
-
-    def below(self, number: int, records: int) -> bool:
-        return number > (self.amount * records if self.is_share else self.amount)
-
-
-@dataclass(frozen=True)
-class _Limits:
-    """The limits given; a table that cannot be judged by them violates all of them."""
-
-    k: int | None
-    risk: Fraction | None
-    at_risk: _Amount | None
-    uniques: _Amount | None
-    l: int | None  # noqa: E741  the letter the model is named after
-    t: Fraction | None
-
-    def idle(self) -> list[str]:
-        """Those that no table violates: whoever gives one believes that something is checked."""
-        idle = {
-            "--min-k 1": self.k == 1,
-            "--max-risk 1": self.risk == 1,
-            "--max-at-risk 100%": self.at_risk is not None and self.at_risk.is_all,
-            "--max-uniques 100%": self.uniques is not None and self.uniques.is_all,
-            "--min-l 1": self.l == 1,
-            "--max-t 1": self.t == 1,
-        }
-        return [limit for limit, is_idle in idle.items() if is_idle]
-
-    def given(self) -> list[str]:
-        """The options of those that are given."""
-        options = {
-            "--min-k": self.k,
-            "--max-risk": self.risk,
-            "--max-at-risk": self.at_risk,
-            "--max-uniques": self.uniques,
-            "--min-l": self.l,
-            "--max-t": self.t,
-        }
-        return [option for option, limit in options.items() if limit is not None]
-
-    def violated(self, found: "Assessment") -> Iterator[str]:
-        """Which are violated, and by how much; all of them where there is nothing to judge, or rows are not people."""
-        if found.k is None:
-            without = "every row is suppressed" if found.rows else "the table has no rows"
-            yield from (f"{option}: nothing to judge: {without}" for option in self.given())
-            return
-        if found.repeated:
-            yield from (
-                f"{option}: rows are not people: {_repeats(found)}. {_FIX}"
-                for option in self.given()
-            )
-            return
-        who, number = ("record", found.records)
-        if found.person is not None and found.people is not None:
-            who, number = "person", found.people
-        if self.k is not None and found.k < self.k:
-            yield f"--min-k {self.k}: the smallest group has {_many(found.k, who)}"
-        if self.risk is not None and self.risk * found.k < 1:  # exact, where 1/k as a float is not
-            yield f"--max-risk {float(self.risk):g}: the highest risk is {found.prosecutor.highest:.4g}"
-        if self.at_risk is not None and self.at_risk.below(
-            found.prosecutor.records_at_risk, number
-        ):
-            yield (
-                f"--max-at-risk {self.at_risk.text}: {_many(found.prosecutor.records_at_risk, who)} "
-                f"({percent(found.prosecutor.at_risk)}) are at risk above {found.threshold:g}"
-            )
-        if self.uniques is not None and self.uniques.below(found.uniques, number):
-            yield (
-                f"--max-uniques {self.uniques.text}: {_many(found.uniques, who)} "
-                f"({percent(found.sample_uniqueness)}) are alone in their group"
-            )
-        for name, diversity in found.sensitive.items():
-            if self.l is not None and diversity.distinct < self.l:
-                yield f"--min-l {self.l}: a group has {plural(diversity.distinct, 'distinct value')} of {name!r}"
-            # Closeness is the float nearest to the exact distance, so it is compared with the float nearest to t.
-            if self.t is not None and diversity.closeness > float(self.t):
-                yield f"--max-t {float(self.t):g}: a group is {diversity.closeness:.4g} away from the table in {name!r}"
-
-
-def _many(number: int, who: str) -> str:
-    return f"{number:,} people" if who == "person" and number != 1 else plural(number, who)
-
-
 def _pages(found: "Assessment") -> "Iterator[RenderableType]":
     """The assessment as tables."""
+    from shoal.measure.gates import many
+
     whose = "records" if found.person is None else "people"
     yield figures(
         *([("person", found.person)] if found.person else []),
@@ -354,7 +221,7 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
             ),
         )
     if found.outside:
-        outside = _many(found.outside, "record" if found.person is None else "person")
+        outside = many(found.outside, "record" if found.person is None else "person")
         yield f"\n{outside} in groups larger than the population's: it cannot be where they come from"
     if found.sensitive:
         yield title("What a group gives away")

@@ -1,12 +1,14 @@
 """`shoal audit` and `shoal serve`: answer queries about a table, or deny them."""
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from shoal.cli import options
+from shoal.cli.gathering import gathered
 from shoal.cli.terminal import (
     complain,
     figures,
@@ -20,9 +22,14 @@ from shoal.cli.terminal import (
 from shoal.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
 
-    from shoal.audit import Audit, Standing
+    from shoal.attack import Disclosed
+    from shoal.audit import Audit, Reply, Secret
+    from shoal.audit.overview import ColumnOverview, ColumnSettings
+    from shoal.data.tables import Table
+    from shoal.service import ServiceLimits
 
 __all__ = ["app", "serve"]
 
@@ -31,10 +38,10 @@ SUFFIX = ".audit"
 app = typer.Typer(
     cls=options.Group,
     no_args_is_help=True,
-    help="Put a table under audit, ask, look at what was asked, give keys.",
+    help="Put a table under audit, ask queries, see what was asked, manage keys.",
 )
 keys = typer.Typer(
-    cls=options.Group, no_args_is_help=True, help="Keys for those who may ask the service."
+    cls=options.Group, no_args_is_help=True, help="Keys for those who may query the service."
 )
 app.add_typer(keys, name="key")
 
@@ -49,22 +56,23 @@ Place = Annotated[
         show_default=False,
     ),
 ]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Of the analyst.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The analyst.", show_default=False)]
 
 
-@app.command(cls=options.Command)
-def new(
-    file: options.File,
+@dataclass(frozen=True)
+class SecretOptions:
+    """What is secret, and what is public of it."""
+
     column: Annotated[
         list[str],
         typer.Option(
             "--column",
             "-c",
             metavar="A,B,…",
-            help="What is secret and asked about.",
+            help="Secret columns to ask about.",
             show_default=False,
         ),
-    ],
+    ]
     bounds: Annotated[
         tuple[str, str] | None,
         typer.Option(
@@ -73,7 +81,78 @@ def new(
             help="Public bounds of the values of one column.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
+    family: Annotated[
+        Literal["max", "min", "sum"] | None,
+        typer.Option(
+            "--aggregate",
+            help="What is answered; else the first query decides.",
+            show_default=False,
+        ),
+    ] = None
+    width: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="How uncertain every value stays; else 1, if bounds are close.",
+            show_default=False,
+        ),
+    ] = None
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="It is public that no value occurs twice.")
+    ] = False
+    dither: Annotated[
+        bool, typer.Option("--dither", help="For sums: add a secret part of the last digit.")
+    ] = False
+    strategy: Annotated[
+        Literal["binding", "simulatable", "simple"],
+        typer.Option(
+            metavar="NAME", help="How to decide: binding, simulatable, or simple (unsafe)."
+        ),
+    ] = "binding"
+
+    def names(self) -> list[str]:
+        return options.names(self.column)
+
+    def secrets(self) -> "list[Secret]":
+        from shoal.audit import Secret
+
+        low, high = self._ends()
+        return [
+            Secret(
+                name,
+                self.family,
+                low,
+                high,
+                self.width,
+                distinct=self.distinct,
+                strategy=self.strategy,
+                dither=self.dither,
+            )
+            for name in self.names()
+        ]
+
+    def _ends(self) -> "tuple[Fraction, Fraction] | tuple[None, None]":
+        """The ends of --bounds; too wide ones break the promise, so they are for one column."""
+        from shoal.exact.numbers import fraction
+
+        if self.bounds is None:
+            return None, None
+        columns = len(self.names())
+        if columns > 1:
+            raise ParameterError(
+                f"is for one column, and there are {columns}",
+                "make one audit per column, with `store`, or use Python, with a Secret for each",
+                option="bounds",
+            )
+        low, high = self.bounds
+        return fraction(low, "bounds"), fraction(high, "bounds")
+
+
+@dataclass(frozen=True)
+class PublicOptions:
+    """What is public of people."""
+
     public: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,7 +162,7 @@ def new(
             help="Columns for conditions; else all others.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     named: Annotated[
         str | None,
         typer.Option(
@@ -92,100 +171,91 @@ def new(
             help="The public column that names people.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     rows: Annotated[
-        bool, typer.Option("--rows", help="The order of rows is public: people have numbers.")
-    ] = False,
+        bool, typer.Option("--rows", help="The order of rows is public: people are numbered.")
+    ] = False
     rows_are_people: Annotated[
         bool,
         typer.Option(
-            "--rows-are-people", help="Every row is a different person, though a name repeats."
+            "--rows-are-people", help="Every row is a different person, even if names repeat."
         ),
-    ] = False,
-    family: Annotated[
-        Literal["max", "min", "sum"] | None,
-        typer.Option(
-            "--aggregate",
-            help="What is answered; else the first query decides.",
-            show_default=False,
-        ),
-    ] = None,
-    width: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="How uncertain every value stays at least; 1 only where bounds are close.",
-            show_default=False,
-        ),
-    ] = None,
-    distinct: Annotated[
-        bool, typer.Option("--distinct", help="It is public that no value occurs twice.")
-    ] = False,
-    dither: Annotated[
-        bool, typer.Option("--dither", help="For sums: add a secret part of the last digit.")
-    ] = False,
-    strategy: Annotated[
-        Literal["binding", "simulatable", "simple"],
-        typer.Option(
-            metavar="NAME",
-            help="How it is decided: binding, simulatable, or simple, which is unsafe.",
-        ),
-    ] = "binding",
+    ] = False
+
+    def columns(self, table: "Table", secret: list[str]) -> list[str]:
+        if self.public:
+            return options.names(self.public)
+        return [name for name in table.names if name not in secret]
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How the file is read."""
+
+    types: options.Types = field(default_factory=list)
+    separator: options.Separator = None
+    quote: options.Quote = None
+    encoding: options.Encoding = None
+
+    def table(self, file: Path) -> "Table":
+        return options.read(
+            file, self.separator, self.encoding, "category", self.types, quote=self.quote
+        )
+
+
+@app.command(cls=options.Command)
+@gathered
+def new(
+    file: options.File,
+    secret: SecretOptions,
+    people: PublicOptions,
+    reading: ReadingOptions,
     store: Annotated[
         str | None,
         typer.Option(
             "--store",
             metavar="FILE|URL",
-            help="Where it goes; else beside the table.",
+            help="Where to keep it; else beside the table.",
             show_default=False,
         ),
     ] = None,
-    types: options.Types = [],  # noqa: B006
-    separator: options.Separator = None,
-    quote: options.Quote = None,
-    encoding: options.Encoding = None,
 ) -> None:
     """Put a table under audit.
 
-    A copy of its public and secret columns goes into a store that only you may read; nothing can be asked about the rest.
+    A copy of its public and secret columns goes into a store that only you may read; nothing can be
+    asked about the rest.
     """
-    from shoal.audit import Audit, Secret
+    from shoal.audit import Audit
+    from shoal.audit.overview import first_query, overview
 
-    secret = options.names(column)
-    low, high = _bounds(bounds, secret)
-    table = options.read(file, separator, encoding, "category", types, quote=quote)
-    shown = (
-        options.names(public) if public else [name for name in table.names if name not in secret]
-    )
-    place = store or str(file.with_suffix(SUFFIX))
-    made = Audit.new(
-        place,
-        replace(table, rows_are_people=rows_are_people),
-        [
-            Secret(name, family, low, high, width, None, distinct, strategy, dither)
-            for name in secret
-        ],
-        public=shown,
-        named=named,
-        rows=rows,
+    secrets = secret.secrets()
+    table = replace(reading.table(file), rows_are_people=people.rows_are_people)
+    audit = Audit.new(
+        store or str(file.with_suffix(SUFFIX)),
+        table,
+        secrets,
+        public=people.columns(table, secret.names()),
+        named=people.named,
+        rows=people.rows,
     )
     complain(
-        f"made {made.place} for {made.people:,} people; it holds the data, so keep it as you keep that"
+        f"made {audit.place} for {audit.people:,} people; "
+        "it contains the data, so protect it as you protect the data"
     )
-    show(_about(made, made.state()))
-    fewer = "" if public else ", and make it anew with --public"
+    show(_settings(audit, overview(audit)))
+    again = "" if people.public else ", and make a new one with --public"
     complain(
-        "Whoever may ask can count people by the public columns as they like. If that is too much, delete the audit before "
-        f"anyone has asked{fewer}."
+        "Anyone who may ask can count people by the public columns. If that reveals too much, "
+        f"delete the audit before anyone asks{again}."
     )
-    if strategy == "simple":
+    if secret.strategy == "simple":
         complain(
-            "warning: the strategy simple is unsafe: its denials tell values. Use it to see how, on made-up data only"
+            "warning: the strategy simple is unsafe: its denials reveal values; "
+            "use it only to see how, on made-up data"
         )
-    where = (
-        "" if store is None and Path.cwd() == file.resolve().parent else f" --store {made.place}"
-    )
-    complain(f"Next: shoal audit ask {_first_query(made)}{where}")
+    found_here = store is None and Path.cwd() == file.resolve().parent
+    where = "" if found_here else f" --store {audit.place}"
+    complain(f"Next: shoal audit ask {quote(str(first_query(audit)))}{where}")
 
 
 @app.command(cls=options.Command)
@@ -201,102 +271,79 @@ def ask(
 ) -> None:
     """Ask a query, and get the answer or a denial.
 
-    The log takes it as known to everyone from then on, so ask what you would tell everyone.
+    From then on the audit assumes that everyone knows the reply, so ask only what everyone may
+    know.
     """
     reply = _opened(store).ask(query)
     if json:
-        print_json({"denied": reply.denied, "answer": None if reply.denied else str(reply)})
+        print_json(_reply(reply))
     else:
         show(str(reply))
 
 
 @app.command(cls=options.Command)
 def transcript(store: Place = None, json: options.Json = False) -> None:
-    """Show what was asked and replied: what all analysts may know."""
+    """Show all queries and replies, which every analyst may see."""
     lines = _opened(store).transcript()
     if json:
-        told = [
-            {
-                "number": one.number,
-                "query": one.query,
-                "denied": one.reply.denied,
-                "answer": _answer(one.reply),
-            }
-            for one in lines
+        shown = [
+            {"number": line.number, "query": line.query, **_reply(line.reply)} for line in lines
         ]
-        print_json({"lines": told})
+        print_json({"lines": shown})
     elif lines:
-        show(figures(*((f"{one.number}  {one.reply}", one.query) for one in lines)))
+        show(figures(*((f"{line.number}  {line.reply}", line.query) for line in lines)))
     else:
-        complain("nothing was asked yet")
+        complain("nothing has been asked yet")
 
 
 @app.command(cls=options.Command)
 def state(store: Place = None, json: options.Json = False) -> None:
-    """Show how it stands with the audit: for the owner."""
+    """Show the state of the audit (owner only)."""
+    from shoal.audit.overview import overview
+
     audit = _opened(store)
-    standings = audit.state()
+    columns = overview(audit)
+    head = audit.head()
     if json:
-        columns = [
-            {
-                **one.secret.to_dict(),
-                "family": one.secret.family or one.family,
-                "answered": one.answered,
-                "denied": one.denied,
-            }
-            for one in standings
-        ]
-        print_json({"people": audit.people, "columns": columns, "head": audit.head()})
-        return
-    show(
-        _about(audit, standings),
-        title("Queries"),
-        _counts(standings),
-        figures(("head", audit.head())),
-    )
+        shown = [column.to_dict() for column in columns]
+        print_json({"people": audit.people, "columns": shown, "head": head})
+    else:
+        show(
+            _settings(audit, columns),
+            title("Queries"),
+            _numbers(columns),
+            figures(("head", head)),
+        )
 
 
 @app.command(cls=options.Command)
 def attack(store: Place = None, json: options.Json = False) -> None:
-    """What can be worked out from all answers and denials, by someone who knows the strategy: for the owner.
+    """Show what someone who knows the strategy can work out from all replies (owner only).
 
-    Nobody's value, unless the strategy is simple. Exit code 1: somebody's is.
+    Nobody's value, unless the strategy is simple. Exit code 1: somebody's value is disclosed.
     """
-    from shoal.attack import told
-    from shoal.measure.judging import NOTICE
+    from shoal.attack import disclosed
+    from shoal.audit.overview import overview
+    from shoal.studies.judging import NOTICE
 
     audit = _opened(store)
-    with working("ruling out what would have sounded otherwise"):
-        found = told(audit)
+    with working("ruling out tables that contradict the replies"):
+        values = disclosed(audit)
     if json:
-        people = [
-            {
-                "column": one.column,
-                "person": audit.person(one.person),
-                "low": _end(one.low),
-                "high": _end(one.high),
-            }
-            for one in found
-        ]
-        print_json({"not_for_release": True, "notice": NOTICE, "told": people})
-    elif found:
-        rows = [
-            (
-                ", ".join(audit.person(one.person).values()),
-                one.column,
-                _end(one.low),
-                _end(one.high),
-                str(one.promised),
-            )
-            for one in found
-        ]
+        shown = [_disclosed(audit, value) for value in values]
+        print_json({"not_for_release": True, "notice": NOTICE, "disclosed": shown})
+    elif values:
         complain(NOTICE)
+        rows = [_disclosed_row(audit, value) for value in values]
         show(listing(("person", "column", "from", "to", "promised"), *rows))
     else:
+        asked = sum(column.answered + column.denied for column in overview(audit))
+        queries = "1 query" if asked == 1 else f"{asked:,} queries"
         show(
-            f"nothing more than was promised about any of {audit.people:,} people, from {_asked(audit)}"
+            f"nothing beyond the promise is known about any of {audit.people:,} people, "
+            f"from {queries}"
         )
-    if found:
+    if values:
         raise typer.Exit(1)
 
 
@@ -308,37 +355,104 @@ def add(
     ] = "analyst",
     store: Place = None,
 ) -> None:
-    """Make a key for someone who may ask the service.
+    """Make a key for someone who may query the service.
 
-    It is printed now, and never again.
+    It is printed once, and cannot be shown again.
     """
     key = _opened(store).add_key(name, role)
     print(key)
-    complain(f"this is the key of {name}, as {role}; it cannot be shown again")
+    complain(f"this is the key of {name} ({role}); it cannot be shown again")
 
 
 @keys.command("list", cls=options.Command)
 def list_(store: Place = None, json: options.Json = False) -> None:
     """Show who has a key."""
-    there = _opened(store).keys()
+    holders = _opened(store).keys()
     if json:
-        print_json(
-            {"keys": [{"name": one.name, "role": one.role, "made": one.made} for one in there]}
-        )
-    elif there:
-        show(listing(("name", "role", "made"), *((one.name, one.role, one.made) for one in there)))
+        shown = [{"name": key.name, "role": key.role, "made": key.made} for key in holders]
+        print_json({"keys": shown})
+    elif holders:
+        rows = [(key.name, key.role, key.made) for key in holders]
+        show(listing(("name", "role", "made"), *rows))
     else:
         complain("nobody has a key yet; shoal audit key add makes one")
 
 
 @keys.command("remove", cls=options.Command)
 def remove(name: Name, store: Place = None) -> None:
-    """Take someone's key back."""
+    """Revoke someone's key."""
     _opened(store).remove_key(name)
     complain(f"the key of {name} is refused from now on")
 
 
+@dataclass(frozen=True)
+class AddressOptions:
+    """Where to listen."""
+
+    host: Annotated[str, typer.Option(metavar="HOST", help="The address to listen on.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[
+        int, typer.Option(metavar="PORT", help="The port to listen on.", min=0, max=65535)
+    ] = 8000
+    tls_certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="For TLS: a certificate.", show_default=False),
+    ] = None
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For TLS: its key.", show_default=False)
+    ] = None
+
+    @property
+    def exposed(self) -> bool:
+        """Whether others could read what is sent."""
+        return self.tls_certificate is None and self.host not in ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """What clients may do."""
+
+    quantum: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Replies are sent a multiple of it after a query.", min=0
+        ),
+    ] = 0.25
+    rate: Annotated[
+        float, typer.Option(metavar="N", help="Requests per second and key.", min=0.001)
+    ] = 10
+    burst: Annotated[int, typer.Option(metavar="N", help="Requests of a key at once.", min=1)] = 20
+    body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request.", min=100)] = (
+        1_000_000
+    )
+    waiting: Annotated[
+        int, typer.Option(metavar="N", help="Requests of a key in progress.", min=1)
+    ] = 16
+    cost: Annotated[
+        int, typer.Option(metavar="STEPS", help="What a query may cost, in steps of 10 ns.", min=1)
+    ] = 200_000_000
+    connections: Annotated[int, typer.Option(metavar="N", help="Connections at once.", min=1)] = 512
+    per_address: Annotated[
+        int, typer.Option(metavar="N", help="Connections at once from one address.", min=1)
+    ] = 64
+    timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="To send headers, to send a body, to read a reply.", min=0.1
+        ),
+    ] = 15
+
+    def limits(self) -> "ServiceLimits":
+        from shoal.service import ServiceLimits
+
+        return ServiceLimits(**asdict(self))
+
+
+@gathered
 def serve(
+    address: AddressOptions,
+    limits: LimitOptions,
     store: Annotated[
         str | None,
         typer.Argument(
@@ -349,195 +463,128 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option(metavar="HOST", help="The address to listen on.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(metavar="PORT", help="The port to listen on.", min=0, max=65535)
-    ] = 8000,
-    quantum: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", help="Replies leave a multiple of it after a query.", min=0
-        ),
-    ] = 0.25,
-    rate: Annotated[
-        float, typer.Option(metavar="N", help="Requests a second and key.", min=0.001)
-    ] = 10,
-    burst: Annotated[int, typer.Option(metavar="N", help="Requests of a key at once.", min=1)] = 20,
-    body: Annotated[
-        int, typer.Option(metavar="BYTES", help="The largest request.", min=100)
-    ] = 1_000_000,
-    waiting: Annotated[
-        int, typer.Option(metavar="N", help="Requests of a key in progress.", min=1)
-    ] = 16,
-    cost: Annotated[
-        int, typer.Option(metavar="STEPS", help="What a query may cost, in steps of 10 ns.", min=1)
-    ] = 200_000_000,
-    connections: Annotated[
-        int, typer.Option(metavar="N", help="Connections at once.", min=1)
-    ] = 512,
-    per_address: Annotated[
-        int, typer.Option(metavar="N", help="Connections at once from one address.", min=1)
-    ] = 64,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", help="For a head, for a body, and to read a reply.", min=0.1
-        ),
-    ] = 15,
-    tls_certificate: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="For TLS: a certificate.", show_default=False),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For TLS: its key.", show_default=False)
-    ] = None,
 ) -> None:
-    """Let those who have a key ask an audit over HTTP.
+    """Answer queries over HTTP, for those who have a key.
 
-    Log lines go to stderr, a JSON object each, without data, queries or keys.
+    Log lines go to stderr, one JSON object per line, without data, queries or keys.
     """
     try:
-        from shoal.service import Limits
         from shoal.service import serve as run
     except ImportError:
         raise ParameterError(
-            "serving needs more libraries; install them with pip install 'shoal[service]'"
+            "serving needs more libraries", "install them with pip install 'shoal[service]'"
         ) from None
-    audit = _opened(store)
-    if tls_key is not None:
-        warn_exposed(tls_key)
+    audit = _opened(store, "as in shoal serve people.audit")
+    if address.tls_key is not None:
+        warn_exposed(address.tls_key)
     if not audit.keys():
         complain("note: nobody has a key yet; shoal audit key add makes one")
-    if tls_certificate is None and host not in ("127.0.0.1", "::1", "localhost"):
+    if address.exposed:
         complain(
-            "warning: without TLS, keys and answers can be read on the way; give --tls-certificate, or use a proxy with TLS"
+            "warning: without TLS, keys and answers can be read in transit; "
+            "give --tls-certificate, or use a proxy with TLS"
         )
-    limits = Limits(body, rate, burst, quantum, waiting, cost, connections, per_address, timeout)
+
+    def ready(port: int) -> None:
+        complain(f"serving {audit.place} on {address.host}, port {port}; Ctrl-C stops it")
+
     run(
         audit,
-        host=host,
-        port=port,
-        limits=limits,
-        certificate=tls_certificate,
-        key=tls_key,
-        ready=lambda port: complain(
-            f"serving {audit.place} on {host}, port {port}; Ctrl-C ends it"
-        ),
+        host=address.host,
+        port=address.port,
+        limits=limits.limits(),
+        certificate=address.tls_certificate,
+        key=address.tls_key,
+        ready=ready,
     )
 
 
-def _opened(store: str | None) -> "Audit":
+def _opened(store: str | None, how: str = "with --store") -> "Audit":
     from shoal.audit import Audit
 
-    if store is None:
-        found = sorted(str(path) for path in Path().glob(f"*{SUFFIX}"))
-        if len(found) != 1:
-            there = "there is none here" if not found else f"here are {len(found)}"
-            raise FileError(
-                f"which audit? {there}; name it with --store, or make one with shoal audit new"
-            )
-        store = found[0]
-    audit = Audit.open(store)
+    audit = Audit.open(_only_audit(how) if store is None else store)
     if "://" not in audit.place:
         warn_exposed(audit.place)
     return audit
 
 
-def _bounds(
-    given: tuple[str, str] | None, secret: list[str]
-) -> "tuple[Fraction, Fraction] | tuple[None, None]":
-    """The ends of --bounds. Bounds that are wider than what is public would make the promise void, so they are one column's."""
-    from shoal.exact.numbers import fraction
-
-    if given is None:
-        return None, None
-    if len(secret) > 1:
-        raise ParameterError(
-            f"--bounds is about one column, and there are {len(secret)}: make an audit of each, with --store, or one in Python, "
-            "with a Secret for each"
+def _only_audit(how: str) -> str:
+    """The only audit in this folder; which one of several is meant is never guessed."""
+    files = sorted(str(path) for path in Path().glob(f"*{SUFFIX}"))
+    if not files:
+        raise FileError(
+            "there is no audit here", f"name one, {how}, or make one with shoal audit new"
         )
-    low, high = (fraction(end, "bounds") for end in given)
-    if low > high:
-        raise ParameterError(
-            f"--bounds {given[0]} {given[1]}: the low end is above the high end; give the low one first"
-        )
-    return low, high
+    if len(files) > 1:
+        raise FileError(f"there are {len(files)} audits here", f"name one, {how}")
+    return files[0]
 
 
-def _span(low: str | None, high: str | None) -> str:
-    if low is None:
-        return "no bounds" if high is None else f"up to {high}"
-    return f"from {low} up" if high is None else f"from {low} to {high}"
+def _reply(reply: "Reply") -> dict[str, Any]:
+    return {"denied": reply.denied, "answer": None if reply.denied else str(reply)}
 
 
-def _about(audit: "Audit", standings: "tuple[Standing, ...]") -> Any:
+def _settings(audit: "Audit", columns: "tuple[ColumnOverview, ...]") -> Any:
+    """What is secret and what is public, one line each."""
     pairs = []
-    for standing in standings:
-        one, told = standing.secret, standing.secret.to_dict()
-        facts = [
-            one.family or standing.family or _choice(one.families(audit.people)),
-            _span(told["low"], told["high"]),
-            "whole numbers" if one.integers else "any numbers",
-            *(["all different"] if one.distinct else []),
-            f"every value stays uncertain by {told['width']}",
-            *(["dithered"] if one.dither else []),
-            one.strategy,
-        ]
-        pairs.append((f"secret {one.column}", ", ".join(facts)))
-    pairs.append(
-        (
-            "public",
-            ", ".join(f"{name} ({kind.value})" for name, kind in audit.public.items()) or "nothing",
-        )
-    )
+    for secret, column in zip(audit.secrets, columns, strict=True):
+        settings = column.settings
+        family = settings.family or _choice(secret.families(audit.people))
+        pairs.append((f"secret {settings.column}", ", ".join((family, *_facts(settings)))))
+    public = [f"{name} ({kind.value})" for name, kind in audit.public.items()]
+    pairs.append(("public", ", ".join(public) or "nothing"))
     if audit.named:
         pairs.append(("people by", audit.named))
     return figures(*pairs)
 
 
-def _first_query(audit: "Audit") -> str:
-    """A query that is not refused, whatever the values are, as it is typed into a shell."""
-    from shlex import quote
-
-    from shoal.audit import Query
-
-    secret = audit.secrets[0]
-    bounded = secret.low is not None or secret.high is not None
-    if secret.strategy == "simulatable" and bounded:  # which may deny every query but this one
-        return quote(str(Query("count", None)))
-    return quote(str(Query(secret.families(audit.people)[0], secret.column)))
+def _facts(settings: "ColumnSettings") -> "Iterator[str]":
+    yield _span(settings)
+    yield "whole numbers" if settings.integers else "any numbers"
+    if settings.distinct:
+        yield "all different"
+    yield f"every value stays uncertain by {settings.width}"
+    if settings.dither:
+        yield "dithered"
+    yield settings.strategy
 
 
 def _choice(families: tuple[str, ...]) -> str:
     """Which aggregates there are to choose from."""
     *others, last = families
-    told = f"{', '.join(others)} or {last} by the first query" if others else last
-    return told if "sum" in families else f"{told} (sums within bounds need --dither)"
+    choice = f"{', '.join(others)} or {last}, decided by the first query" if others else last
+    return choice if "sum" in families else f"{choice} (sums within bounds need --dither)"
 
 
-def _counts(standings: "tuple[Standing, ...]") -> Any:
-    rows = [
-        (
-            one.secret.column,
-            one.secret.family or one.family or "",
-            str(one.answered),
-            str(one.denied),
-        )
-        for one in standings
-    ]
+def _span(settings: "ColumnSettings") -> str:
+    low, high = settings.low, settings.high
+    if low is None:
+        return "no bounds" if high is None else f"up to {high}"
+    return f"from {low} up" if high is None else f"from {low} to {high}"
+
+
+def _numbers(columns: "tuple[ColumnOverview, ...]") -> Any:
+    """How many queries were answered and denied."""
+    rows = []
+    for column in columns:
+        name, family = column.settings.column, column.settings.family or ""
+        rows.append((name, family, str(column.answered), str(column.denied)))
     return listing(("column", "aggregate", "answered", "denied"), *rows)
 
 
-def _asked(audit: "Audit") -> str:
-    number = sum(one.answered + one.denied for one in audit.state())
-    return "1 query" if number == 1 else f"{number:,} queries"
+def _disclosed(audit: "Audit", value: "Disclosed") -> dict[str, Any]:
+    return {
+        "column": value.column,
+        "person": audit.person(value.person),
+        "low": _end(value.low),
+        "high": _end(value.high),
+    }
+
+
+def _disclosed_row(audit: "Audit", value: "Disclosed") -> tuple[str, ...]:
+    person = ", ".join(audit.person(value.person).values())
+    return person, value.column, _end(value.low), _end(value.high), str(value.promised)
 
 
 def _end(value: Any) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
-
-
-def _answer(reply: Any) -> str | None:
-    return None if reply.denied else str(reply)

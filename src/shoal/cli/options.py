@@ -3,8 +3,9 @@
 import csv
 import inspect
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,7 @@ __all__ = [
     "Command",
     "Encoding",
     "File",
+    "Form",
     "Group",
     "Hierarchies",
     "Json",
@@ -343,19 +345,6 @@ def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict
     return found
 
 
-def share(text: str, option: str) -> Fraction:
-    """A share of a whole: 0.2, 1/5 and 20% are the same.
-
-    >>> share("20%", "--threshold")
-    Fraction(1, 5)
-    """
-    from shoal.exact.numbers import fraction
-
-    if text.endswith("%"):
-        return fraction(text[:-1], option, 0, 100) / 100
-    return fraction(text, option, 0, 1)
-
-
 def hierarchies(
     given: Iterable[str], types: Iterable[str], root: str | None, add_root: str | None
 ) -> "dict[str, Hierarchy]":
@@ -373,47 +362,82 @@ def hierarchies(
     }
 
 
+@dataclass(frozen=True)
+class Form:
+    """How files are read: the options of a command that say so."""
+
+    separator: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    missing: "Missing" = "category"
+    types: Sequence[str] = ()
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing is said about how the cells of a file are separated, quoted and encoded."""
+        return self.separator is self.quote is self.encoding is None
+
+    def read(
+        self,
+        path: Path,
+        *,
+        quasi: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        identifying: Iterable[str] = (),
+        hierarchies: "Mapping[str, Hierarchy] | None" = None,
+    ) -> "Table":
+        """The table of a FILE argument."""
+        import shoal
+
+        kinds, trees = pairs(self.types, "--type"), hierarchies or {}
+        known, secret, naming = names(quasi), names(sensitive), names(identifying)
+        separator = character(self.separator)
+        frame = shoal.read(
+            path, separator=separator, quote=self.quote, encoding=self.encoding
+        ).frame
+        try:
+            return shoal.table(
+                frame,
+                quasi=known,
+                sensitive=secret,
+                identifying=naming,
+                types=kinds,
+                hierarchies=trees,
+                missing=self.missing,
+            )
+        except ColumnError as error:
+            given = [*trees, *kinds, *known, *secret, *naming]
+            error.fix += _meant(given, frame.columns, error.fix)
+            raise
+
+
 def read(
     path: Path,
     separator: str | None,
     encoding: str | None,
     missing: "Missing",
-    types: Iterable[str],
+    types: Sequence[str],
     *,
     quote: str | None = None,
-    quasi: Iterable[str] = (),
-    sensitive: Iterable[str] = (),
-    identifying: Iterable[str] = (),
-    hierarchies: "Mapping[str, Hierarchy] | None" = None,
 ) -> "Table":
-    """The table of a FILE argument and its options."""
-    import shoal
-
-    kinds, trees = pairs(types, "--type"), hierarchies or {}
-    known, secret, naming = names(quasi), names(sensitive), names(identifying)
-    frame = shoal.read(path, separator=character(separator), quote=quote, encoding=encoding).frame
-    try:
-        return shoal.table(
-            frame,
-            quasi=known,
-            sensitive=secret,
-            identifying=naming,
-            types=kinds,
-            hierarchies=trees,
-            missing=missing,
-        )
-    except ColumnError as error:
-        raise ColumnError(
-            f"{error}{_meant([*trees, *kinds, *known, *secret, *naming], frame.columns, str(error))}"
-        ) from None
+    """The table of a FILE argument."""
+    return Form(separator, quote, encoding, missing, types).read(path)
 
 
-def _meant(given: Iterable[str], there: Collection[str], message: str) -> str:
-    """A guess at the first column that is not there; only a name that the message lists, for others may be values."""
+def share(text: str, option: str) -> Fraction:
+    """A share of a whole: 0.2, 1/5 and 20% are the same."""
+    from shoal.measure.gates import share as read_share
+
+    return read_share(text, option)
+
+
+def _meant(given: Iterable[str], there: Collection[str], listed: str) -> str:
+    """A guess at the first column that is not there; only a name that was listed, as others may be values."""
     for name in given:
         if name not in there:
             close = get_close_matches(name, there, n=1)
-            return f"; did you mean {close[0]!r}?" if close and repr(close[0]) in message else ""
+            is_listed = close and repr(close[0]) in listed
+            return f"; did you mean {close[0]!r}?" if is_listed else ""
     return ""
 
 

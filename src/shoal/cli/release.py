@@ -182,9 +182,7 @@ def earlier_beside(out: Path, recipe: "Recipe") -> list[Path]:
 def _again(book: "Ledger") -> bool:
     """Whether a ledger has an earlier release by buckets, with which no γ is kept."""
     account = book.account()
-    return account.gamma is None and "buckets" in {
-        entry.facts["method"] for entry in account.reserved
-    }
+    return account.gamma is None and "buckets" in {entry.facts.method for entry in account.reserved}
 
 
 def refuse_earlier(earlier: list[Path], force: bool) -> None:

@@ -1,6 +1,10 @@
-"""`shoal views`: what several releases of one table tell together."""
+"""`shoal views check`: what several releases of one table reveal together.
+
+And what the other commands of `shoal views` share: what they are about, and how results are shown.
+"""
 
 import os
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
@@ -9,58 +13,38 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, listing, percent, print_json, show, title, working
 from shoal.data.disk import same
 from shoal.errors import FileError, ParameterError, plural
 
 if TYPE_CHECKING:
     from shoal.exact.numbers import Exact
-    from shoal.views import Checked, Exposed, Register, Views
+    from shoal.ledger import Ledger
+    from shoal.views import Checked, ExposedPerson, Gathered
 
-__all__ = ["app", "gathered", "share_text", "surest", "tables_text", "writable"]
+__all__ = [
+    "LONG",
+    "VERDICTS",
+    "File",
+    "Force",
+    "Gamma",
+    "Listed",
+    "Scope",
+    "app",
+    "share_text",
+    "surest",
+    "tables_text",
+    "value_text",
+    "writable",
+]
 
 app = typer.Typer(
     cls=options.Group,
     no_args_is_help=True,
-    help="Check what several releases of one table tell together.",
+    help="Check what several releases of one table reveal together.",
 )
 
-New = Annotated[
-    Path,
-    typer.Argument(
-        metavar="VIEWS",
-        help="A TOML file: who there is, and what was shown; or a release, with --with.",
-        show_default=False,
-    ),
-]
-With = Annotated[
-    Path | None,
-    typer.Option(
-        "--with", metavar="LEDGER", help="And all that this ledger knows.", show_default=False
-    ),
-]
-Recipe = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="RECIPE",
-        help="With a release: of its table; else the ledger's last.",
-        show_default=False,
-    ),
-]
-Sensitive = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="With --with: which, where there are several.", show_default=False
-    ),
-]
-Person = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="With a release: names people; else rows are numbered.",
-        show_default=False,
-    ),
-]
 File = Annotated[
     Path,
     typer.Argument(
@@ -70,24 +54,17 @@ File = Annotated[
 Gamma = Annotated[
     str | None,
     typer.Option(
-        metavar="SHARE", help="In place of what is set, as 1/2 or 50%.", show_default=False
+        metavar="SHARE", help="Instead of what is set, such as 1/2 or 50%.", show_default=False
     ),
 ]
-How = Annotated[
-    Literal["exact", "enclosed", "sampling", "importance"] | None,
-    typer.Option(help="By itself the surest that can be done.", show_default=False),
+Listed = Annotated[
+    int,
+    typer.Option("--most", metavar="N", min=0, help="How many people are listed; --json has all."),
 ]
-Confidence = Annotated[
-    str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")
-]
-Tries = Annotated[
-    int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")
-]
-Seed = Annotated[int, typer.Option(metavar="N", help="Of these draws.")]
-Most = Annotated[
-    int, typer.Option(metavar="N", min=0, help="How many people are listed; --json has all.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Write over files that are there.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+
+VERDICTS = {True: "every limit holds", False: "somebody is exposed", None: "not decided"}
+
 _HOW = {
     "exact": "counted, exactly",
     "enclosed": "counted, with roundings accounted for",
@@ -96,261 +73,308 @@ _HOW = {
     "bounded": "in part only by bounds of single views",
 }
 _LONGEST = 30  # digits of a number that are shown
-_WIDE, LONG = 9, 40  # characters of a fraction that is not rounded: in a table, and in JSON
+_WIDE = 9  # characters of a fraction in a table that is not rounded
+
+LONG = 40
+"""Characters of a fraction in JSON that is not rounded."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is checked: views of a file or a release, with all that a ledger knows, and γ."""
+
+    views: Annotated[
+        Path,
+        typer.Argument(
+            metavar="VIEWS",
+            help="A TOML file: who there is, and what was shown; or a release, with --with.",
+            show_default=False,
+        ),
+    ]
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--with",
+            metavar="LEDGER",
+            help="Count all that this ledger knows, too.",
+            show_default=False,
+        ),
+    ] = None
+    recipe: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RECIPE",
+            help="With a release: that of its table; else the ledger's last.",
+            show_default=False,
+        ),
+    ] = None
+    sensitive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Which column, if there are several; else that of \\[sensitive].",
+            show_default=False,
+        ),
+    ] = None
+    person: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With a release: names people; else rows are numbered.",
+            show_default=False,
+        ),
+    ] = None
+    gamma: Gamma = None
+
+    def gathered(self) -> "Gathered":
+        """The views, by the library."""
+        from shoal import views as room
+        from shoal.cli.ledger import opened
+
+        ledger = None if self.ledger is None else opened(self.ledger)
+        if self.views.is_dir():
+            gathered = self._of_release(ledger)
+        else:
+            for option, given in (("recipe", self.recipe), ("person", self.person)):
+                if given is not None:
+                    raise ParameterError(
+                        f"belongs to the directory of a release, and {self.views} is not one",
+                        "leave it out",
+                        option=option,
+                    )
+            with options.keys_of(self.views):
+                gathered = room.gather(self.views)
+            if ledger is not None:
+                gathered = gathered.with_ledger(ledger, self.sensitive)
+        if self.gamma is not None:
+            gathered = gathered.within(options.share(self.gamma, "--gamma"))
+        return gathered
+
+    def _of_release(self, ledger: "Ledger | None") -> "Gathered":
+        from shoal import views as room
+        from shoal.recipe import Recipe
+        from shoal.releases.release import Release
+
+        if ledger is None:
+            raise ParameterError(
+                f"{self.views} is a directory", "give the ledger of its other releases by --with"
+            )
+        file = self.recipe or ledger.recipe_file
+        if file is None:
+            raise ParameterError(
+                "the table of the release is not known", "give the recipe that reads it by --recipe"
+            )
+        with options.keys_of(file):
+            recipe = Recipe.load(file)
+            table = recipe.table()
+        return room.gather_release(
+            Release.read(self.views),
+            table,
+            ledger,
+            column=self.sensitive,
+            person=self.person,
+            others=recipe.others,
+        )
+
+
+@dataclass(frozen=True)
+class Precision:
+    """By which method views are checked, and within what limits."""
+
+    how: Annotated[
+        Literal["exact", "enclosed", "sampling", "importance"] | None,
+        typer.Option(
+            help="By default, the most precise method that is feasible.", show_default=False
+        ),
+    ] = None
+    confidence: Annotated[
+        str, typer.Option(metavar="SHARE", help="Of all bounds together, where tables are drawn.")
+    ] = "0.99"
+    tries: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many tables are drawn, where they are.")
+    ] = 10_000
+    seed: Annotated[int, typer.Option(metavar="N", help="Of these draws.")] = 0
+    most: Annotated[
+        int | None,
+        typer.Option(
+            "--steps",
+            metavar="N",
+            min=1,
+            help="Of counting, before tables are drawn.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @app.callback()
 def views() -> None:
-    """Check what several releases of one table tell together."""
+    """Check what several releases of one table reveal together."""
 
 
 @app.command(cls=options.Command)
+@bundled
 def check(
-    views: New,
-    ledger: With = None,
-    recipe: Recipe = None,
-    sensitive: Sensitive = None,
-    person: Person = None,
-    gamma: Gamma = None,
-    how: How = None,
-    confidence: Confidence = "0.99",
-    tries: Tries = 10_000,
-    seed: Seed = 0,
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Of counting, before tables are drawn.", show_default=False
-        ),
-    ] = None,
-    most: Most = 20,
-    json: options.Json = False,
+    scope: Scope, precision: Precision, listed: Listed = 20, json: options.Json = False
 ) -> None:
-    """How sure can anybody become of a value, who has seen all views?
+    """How sure can anybody who has seen all views become of a value?
 
-    All tables that could have shown the views count as equally likely. Exit code 1: somebody is exposed, or may be. The answer
-    names people and is for the owner alone. With --with: would one more release keep γ with all that the ledger knows?
+    All tables that could have shown the views are considered equally likely. Exit code 1: somebody
+    is exposed, or may be. The answer names people and is owner only. With --with: would one more
+    release keep γ with all that the ledger knows?
     """
     from shoal import views as room
-    from shoal.measure.judging import NOTICE
+    from shoal.studies.judging import NOTICE
 
-    if ledger is None and sensitive is not None:
+    if scope.ledger is None and scope.sensitive is not None:
         raise ParameterError(
-            "--sensitive belongs to --with: it says which column of the ledger is checked; leave it out"
+            "belongs to --with: it names the column of the ledger that is checked",
+            "leave it out",
+            option="sensitive",
         )
-    with working(f"reading {views.name}"):
-        given, _, _ = gathered(views, ledger, recipe, sensitive, person, gamma)
-    sure = options.share(confidence, "--confidence")
+    with working(f"reading {scope.views.name}"):
+        gathered = scope.gathered()
     with working("checking"):
-        found = room.check(given, how=how, confidence=sure, tries=tries, seed=seed, most=steps)
-        told = [_told(one) for one in found.exposed]
-        open_ = [_told(one) for one in found.undecided]
-    if json:
-        print_json(
-            {
-                "not_for_release": True,
-                "notice": NOTICE,
-                **_figures(found),
-                "exposed": told,
-                "undecided": open_,
-            }
+        checked = room.check(
+            gathered.views,
+            how=precision.how,
+            confidence=options.share(precision.confidence, "--confidence"),
+            tries=precision.tries,
+            seed=precision.seed,
+            most=precision.most,
         )
+        # Which views expose somebody is searched here, and may take a while.
+        exposed = [_exposed_json(one) for one in checked.exposed]
+        undecided = [_exposed_json(one) for one in checked.undecided]
+    if json:
+        content = {"not_for_release": True, "notice": NOTICE, **_json(checked)}
+        print_json({**content, "exposed": exposed, "undecided": undecided})
     else:
-        _show(found, NOTICE, most)
-    if found.private is not True:
+        _show(checked, NOTICE, listed)
+    if checked.private is not True:
         raise typer.Exit(1)
 
 
-def gathered(
-    views: Path,
-    ledger: Path | None,
-    recipe: Path | None,
-    sensitive: str | None,
-    person: str | None,
-    gamma: str | None,
-) -> "tuple[Views, Register, str | None]":
-    """The views of a file, or of a release of the table of a recipe, with what a ledger knows; the register, and the column."""
-    from shoal.cli.ledger import opened as opened_ledger
-    from shoal.data.sources import Memory
-    from shoal.data.tables import Table
-    from shoal.recipe import Recipe
-    from shoal.releases.release import Release
-    from shoal.views.sources import Register, opened
-
-    book = None if ledger is None else opened_ledger(ledger)
-    if not views.is_dir():
-        for option, given in (("--recipe", recipe), ("--person", person)):
-            if given is not None:
-                raise ParameterError(
-                    f"{option} belongs to the directory of a release, and {views} is none; leave it out"
-                )
-        with options.keys_of(views):
-            found, register, column = opened(views)
-        column = sensitive or column
-        if book is not None:
-            found = book.together_with(found, register, column)
-    else:
-        if book is None:
-            raise ParameterError(
-                f"{views} is a directory: give the ledger that knows of other releases by --with"
-            )
-        chosen = recipe or book.recipe_file
-        if chosen is None:
-            raise ParameterError(
-                "say whose table it is, by --recipe: who is in a release is told by the table it is of"
-            )
-        with options.keys_of(chosen):
-            made = Recipe.load(chosen)
-            table = made.table()
-        release = Release.read(views)
-        found = book.together(release, table, sensitive, person=person, others=made.others)
-        column = sensitive or next(
-            str(one["name"]) for one in release.certificate.columns if one["role"] == "sensitive"
-        )
-        public = dict.fromkeys([*table.quasi, *([person] if person else [])])
-        kinds = {name: table.kind(name) for name in public}
-        register = Register(
-            Table(Memory(table.frame.select(*public)), types=kinds, missing=table.missing),
-            person,
-            table.kind(column),
-        )
-    return (
-        found if gamma is None else found.within(options.share(gamma, "--gamma")),
-        register,
-        column,
-    )
-
-
 def writable(path: Path, option: str, force: bool, *read: Path | None) -> None:
-    """FileError if a file that is to be written is there, unless that is wanted; what the command reads is never written over."""
+    """FileError if a file that is to be written exists, unless that is wanted.
+
+    What the command reads is never overwritten.
+    """
     if not os.path.lexists(path):
         return
     if any(one is not None and same(path, one) for one in read):
-        raise FileError(f"{path} is what the command reads; give {option} another name")
+        raise FileError(f"{path} is what the command reads", f"give {option} another name")
     if not force:
         raise FileError(
-            f"{path} is there already; give {option} another name, or --force to write over it"
+            f"{path} exists already", f"give {option} another name, or --force to overwrite it"
         )
 
 
-def _figures(found: "Checked") -> dict[str, Any]:
+# As JSON
+
+
+def _json(checked: "Checked") -> dict[str, Any]:
+    views = checked.views
     return {
-        "tables": found.tables_text,
-        "private": found.private,
-        "gamma": str(found.views.gamma),
-        "limits": {_value(value): str(limit) for value, limit in found.views.limits.items()},
-        "largest": share_text(found.largest, LONG),
-        "method": found.how,
-        "confidence": None if found.confidence is None else float(found.confidence),
-        "effective_samples": found.effective,
-        "people": len(found.views.names),
-        "views": len(found.views.shown),
-        "components": found.components,
-        "notes": list(found.views.notes),
+        "tables": checked.tables_text,
+        "private": checked.private,
+        "gamma": str(views.gamma),
+        "limits": {value_text(value): str(limit) for value, limit in views.limits.items()},
+        "largest": share_text(checked.largest, LONG),
+        "method": checked.how,
+        "confidence": None if checked.confidence is None else float(checked.confidence),
+        "effective_samples": checked.effective,
+        "people": len(views.names),
+        "views": len(views.shown),
+        "components": checked.components,
+        "notes": list(views.notes),
     }
 
 
-def _told(one: "Exposed") -> dict[str, Any]:
-    told: dict[str, Any] = {
+def _exposed_json(one: "ExposedPerson") -> dict[str, Any]:
+    content: dict[str, Any] = {
         "person": one.name,
-        "value": _value(one.value),
+        "value": value_text(one.value),
         "limit": str(one.limit),
         "views": list(one.views),
     }
-    if _besides(one):
-        told["alone"] = False
+    if _by_others_too(one):
+        content["alone"] = False
     if one.exact:
-        return {**told, "probability": str(one.probability)}
-    return {
-        **told,
-        "probability": float(one.probability),
-        "low": float(one.low),
-        "high": float(one.high),
-    }
+        return {**content, "probability": str(one.probability)}
+    bounds = {"low": float(one.low), "high": float(one.high)}
+    return {**content, "probability": float(one.probability), **bounds}
 
 
-def _value(value: object) -> str | None:
-    return None if value is None else str(value)
+# As tables
 
 
-def _show(found: "Checked", notice: str, most: int) -> None:
-    verdict = {True: "every limit holds", False: "somebody is exposed", None: "not decided"}[
-        found.private
+def _show(checked: "Checked", notice: str, most: int) -> None:
+    views = checked.views
+    how = _HOW[checked.how]
+    if checked.confidence is not None:
+        how += f"; bounds hold with {percent(float(checked.confidence))}"
+    size = f"{len(views.names):,}, {len(views.shown):,}"
+    rows = [
+        ("verdict", VERDICTS[checked.private]),
+        ("possible tables", tables_text(checked)),
+        ("the surest one can be", surest(checked)),
+        ("allowed", ", ".join([share_text(views.gamma), *_limits(checked)])),
+        ("people, views", f"{size} in {plural(checked.components, 'component')}"),
+        ("how", how),
     ]
-    show(
-        notice,
-        "",
-        figures(
-            ("verdict", verdict),
-            ("possible tables", tables_text(found)),
-            ("the surest one can be", surest(found)),
-            ("allowed", ", ".join([share_text(found.views.gamma), *_limits(found)])),
-            (
-                "people, views",
-                f"{len(found.views.names):,}, {len(found.views.shown):,} in {plural(found.components, 'component')}",
-            ),
-            (
-                "how",
-                _HOW[found.how]
-                + (
-                    ""
-                    if found.confidence is None
-                    else f"; bounds hold with {percent(float(found.confidence))}"
-                ),
-            ),
-            *(
-                [("worth uniform samples", f"{found.effective:,.0f}")]
-                if found.effective is not None
-                else []
-            ),
-        ),
-    )
-    for heading, some in (("Exposed", found.exposed), ("Not decided", found.undecided)):
-        if some:
-            show(
-                title(heading),
-                listing(
-                    ("person", "value", "probability", "allowed", "by"), *map(_row, some[:most])
-                ),
-            )
-            if len(some) > most:
-                show(f"and {len(some) - most:,} more; --json has all")
-    for note in found.views.notes:
+    if checked.effective is not None:
+        rows.append(("worth uniform samples", f"{checked.effective:,.0f}"))
+    show(notice, "", figures(*rows))
+    for heading, people in (("Exposed", checked.exposed), ("Not decided", checked.undecided)):
+        if people:
+            header = ("person", "value", "probability", "allowed", "by")
+            show(title(heading), listing(header, *map(_row, people[:most])))
+        if len(people) > most:
+            show(f"and {len(people) - most:,} more; --json has all")
+    for note in views.notes:
         complain(f"note: {note}")
     show("", notice)
 
 
-def _limits(found: "Checked") -> list[str]:
+def _limits(checked: "Checked") -> list[str]:
     return [
-        f"{_value(value) or 'missing'} {share_text(limit)}"
-        for value, limit in found.views.limits.items()
+        f"{value_text(value) or 'missing'} {share_text(limit)}"
+        for value, limit in checked.views.limits.items()
     ]
 
 
-def _row(one: "Exposed") -> tuple[str, ...]:
-    low, high = (_decimal(share, 4, up) for share, up in ((one.low, False), (one.high, True)))
-    share = share_text(one.probability) if one.exact else f"{low} to {high}"
-    by = ", ".join(one.views) + (" and others" if _besides(one) else "")
-    return one.name, _value(one.value) or "missing", share, share_text(one.limit), by
+def _row(one: "ExposedPerson") -> tuple[str, ...]:
+    share = share_text(one.probability)
+    if not one.exact:
+        share = f"{_decimal(one.low, 4, up=False)} to {_decimal(one.high, 4, up=True)}"
+    by = ", ".join(one.views)
+    if _by_others_too(one):
+        by += " and others"
+    return one.name, value_text(one.value) or "missing", share, share_text(one.limit), by
 
 
-def _besides(one: "Exposed") -> bool:
-    """Whether somebody is exposed by more views than are told."""
+def _by_others_too(one: "ExposedPerson") -> bool:
+    """Whether somebody is exposed by more views than are listed."""
     return one.low > one.limit and not one.alone
 
 
-def tables_text(found: "Checked") -> str:
+def value_text(value: object) -> str | None:
+    """A sensitive value as text."""
+    return None if value is None else str(value)
+
+
+def tables_text(checked: "Checked") -> str:
     """The number of possible tables, where it is very long by its first digits."""
-    text = found.tables_text
-    return (
-        text
-        if found.tables is None or len(text) <= _LONGEST
-        else f"{text[0]}.{text[1:4]}…e{len(text) - 1}"
-    )
+    text = checked.tables_text
+    if checked.tables is None or len(text) <= _LONGEST:
+        return text
+    return f"{text[0]}.{text[1:4]}…e{len(text) - 1}"
 
 
-def surest(found: "Checked") -> str:
-    """The largest probability that anybody has a value; a bound where it was not counted exactly."""
-    return ("" if found.how == "exact" else "at most ") + share_text(found.largest)
+def surest(checked: "Checked") -> str:
+    """The largest probability that anybody has a value; a bound where it is not exact."""
+    bound = "" if checked.how == "exact" else "at most "
+    return bound + share_text(checked.largest)
 
 
 def share_text(share: "Exact", longest: int = _WIDE) -> str:

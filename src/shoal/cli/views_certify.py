@@ -1,4 +1,4 @@
-"""`shoal views certify` and `verify`: a paper that several releases keep γ together."""
+"""`shoal views certify` and `verify`: a certificate that several releases keep γ together."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,17 +32,19 @@ def certify(
 ) -> None:
     """Certify that several releases keep γ together.
 
-    The certificate follows from what is public, and names nobody: it may be given away. If γ is not kept there is none.
+    The certificate follows from what is public, and names nobody: it may be published. If γ is not
+    kept there is none.
     """
     from shoal.views import certifying
 
-    for path in (out, out.with_suffix(".txt")):  # before the work is done, not after
+    # Before the work is done, not after.
+    for path in (out, out.with_suffix(".txt")):
         writable(path, "--out", force, views)
     share = None if gamma is None else options.share(gamma, "--gamma")
     with working("checking"), options.keys_of(views):
-        made = certifying.certify(views, gamma=share)
-    written = made.write(out)
-    show(str(made), "")
+        certificate = certifying.certify(views, gamma=share)
+    written = certificate.write(out)
+    show(str(certificate), "")
     complain(f"wrote {' and '.join(map(str, written))}")
 
 
@@ -54,21 +56,25 @@ def verify(
     ],
     views: File,
 ) -> None:
-    """Check a certificate of several releases again, from these and the register; exit code 1 if it does not hold."""
-    from shoal.views import certifying
-    from shoal.views.sources import content_of
+    """Check a certificate of several releases again, from these and the register.
 
-    try:  # what is no readable file is a mistake in the command, not a certificate that does not hold
+    Exit code 1 if it does not hold.
+    """
+    from shoal.views import certifying
+    from shoal.views.files import ViewsFile
+
+    # A file that cannot be read is a mistake in the command, not a failed certificate.
+    try:
         certificate.open("rb").close()
     except OSError as error:
         raise FileError(
-            f"cannot read {certificate}: {error.strerror}; give what shoal views certify wrote"
+            f"cannot read {certificate}: {error.strerror}", "give what shoal views certify wrote"
         ) from None
-    content_of(views)
+    ViewsFile.read(views)
     with working("checking"):
-        found = certifying.verify(certificate, views)
-    for wrong in found:
-        complain(f"{certificate}: {wrong}")
-    if found:
+        failures = certifying.verify(certificate, views)
+    for failure in failures:
+        complain(f"{certificate}: {failure}")
+    if failures:
         raise typer.Exit(1)
-    show("all of it holds")
+    show("everything holds")

@@ -1,7 +1,7 @@
-"""`shoal views restore`: views in addition, with which nobody is exposed any more; and `shoal views` with all its commands."""
+"""`shoal views restore`: views in addition, with which nobody is exposed any more."""
 
-import json as text
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,66 +9,55 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli import options
+from shoal.cli.bundles import bundled
 from shoal.cli.terminal import complain, figures, listing, print_json, show, title, working
 from shoal.cli.views import (
     LONG,
+    VERDICTS,
     Force,
-    Gamma,
-    Most,
-    New,
-    Person,
-    Recipe,
-    With,
+    Listed,
+    Scope,
     app,
-    gathered,
     share_text,
     surest,
     tables_text,
+    value_text,
     writable,
 )
 from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
-    from shoal.views import Candidate, Plan, Restored, Row, View, Views
+    from shoal.views import BeforeAfter, Candidate, Plan, Restored, Unrestored, View
 
 __all__ = ["app"]
 
 
-@app.command(cls=options.Command)
-def restore(
-    views: New,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="The table itself, which `unaware` looks at.", show_default=False
-        ),
-    ] = None,
-    ledger: With = None,
-    recipe: Recipe = None,
-    sensitive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Of the table; else that of \\[sensitive].", show_default=False
-        ),
-    ] = None,
-    person: Person = None,
-    gamma: Gamma = None,
-    adversary: Annotated[
-        Literal["unaware", "aware"], typer.Option(help="Who does not, or does, know of restoring.")
-    ] = "unaware",
+@dataclass(frozen=True)
+class Additions:
+    """What may be added."""
+
     number: Annotated[
         int, typer.Option("--views", metavar="K", min=1, help="How many views may be added.")
-    ] = 2,
+    ] = 2
     free: Annotated[
-        bool, typer.Option("--free", help="Also views that are no part of an earlier one.")
-    ] = False,
+        bool, typer.Option("--free", help="Also views that are not a part of an earlier one.")
+    ] = False
     conditions: Annotated[
         int, typer.Option(metavar="N", min=1, help="Public columns that a new view may go by.")
-    ] = 1,
+    ] = 1
+
+
+@dataclass(frozen=True)
+class Search:
+    """What the attacker knows, how long to search, and what a plan must reach."""
+
+    adversary: Annotated[
+        Literal["unaware", "aware"], typer.Option(help="Whether the attacker knows of restoring.")
+    ] = "unaware"
     effort: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Sets of views to count.", show_default=False),
-    ] = None,
+    ] = None
     least: Annotated[
         str | None,
         typer.Option(
@@ -76,7 +65,7 @@ def restore(
             help="`aware`: of possible tables it must restore; else any.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     ceiling: Annotated[
         str | None,
         typer.Option(
@@ -84,288 +73,313 @@ def restore(
             help="`aware`: how sure one may ever become; else 1.",
             show_default=False,
         ),
-    ] = None,
-    most: Most = 20,
+    ] = None
+
+    @property
+    def least_share(self) -> Fraction:
+        return options.share("0" if self.least is None else self.least, "--least")
+
+    @property
+    def highest(self) -> Fraction:
+        return options.share("1" if self.ceiling is None else self.ceiling, "--ceiling")
+
+
+@dataclass(frozen=True)
+class WrittenFiles:
+    """Which files are written."""
+
     to: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the new views as TOML.", show_default=False),
-    ] = None,
+    ] = None
     chart: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="Draw before and after, as HTML, PNG or SVG.", show_default=False
         ),
+    ] = None
+    force: Force = False
+
+    def require_writable(self, *read: Path | None) -> None:
+        """An error if a file cannot be written; before the work is done, not after."""
+        if self.to is not None:
+            writable(self.to, "--to", self.force, *read)
+        if self.chart is not None:
+            from shoal.studies import charts
+
+            charts.require(self.chart)
+            writable(self.chart, "--chart", self.force, *read)
+
+
+@app.command(cls=options.Command)
+@bundled
+def restore(
+    scope: Scope,
+    additions: Additions,
+    search: Search,
+    output: WrittenFiles,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The table itself, which `unaware` looks at.", show_default=False
+        ),
     ] = None,
-    force: Force = False,
+    listed: Listed = 20,
     json: options.Json = False,
 ) -> None:
     """Which views in addition make everybody safe again?
 
-    Against someone who does not know of restoring, views are chosen by the table. Against someone who does, they are chosen by
-    what is public, and may fail: the plan says beforehand how often. Without --data only the plan is told. Exit code 1: somebody
-    stays exposed. The answer names people and is for the owner alone.
+    Against someone who does not know of restoring, views are chosen by the table. Against someone
+    who does, they are chosen by what is public, and may fail: the plan says beforehand how often.
+    Without --data there is only the plan. Exit code 1: somebody stays exposed. The answer names
+    people and is owner only.
     """
     import shoal
     from shoal import views as room
-    from shoal.data.disk import replacing
-    from shoal.measure.judging import NOTICE
 
-    if data is None and (adversary == "unaware" or to or chart):
-        raise ParameterError(
-            "give the table itself by --data; without it there is only a plan, by --adversary aware"
-        )
-    if adversary == "unaware" and (least is not None or ceiling is not None):
-        raise ParameterError(
-            f"{'--ceiling' if least is None else '--least'} is about a plan; it belongs to --adversary aware"
-        )
-    if data is None and ledger is None and sensitive is not None:
-        raise ParameterError("--sensitive belongs to --data or --with; leave it out")
-    if to is not None:  # before the work is done, not after
-        writable(to, "--to", force, views, data, ledger, recipe)
-    if chart is not None:
-        from shoal.studies import charts
-
-        charts.require(chart)
-        writable(chart, "--chart", force, views, data, ledger, recipe)
-    with working(f"reading {views.name}"):
-        given, register, column = gathered(views, ledger, recipe, sensitive, person, gamma)
+    _require_sense(scope, search, output, data)
+    output.require_writable(scope.views, data, scope.ledger, scope.recipe)
+    with working(f"reading {scope.views.name}"):
+        gathered = scope.gathered()
         table = None
         if data is not None:
-            if column is None:
-                raise ParameterError(
-                    "say which column of the table is sensitive, by --sensitive or in [sensitive]"
-                )
-            table = room.truth(register, shoal.read(data), column, complete=given.complete)
+            table = gathered.truth(shoal.read(data), scope.sensitive)
     with working("searching"):
-        public = room.public(register)
-        candidates = room.refinements(given, public, conditions=conditions)
-        if free:
-            candidates += room.free(given, public, conditions=conditions)
-        found, by = None, None
-        top = options.share("1" if ceiling is None else ceiling, "--ceiling")
-        enough = options.share("0" if least is None else least, "--least")
+        candidates = gathered.candidates(conditions=additions.conditions, free=additions.free)
+        restored, plan = None, None
         if table is None:
-            by = room.plan(
-                given,
+            effort = {} if search.effort is None else {"effort": search.effort}
+            plan = room.plan(
+                gathered.views,
                 candidates,
-                most=number,
-                ceiling=top,
-                **({} if effort is None else {"effort": effort}),
+                most=additions.number,
+                ceiling=search.highest,
+                **effort,
             )
         else:
-            found = room.restore(
-                given,
+            restored = room.restore(
+                gathered.views,
                 table,
                 candidates,
-                adversary=adversary,
-                most=number,
-                effort=effort,
-                least=enough,
-                ceiling=top,
+                adversary=search.adversary,
+                most=additions.number,
+                effort=search.effort,
+                least=search.least_share,
+                ceiling=search.highest,
             )
-            by = found.plan
+            plan = restored.plan
+    result = _Result(search.adversary, candidates, plan, restored)
     if json:
-        print_json(
-            {
-                "not_for_release": True,
-                "notice": NOTICE,
-                "adversary": adversary,
-                **_told(found, by, candidates),
-            }
-        )
+        print_json(result.json())
     else:
-        show(NOTICE)
-        _show(found, by, candidates, most)
-        show("", NOTICE)
-    if to is not None and found is not None:
-        if found.added:
-            with replacing(to) as file:
-                file.write(
-                    _sections(given, found.added, column if views.is_dir() else None).encode()
-                )
-        complain(f"wrote {to}" if found.added else f"{to} was not written, as no view was added")
-    if chart is not None and found is not None:
-        if found.rows:
-            found.save(chart)
-        complain(
-            f"wrote {chart}"
-            if found.rows
-            else f"{chart} was not written: nobody was exposed, there is nothing to draw"
-        )
-    if by is not None and by.low < enough and by.candidates:
-        complain(f"this plan is not followed, as --least is {enough}")
-    if (
-        (by is None or by.low == 0 or by.low < enough)
-        if found is None
-        else found.private is not True
-    ):
+        result.show(listed)
+    if restored is not None:
+        _write(output, restored, gathered.toml(restored.added))
+    if plan is not None and plan.candidates and not plan.followed(search.least_share):
+        complain(f"this plan is not followed, as --least is {search.least_share}")
+    if not result.successful(search.least_share):
         raise typer.Exit(1)
 
 
-def _told(
-    found: "Restored | None", by: "Plan | None", candidates: "list[Candidate]"
-) -> dict[str, Any]:
-    told: dict[str, Any] = {"candidates": len(candidates)}
-    if by is not None:
-        told["plan"] = {
-            "views": [one.name for one in by.candidates],
-            "share": str(by.low) if by.confidence is None else float(by.low),
-            "share_high": str(by.high) if by.confidence is None else float(by.high),
-            "confidence": None if by.confidence is None else float(by.confidence),
-            "bound": share_text(by.bound, LONG),
-            "worst": share_text(_worst(by), LONG),
-            "reasons": [one.reason for one in by.outlooks if one.reason],
-        }
-    if found is None:
-        return told
-    return {
-        **told,
-        "private": found.private,
-        "tables_before": found.before.tables_text,
-        "tables_after": found.after.tables_text,
-        "tried": found.tried,
-        "views": [_view(found.before.views.names, view) for view in found.added],
-        "people": [
-            {
-                "person": one.person,
-                "value": None if one.value is None else str(one.value),
-                "limit": str(one.limit),
-                "before": share_text(one.before, LONG),
-                "after": share_text(one.after, LONG),
-            }
-            for one in found.rows
-        ],
-        "unrestored": [
-            {
-                "person": one.exposed.name,
-                "value": None if one.exposed.value is None else str(one.exposed.value),
-                "probability": share_text(one.exposed.probability, LONG),
-                "reason": one.reason,
-                "proven": one.proven,
-            }
-            for one in found.unrestored
-        ],
-    }
-
-
-def _view(names: Sequence[str], view: "View") -> dict[str, Any]:
-    return {
-        "name": view.name,
-        "people": [names[one] for one in sorted(view.members)],
-        "values": {
-            "" if value is None else str(value): often
-            for value, often in sorted(view.shown.items(), key=str)
-        },
-    }
-
-
-def _sections(views: "Views", added: "Sequence[View]", column: str | None) -> str:
-    """Views as sections of a TOML file. With a column they are for a recipe: people are rows of the table, whoever names them."""
-    names = views.names if column is None else [str(row + 1) for row in range(len(views.names))]
-    sections = [] if column is None else [f"[sensitive]\ncolumn = {_quoted(column)}\n"]
-    for view in added:
-        told = _view(names, view)
-        values = ", ".join(f"{_quoted(value)} = {often}" for value, often in told["values"].items())
-        people = ", ".join(map(_quoted, told["people"]))
-        sections.append(
-            f"[[views]]\nname = {_quoted(told['name'])}\npeople = [{people}]\nvalues = {{ {values} }}\n"
+def _require_sense(scope: Scope, search: Search, output: WrittenFiles, data: Path | None) -> None:
+    """ParameterError for options that would have no effect, or lack another."""
+    if data is None and (search.adversary == "unaware" or output.to or output.chart):
+        raise ParameterError(
+            "the table itself is missing",
+            "give it by --data; without it there is only a plan, by --adversary aware",
         )
-    return "\n".join(["", *sections])
+    planning = {"least": search.least, "ceiling": search.ceiling}
+    for option, given in planning.items():
+        if search.adversary == "unaware" and given is not None:
+            raise ParameterError("is about a plan", "use it with --adversary aware", option=option)
+    if data is None and scope.ledger is None and scope.sensitive is not None:
+        raise ParameterError("belongs to --data or --with", "leave it out", option="sensitive")
 
 
-def _quoted(name: str) -> str:
-    return text.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _write(output: WrittenFiles, restored: "Restored", sections: str) -> None:
+    """Write the files that are wanted, if there is something to write."""
+    from shoal.data.disk import replacing
+
+    if output.to is not None and restored.added:
+        with replacing(output.to) as file:
+            file.write(sections.encode())
+        complain(f"wrote {output.to}")
+    elif output.to is not None:
+        complain(f"{output.to} was not written, as no view was added")
+    if output.chart is not None and restored.rows:
+        restored.save(output.chart)
+        complain(f"wrote {output.chart}")
+    elif output.chart is not None:
+        complain(f"{output.chart} was not written: nobody was exposed, so there is nothing to draw")
 
 
-def _show(
-    found: "Restored | None", by: "Plan | None", candidates: "list[Candidate]", most: int
-) -> None:
-    if by is not None:
-        _show_plan(by)
-    if found is None:
-        return
-    verdict = {True: "every limit holds", False: "somebody stays exposed", None: "not decided"}[
-        found.private
-    ]
-    before, after = found.before, found.after
+@dataclass(frozen=True, eq=False)
+class _Result:
+    """What a search found: a plan alone, or what came of it, or of looking at the table."""
+
+    adversary: str
+    candidates: "Sequence[Candidate]"
+    plan: "Plan | None"
+    restored: "Restored | None"
+
+    def successful(self, least: Fraction) -> bool:
+        """Whether every limit holds, or will in as many tables as are wanted."""
+        if self.restored is not None:
+            return self.restored.private is True
+        return self.plan is not None and self.plan.low > 0 and self.plan.low >= least
+
+    def json(self) -> dict[str, Any]:
+        from shoal.studies.judging import NOTICE
+
+        content: dict[str, Any] = {
+            "not_for_release": True,
+            "notice": NOTICE,
+            "adversary": self.adversary,
+            "candidates": len(self.candidates),
+        }
+        if self.plan is not None:
+            content["plan"] = _plan_json(self.plan)
+        if self.restored is not None:
+            content |= _restored_json(self.restored)
+        return content
+
+    def show(self, most: int) -> None:
+        from shoal.studies.judging import NOTICE
+
+        show(NOTICE)
+        if self.plan is not None:
+            _show_plan(self.plan)
+        if self.restored is not None:
+            _show_restored(self.restored, len(self.candidates), most)
+        show("", NOTICE)
+
+
+# As JSON
+
+
+def _plan_json(plan: "Plan") -> dict[str, Any]:
+    drawn = plan.confidence is not None
+    return {
+        "views": [candidate.name for candidate in plan.candidates],
+        "share": float(plan.low) if drawn else str(plan.low),
+        "share_high": float(plan.high) if drawn else str(plan.high),
+        "confidence": None if plan.confidence is None else float(plan.confidence),
+        "bound": share_text(plan.bound, LONG),
+        "worst": share_text(plan.worst, LONG),
+        "reasons": [outlook.reason for outlook in plan.outlooks if outlook.reason],
+    }
+
+
+def _restored_json(restored: "Restored") -> dict[str, Any]:
+    names = restored.before.views.names
+    return {
+        "private": restored.private,
+        "tables_before": restored.before.tables_text,
+        "tables_after": restored.after.tables_text,
+        "tried": restored.tried,
+        "views": [
+            {"name": view.name, "people": _people(names, view), "values": _values(view)}
+            for view in restored.added
+        ],
+        "people": [_row_json(row) for row in restored.rows],
+        "unrestored": [_unrestored_json(one) for one in restored.unrestored],
+    }
+
+
+def _row_json(row: "BeforeAfter") -> dict[str, Any]:
+    return {
+        "person": row.person,
+        "value": value_text(row.value),
+        "limit": str(row.limit),
+        "before": share_text(row.before, LONG),
+        "after": share_text(row.after, LONG),
+    }
+
+
+def _unrestored_json(one: "Unrestored") -> dict[str, Any]:
+    return {
+        "person": one.exposed.name,
+        "value": value_text(one.exposed.value),
+        "probability": share_text(one.exposed.probability, LONG),
+        "reason": one.reason,
+        "proven": one.proven,
+    }
+
+
+def _people(names: Sequence[str], view: "View") -> list[str]:
+    return [names[person] for person in sorted(view.members)]
+
+
+def _values(view: "View") -> dict[str, int]:
+    """How often each value occurs, by its text; the missing one has none."""
+    counts = sorted(view.shown.items(), key=str)
+    return {value_text(value) or "": often for value, often in counts}
+
+
+# As tables
+
+
+def _show_restored(restored: "Restored", candidates: int, most: int) -> None:
+    before, after = restored.before, restored.after
+    verdict = VERDICTS[restored.private]
+    if before.private is True:
+        verdict = "every limit holds already; nothing needs to be restored"
+    elif restored.private is False:
+        verdict = "somebody stays exposed"
     show(
         "",
         figures(
-            (
-                "verdict",
-                verdict
-                if before.private is not True
-                else "every limit holds already; nothing is to be restored",
-            ),
-            ("views added", f"{len(found.added)} of {plural(len(candidates), 'candidate')}"),
+            ("verdict", verdict),
+            ("views added", f"{len(restored.added)} of {plural(candidates, 'candidate')}"),
             ("possible tables", f"{tables_text(before)} before, {tables_text(after)} after"),
             ("the surest one can be", f"{surest(before)} before, {surest(after)} after"),
         ),
     )
-    if found.added:
-        show(
-            title("Added"),
-            listing(
-                ("view", "people", "values"), *(_row(before.views, view) for view in found.added)
-            ),
-        )
-    if found.rows:
-        rows = map(_before_after, found.rows[:most])
+    if restored.added:
+        rows = [_view_row(before.views.names, view) for view in restored.added]
+        show(title("Added"), listing(("view", "people", "values"), *rows))
+    if restored.rows:
         bounds = "" if before.how == after.how == "exact" else ", at most"
+        header = ("person", "value", "before", "after", "allowed")
         show(
             title(f"Before and after{bounds}"),
-            listing(("person", "value", "before", "after", "allowed"), *rows),
+            listing(header, *map(_before_after, restored.rows[:most])),
         )
-        if len(found.rows) > most:
-            show(f"and {len(found.rows) - most:,} more; --json has all")
-    for reason in dict.fromkeys(one.reason for one in found.unrestored):
+    if len(restored.rows) > most:
+        show(f"and {len(restored.rows) - most:,} more; --json has all")
+    for reason in restored.reasons:
         complain(f"not restored: {reason}")
 
 
-def _show_plan(by: "Plan") -> None:
-    share = (
-        share_text(by.low)
-        if by.confidence is None
-        else f"{float(by.low):.3f} to {float(by.high):.3f}"
-    )
-    if by.candidates:
-        told = [
-            ("views", ", ".join(one.name for one in by.candidates)),
+def _show_plan(plan: "Plan") -> None:
+    share = share_text(plan.low)
+    if plan.confidence is not None:
+        share = f"{float(plan.low):.3f} to {float(plan.high):.3f}"
+    if plan.candidates:
+        rows = [
+            ("views", ", ".join(candidate.name for candidate in plan.candidates)),
             ("restored in", f"{share} of the possible tables"),
-            ("no procedure in more than", share_text(by.bound)),
-            ("the surest one may become", share_text(_worst(by))),
+            ("no procedure in more than", share_text(plan.bound)),
+            ("the surest one may become", share_text(plan.worst)),
         ]
-    elif by.before.private:
-        told = [("views", "none: every limit holds already; nothing is to be restored")]
+    elif plan.before.private:
+        rows = [("views", "none: every limit holds already; nothing needs to be restored")]
     else:
-        told = [
+        rows = [
             ("views", "none: there is no plan"),
-            ("no procedure in more than", share_text(by.bound)),
-            ("the surest one can be now", surest(by.before)),
+            ("no procedure in more than", share_text(plan.bound)),
+            ("the surest one can be now", surest(plan.before)),
         ]
-    show(title("Plan, by what is public"), figures(*told))
-    for reason in dict.fromkeys(one.reason for one in by.outlooks if one.reason):
+    show(title("Plan, by what is public"), figures(*rows))
+    for reason in plan.reasons:
         complain(f"not planned: {reason}")
 
 
-def _worst(by: "Plan") -> Fraction:
-    """How sure one may become by a plan; for whom it has no views that is how sure one is now."""
-    return (
-        by.worst
-        if all(one.candidates for one in by.outlooks) and by.outlooks
-        else max(by.worst, by.before.largest)
-    )
+def _view_row(names: Sequence[str], view: "View") -> tuple[str, str, str]:
+    values = ", ".join(f"{value or 'missing'} {often}" for value, often in _values(view).items())
+    return view.name, ", ".join(_people(names, view)), values
 
 
-def _row(views: "Views", view: "View") -> tuple[str, str, str]:
-    told = _view(views.names, view)
-    return (
-        view.name,
-        ", ".join(told["people"]),
-        ", ".join(f"{value or 'missing'} {n}" for value, n in told["values"].items()),
-    )
-
-
-def _before_after(one: "Row") -> tuple[str, ...]:
-    value = "missing" if one.value is None else str(one.value)
-    return one.person, value, share_text(one.before), share_text(one.after), share_text(one.limit)
+def _before_after(row: "BeforeAfter") -> tuple[str, ...]:
+    shares = (share_text(share) for share in (row.before, row.after, row.limit))
+    return row.person, value_text(row.value) or "missing", *shares

@@ -1,6 +1,6 @@
 """Connected components: what hangs together by way of groups. Uses nothing; any room may use it.
 
-Views are connected by people they share, people by views, released groups by people who fit several.
+Views are connected by people they share, people by views, and groups by people who fit several.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,7 @@
-"""Numbers that a promise depends on: whole or rational, never rounded on the way in. Uses `errors`; models and methods use it."""
+"""Numbers that a promise depends on: whole or rational, never rounded on the way in.
+
+Uses `errors`; models, promises and methods use it.
+"""
 
 import operator
 from decimal import Decimal, InvalidOperation
@@ -11,10 +14,15 @@ from shoal.errors import ParameterError
 __all__ = ["Exact", "fraction", "percent", "printed", "short", "whole"]
 
 Exact: TypeAlias = Fraction | int | float | Decimal | str
-"""What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one fifth."""
+"""What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one
+fifth.
+"""
 
-_NUMBERS = str | int | float | Decimal | None  # what may be meant for one
-_LONGEST = 400  # digits on either side of the point; a double never needs more
+_NUMBERS = str | int | float | Decimal | None
+"""What may be meant for a number, and so may be shown in a message."""
+
+_LONGEST = 400
+"""Digits on either side of the point; a double never needs more."""
 
 
 def fraction(
@@ -25,39 +33,40 @@ def fraction(
     *,
     above: bool = False,
     below: bool = False,
+    hint: str = "",
 ) -> Fraction:
-    """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest` (or only `below` it).
+    """The rational that `value` prints as, from `lowest` (or only `above` it) to `highest` (or only
+    `below` it).
 
-    Else it is a ParameterError.
+    Else it is a ParameterError, which ends with the `hint`.
 
     >>> fraction(0.2, "t"), fraction("1/3", "t"), fraction(2, "t")
     (Fraction(1, 5), Fraction(1, 3), Fraction(2, 1))
     """
-    takes = f"it takes {_range(lowest, highest, above, below)}"
+    takes = f"it takes {_range(lowest, highest, above, below)}{hint}"
     try:
         if isinstance(value, bool):
-            raise ValueError("true and false are no numbers")
+            raise ValueError("true and false are not numbers")
         exact = value if isinstance(value, Fraction) else _read(str(value).strip())
     except (ValueError, ZeroDivisionError, InvalidOperation, OverflowError):
         raise ParameterError(
             "is not a finite number", takes, option=option, given=_shown(value)
         ) from None
-    if (
-        (lowest is not None and exact < lowest)
-        or (above and lowest is not None and exact == lowest)
-        or (highest is not None and exact > highest)
-        or (below and highest is not None and exact == highest)
-    ):
+    too_low = lowest is not None and (exact <= lowest if above else exact < lowest)
+    too_high = highest is not None and (exact >= highest if below else exact > highest)
+    if too_low or too_high:
         raise ParameterError("is out of range", takes, option=option, given=_shown(value))
     return exact
 
 
 def whole(value: object, option: str, lowest: int = 1) -> int:
-    """A whole number from `lowest`; else ParameterError. A float is refused even where it is whole."""
+    """A whole number from `lowest`; else ParameterError. A float is refused even where it is
+    whole.
+    """
     takes = f"it takes a whole number from {lowest}"
     try:
         if isinstance(value, bool):
-            raise TypeError("true and false are no numbers")
+            raise TypeError("true and false are not numbers")
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise ParameterError(
@@ -69,7 +78,8 @@ def whole(value: object, option: str, lowest: int = 1) -> int:
 
 
 def printed(number: Fraction) -> str:
-    """The shortest exact text: a decimal where there is one, else a quotient; `fraction` reads both back.
+    """The shortest exact text: a decimal where there is one, else a quotient; `fraction` reads both
+    back.
 
     >>> printed(Fraction(1, 5)), printed(Fraction(2)), printed(Fraction(1, 3))
     ('0.2', '2', '1/3')
@@ -78,17 +88,22 @@ def printed(number: Fraction) -> str:
         return str(number)  # no finite decimal
     digits = next(digits for digits in count() if 10**digits % number.denominator == 0)
     text = str(abs(number.numerator) * 10**digits // number.denominator).rjust(digits + 1, "0")
-    return "-" * (number < 0) + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)
+    if digits:
+        text = f"{text[:-digits]}.{text[-digits:]}"
+    return f"-{text}" if number < 0 else text
 
 
 def short(number: Fraction) -> str:
-    """As `printed`, with an exponent where a small number gets shorter by it; `fraction` reads that back too.
+    """As `printed`, with an exponent where a small number gets shorter by it; `fraction` reads that
+    back too.
 
     >>> short(Fraction(1, 10**6)), short(Fraction(1, 100)), short(Fraction(1, 3))
     ('1e-6', '0.01', '1/3')
     """
     text = printed(number)
-    return text if "/" in text or abs(number) >= 1 else min(text, f"{Decimal(text):e}", key=len)
+    if "/" in text or abs(number) >= 1:
+        return text
+    return min(text, f"{Decimal(text):e}", key=len)
 
 
 def percent(share: float) -> str:
@@ -105,24 +120,22 @@ def _read(text: str) -> Fraction:
     if "/" in text:
         return Fraction(text)
     number = Decimal(text)
+    if not number.is_finite():
+        raise ValueError("not finite")
     # 1e999999999 is a short text and a number that fills the memory.
-    if (
-        not number.is_finite()
-        or abs(number.adjusted()) > _LONGEST
-        or len(number.as_tuple().digits) > _LONGEST
-    ):
-        raise ValueError("not finite, or longer than any number meant")
+    if max(abs(number.adjusted()), len(number.as_tuple().digits)) > _LONGEST:
+        raise ValueError("longer than any number meant")
     return Fraction(number)
 
 
 def _range(lowest: int | None, highest: int | None, above: bool, below: bool) -> str:
-    start = (
-        "any number"
-        if lowest is None
-        else f"a number above {lowest}"
-        if above
-        else f"a number from {lowest}"
-    )
+    """The numbers that are taken, in words."""
+    if lowest is None:
+        start = "any number"
+    elif above:
+        start = f"a number above {lowest}"
+    else:
+        start = f"a number from {lowest}"
     if highest is None:
         return start
     return f"{start} and below {highest}" if below else f"{start} to {highest}"

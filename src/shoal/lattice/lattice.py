@@ -1,7 +1,8 @@
-"""`Lattice`: all level vectors over some counts, and the groups at each. `Groups`: one node's group table.
+"""`Lattice`: all level vectors over some counts, and the groups at each. `Groups`: one node's group
+table.
 
-Groups are rolled up (see `rollup`) from the counts, never from the rows. Methods and measures use them; a search that
-must not pay for whole groups uses `Lattice.rollup` itself.
+Groups are rolled up (see `rollup`) from the counts, never from the rows. Methods and measures use
+them; a search that must not pay for whole groups uses `Lattice.rollup` itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +32,8 @@ Ints = npt.NDArray[np.int64]
 @owner_only
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How often each value of a carried column occurs in each group: entry i says `count[i]` times `value[i]` in `group[i]`.
+    """How often each value of a carried column occurs in each group: entry i says `count[i]` times
+    `value[i]` in `group[i]`.
 
     Entries are in the order of group, then value; only counts above 0 have one.
     """
@@ -58,8 +60,8 @@ class Histogram:
 class Lattice:
     """All ways to choose a level for every quasi-identifying column of some counts.
 
-    The columns of `counts` that have a hierarchy in `hierarchies` are quasi-identifying; the others are carried along
-    for histograms. `floor` and `ceiling` bound the levels a column may take.
+    The columns of `counts` that have a hierarchy in `hierarchies` are quasi-identifying; the others
+    are carried along for histograms. `floor` and `ceiling` bound the levels a column may take.
     """
 
     @typed
@@ -139,7 +141,9 @@ class Lattice:
         return Groups(self, self.rollup.cells(self.rollup.levels_of(self._checked(node))))
 
     def walk(self) -> Iterator["Groups"]:
-        """The groups of every node, each rolled up from those of a node one level finer; in no order to rely on."""
+        """The groups of every node, each rolled up from those of a node one level finer; in no
+        order to rely on.
+        """
         levels = self.rollup.levels_of
         for cells in self.rollup.walk(levels(self.bottom), levels(self.top)):
             yield Groups(self, cells)
@@ -150,7 +154,9 @@ class Lattice:
         return self._rollup(())
 
     def seen(self, weights: Sequence[Sequence[Floats]]) -> Sequence[Sequence[Floats]]:
-        """Weights by column, level and code as weights by axis, level and code that occurs; made once for the same weights."""
+        """Weights by column, level and code as weights by axis, level and code that occurs; made
+        once for the same weights.
+        """
         if self._seen is None or self._seen[0] is not weights:
             rollup = self.rollup
             found = [
@@ -201,11 +207,15 @@ class Groups:
 
     @property
     def cells(self) -> Sizes:
-        """The sizes as they were rolled up, empty cells among them: cheaper than `sizes` where only sums are wanted."""
+        """The sizes as they were rolled up, empty cells among them: cheaper than `sizes` where only
+        sums are wanted.
+        """
         return self._raw.sizes
 
     def weigh_cells(self, weights: Sequence[Sequence[Floats]], kept: Sizes) -> float:
-        """`weigh` for numbers of `cells`; `weights[j][l][c]` weighs code c of column j at level l."""
+        """`weigh` for numbers of `cells`; `weights[j][l][c]` weighs code c of column j at level
+        l.
+        """
         at = self._raw.levels
         return self._raw.weigh(
             [
@@ -247,7 +257,9 @@ class Groups:
         )
 
     def find(self, codes: Sequence[Codes]) -> Ints:
-        """The group of each of some rows, given their codes in every column at the node's level; each must be in one."""
+        """The group of each of some rows, given their codes in every column at the node's level;
+        each must be in one.
+        """
         return self._cells.find(codes)
 
     def codes(self, column: int) -> Codes:
@@ -259,13 +271,17 @@ class Groups:
         )
 
     def marginal(self, column: int, kept: Ints | None = None) -> Ints:
-        """How many records have each value of a column at the node's level; `kept` replaces the sizes (0 drops a group)."""
+        """How many records have each value of a column at the node's level; `kept` replaces the
+        sizes (0 drops a group).
+        """
         weights = self._cells.sizes if kept is None else kept
         cardinality = self.lattice.hierarchies[column].cardinality(self.node[column])
         return np.bincount(self.codes(column), weights, cardinality).astype(np.int64)
 
     def weigh(self, weights: Sequence[Floats], kept: Ints | None = None) -> float:
-        """The sum over records of the weights of their values: `weights[j][c]` weighs code c of column j."""
+        """The sum over records of the weights of their values: `weights[j][c]` weighs code c of
+        column j.
+        """
         rollup = self.lattice.rollup
         seen = [weights[j][rollup.real[axis][self.node[j]]] for axis, j in enumerate(rollup.axes)]
         return self._cells.weigh(
@@ -273,7 +289,9 @@ class Groups:
         )
 
     def histogram(self, name: str) -> Histogram:
-        """How often each value of a carried column occurs in each group; made once, since several models may ask."""
+        """How often each value of a carried column occurs in each group; made once, since several
+        models may ask.
+        """
         if name not in self._histograms:
             self._histograms[name] = self._histogram(name)
         return self._histograms[name]
@@ -283,7 +301,8 @@ class Groups:
         values = self.lattice.counts.cards[self.lattice.counts.names.index(name)]
         cells = rollup.cells((*rollup.levels_of(self.node), 0)).compact
         last = len(rollup.axes)
-        # Groups are in the same order here, every one with at least one value, and values of a group follow each other.
+        # Groups are in the same order here, every one with at least one value, and values of a
+        # group follow each other.
         group = cells.group_of(last)
         return Histogram(
             group,

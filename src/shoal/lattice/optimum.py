@@ -1,10 +1,12 @@
 """The node that loses least, without scoring every node: branch and bound over the whole lattice.
 
-For losses that are sums over records and columns. Two facts carry it. Without suppression a node's loss needs only
-the columns' marginals. And a record suppressed at a node is suppressed at every finer one, where its values weigh no
-more: so what suppression adds at a node (its *excess*) is a lower bound for the excess of all finer nodes.
-So a box of open nodes is bounded by its coarsest corner, at the price of one evaluation, and what stays open is split
-along the axis that merges most. All boxes go through this side by side, in rounds.
+For losses that are sums over records and columns. Two facts carry it. Without suppression a node's
+loss needs only the columns' marginals. And a record suppressed at a node is suppressed at every
+finer one, where its values weigh no
+more: so what suppression adds at a node (its *excess*) is a lower bound for the excess of all finer
+nodes. So a box of open nodes is bounded by its coarsest corner, at the price of one evaluation, and
+what stays open is split along the axis that merges most. All boxes go through this side by side, in
+rounds.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +34,9 @@ SOME = 400  # where they are short: many at once cost less each (measured)
 
 
 class Evaluation(NamedTuple):
-    """How many records a node suppresses and what that adds to its loss; and of both what every finer node adds at least."""
+    """How many records a node suppresses and what that adds to its loss; and of both what every
+    finer node adds at least.
+    """
 
     suppressed: float
     excess: float
@@ -41,11 +45,13 @@ class Evaluation(NamedTuple):
 
 
 class Optimum:
-    """Search for the least loss. `level[a][l]` weighs the codes of axis a at level l, `suppressed[a]` a suppressed record.
+    """Search for the least loss. `level[a][l]` weighs the codes of axis a at level l,
+    `suppressed[a]` a suppressed record.
 
-    `rule` is a smallest group size, or a function that evaluates a node under any other rule. With a group size, `penalty`
-    says how many records count as suppressed for groups below it (by itself all of them); it must be such that a group
-    never counts for more than its parts, and a record in a part for no less than in the whole; and 0 from that size on.
+    `rule` is a smallest group size, or a function that evaluates a node under any other rule. With
+    a group size, `penalty` says how many records count as suppressed for groups below it (by itself
+    all of them); it must be such that a group never counts for more than its parts, and a record in
+    a part for no less than in the whole; and 0 from that size on.
     """
 
     def __init__(
@@ -82,8 +88,9 @@ class Optimum:
             self._shape, sum(least[axis][low[axis]] for axis in fixed), dtype=np.float64
         )
         codes = np.zeros(self._shape, dtype=np.int64)
-        # A node is one number with some bits for every free axis, the highest of them unused: subtracting two nodes borrows
-        # exactly the unused bits of the axes on which the first is below the second.
+        # A node is one number with some bits for every free axis, the highest of them unused:
+        # subtracting two nodes borrows exactly the unused bits of the axes on which the first is
+        # below the second.
         self._shifts, self._guards, bits = [], 0, 0
         for place, axis in enumerate(self._free):
             steps = high[axis] - low[axis]
@@ -98,7 +105,9 @@ class Optimum:
             self._guards |= 1 << (bits - 1)
         assert bits < 64, "a lattice this large is refused before"
         self.plain: Floats = plain.ravel()
-        """The loss of every node without suppression, in lexicographic order of the axes that may take several levels."""
+        """The loss of every node without suppression, in lexicographic order of the axes that may
+        take several levels.
+        """
         self.excess = np.zeros(len(self.plain))
         """What suppression adds at every node at least, by what is known so far."""
         self._codes, self._cheapest = (
@@ -134,7 +143,8 @@ class Optimum:
         self._search()
         if self.best == inf:
             return None
-        # Whatever the order of the visit, every node this close to the best was evaluated, so the choice is always the same.
+        # Whatever the order of the visit, every node this close to the best was evaluated, so the
+        # choice is always the same.
         equal = [node for node, loss in self.losses.items() if loss <= self.best + self.tie]
         return min(equal, key=self.rollup.columns_of)
 
@@ -162,13 +172,17 @@ class Optimum:
         )
 
     def evaluate(self, node: Levels, nodes: Index | None = None) -> float:
-        """The loss of a node; what it tells about finer ones among the given nodes, or all, is kept."""
+        """The loss of a node; what it tells about finer ones among the given nodes, or all, is
+        kept.
+        """
         if node not in self.losses:
             self._learn([self._code(node)], [self._take(node, self._evaluate(node))], nodes)
         return self.losses[node]
 
     def _descend(self) -> None:
-        """A good start: from the top, the first step that loses less, those tried first that would lose least."""
+        """A good start: from the top, the first step that loses less, those tried first that would
+        lose least.
+        """
         here = self.high
         self.evaluate(here)
         while True:
@@ -191,7 +205,9 @@ class Optimum:
             here = self._here
 
     def _search(self) -> None:
-        """Bound boxes of open nodes by their coarsest corners and split them, until no open node is left."""
+        """Bound boxes of open nodes by their coarsest corners and split them, until no open node is
+        left.
+        """
         nodes: Index = np.arange(len(self.plain))
         box = np.zeros(len(nodes), dtype=np.intp)  # the number of every open node's box, ascending
         with ThreadPoolExecutor(THREADS) as threads:
@@ -208,7 +224,9 @@ class Optimum:
                 self._bounded(list(chain.from_iterable(found)), nodes)
 
     def _parts(self, asks: list[Ask]) -> list[list[Ask]]:
-        """What threads do side by side in a round; nodes that can be sorted together stay together."""
+        """What threads do side by side in a round; nodes that can be sorted together stay
+        together.
+        """
         if self._large:
             return [[ask] for ask in asks[-FEW:]]
         asks = sorted(
@@ -218,9 +236,11 @@ class Optimum:
         return [part for part in (asks[:half], asks[half:]) if part]
 
     def _bounded(self, found: Sequence[tuple[Levels, float | Evaluation]], nodes: Index) -> None:
-        """Keep bounds on nodes, and what they tell about the open ones; those that may be the best are evaluated.
+        """Keep bounds on nodes, and what they tell about the open ones; those that may be the best
+        are evaluated.
 
-        With a group size, the number of suppressed records is enough for a bound: each costs what the cheapest one would.
+        With a group size, the number of suppressed records is enough for a bound: each costs what
+        the cheapest one would.
         """
         steps = (
             np.array([node for node, _ in found])[:, self._free] - np.array(self.low)[self._free]
@@ -249,7 +269,9 @@ class Optimum:
     def _corners(
         self, nodes: Index, box: Index, known: npt.NDArray[np.int64]
     ) -> tuple[Index, Index, list[Ask]]:
-        """Boxes split until no coarsest corner of one is known; the open nodes in the order of their boxes, and the corners."""
+        """Boxes split until no coarsest corner of one is known; the open nodes in the order of
+        their boxes, and the corners.
+        """
         while True:
             starts = np.flatnonzero(np.diff(box, prepend=-1))
             box = np.cumsum(np.diff(box, prepend=box[0]) != 0)
@@ -286,7 +308,9 @@ class Optimum:
             nodes, box = nodes[order], box[order]
 
     def _bound(self, asks: Sequence[Ask]) -> list[tuple[Levels, float | Evaluation]]:
-        """What nodes, and those a level finer on an axis, lose, or with a group size at least how many records."""
+        """What nodes, and those a level finer on an axis, lose, or with a group size at least how
+        many records.
+        """
         if not isinstance(self._rule, int):
             return [(node, self._rule(node)) for node, _ in asks]
         if self._large:

@@ -1,10 +1,12 @@
-"""Group tables of lattice nodes, each rolled up from the cheapest finer one already there. `lattice` uses it.
+"""Group tables of lattice nodes, each rolled up from the cheapest finer one already there.
+`lattice` uses it.
 
-A *table* holds the distinct cells of a node as a few packs (mixed-radix numbers of neighbouring axes, at most `PACK`
-values each) and their sizes. A coarser node's cells come from it by one look-up a pack, a sum, and one `bincount`;
-where the cells are many more than the rows, by one sort instead. Rows are never read again.
-An *axis* is a column here: they are taken in the order of their cardinality, largest first, and only values that occur
-have a code. Codes keep the order of the tree, so a coarser code never decreases along a finer one.
+A *table* holds the distinct cells of a node as a few packs (mixed-radix numbers of neighbouring
+axes, at most `PACK` values each) and their sizes. A coarser node's cells come from it by one
+look-up a pack, a sum, and one `bincount`; where the cells are many more than the rows, by one sort
+instead. Rows are never read again. An *axis* is a column here: they are taken in the order of their
+cardinality, largest first, and only values that occur have a code. Codes keep the order of the
+tree, so a coarser code never decreases along a finer one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +34,9 @@ Packs = tuple[tuple[range, Unsigned], ...]
 Levels = tuple[int, ...]
 """A level for every axis."""
 Ask = tuple[Levels, int | None]
-"""A node whose small groups are wanted, and perhaps an axis along which those of the next finer node are wanted too."""
+"""A node whose small groups are wanted, and perhaps an axis along which those of the next finer
+node are wanted too.
+"""
 
 SPARSE = 2  # more cells than this times the rows: sorting beats counting into an array (measured)
 SMALL = 1 << 14  # tables up to this size are not worth an intermediate one (measured)
@@ -55,7 +59,9 @@ WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
 
 
 class _Memo:
-    """Arrays that are asked for again, forgotten all at once when they become too many; with what keeps their ids in use."""
+    """Arrays that are asked for again, forgotten all at once when they become too many; with what
+    keeps their ids in use.
+    """
 
     def __init__(self) -> None:
         self._known: dict[object, tuple[object, npt.NDArray[Any]]] = {}
@@ -83,7 +89,9 @@ class _Table:
     _single: dict[int, "_Table | None"] = field(default_factory=dict)
 
     def single(self, k: int) -> "_Table | None":
-        """The table with a row for every record, k for larger cells; None if that would be many more rows."""
+        """The table with a row for every record, k for larger cells; None if that would be many
+        more rows.
+        """
         if k not in self._single:
             sizes = np.minimum(self.sizes, k).astype(np.intp)
             packs = (
@@ -104,7 +112,9 @@ class _Table:
 
 
 class _Some(NamedTuple):
-    """The cells of several nodes, one node's after the other's, up to its stop; keys may have an axis last."""
+    """The cells of several nodes, one node's after the other's, up to its stop; keys may have an
+    axis last.
+    """
 
     nodes: Sequence[Levels]
     cells: Index
@@ -114,7 +124,9 @@ class _Some(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Nodes whose groups can be found by sorting together: from one table, at the same level on an axis, by one kind of key."""
+    """Nodes whose groups can be found by sorting together: from one table, at the same level on an
+    axis, by one kind of key.
+    """
 
     table: _Table
     nodes: Sequence[Levels]
@@ -123,7 +135,9 @@ class _Batch(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """How the codes of one axis are written last in a key: the number of each, how many bits to shift out, how many numbers."""
+    """How the codes of one axis are written last in a key: the number of each, how many bits to
+    shift out, how many numbers.
+    """
 
     codes: Index
     bits: int
@@ -141,7 +155,9 @@ class _Kept(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Outer:
-    """The groups that the first axes make by themselves, ascending: what a block of nodes has in common."""
+    """The groups that the first axes make by themselves, ascending: what a block of nodes has in
+    common.
+    """
 
     axes: int
     keys: Index
@@ -162,10 +178,11 @@ class _Outer:
 class Cells:
     """A node's groups, and their sizes.
 
-    A cell is known by its key (all codes in one mixed-radix number), and `keys` are ascending; it is None where `sizes` has
-    a place for every key, so that some may be 0. In a block, `sizes` has a line for every combination of the inner axes
-    and in it a place for every group of the `outer` ones. Where keys would not fit an integer, `wide` has packs of
-    codes instead, as a table has. Keys may have an axis last instead of in its place; such cells have no order to rely on.
+    A cell is known by its key (all codes in one mixed-radix number), and `keys` are ascending; it
+    is None where `sizes` has a place for every key, so that some may be 0. In a block, `sizes` has
+    a line for every combination of the inner axes and in it a place for every group of the `outer`
+    ones. Where keys would not fit an integer, `wide` has packs of codes instead, as a table has.
+    Keys may have an axis last instead of in its place; such cells have no order to rely on.
     """
 
     rollup: "Rollup"
@@ -218,7 +235,9 @@ class Cells:
         return self.keys
 
     def weigh(self, weights: Sequence[Floats], kept: Sizes) -> float:
-        """The sum over the kept records of the weights of their values; `weights[axis]` is over the axis's codes."""
+        """The sum over the kept records of the weights of their values; `weights[axis]` is over the
+        axis's codes.
+        """
         if self.wide is not None:
             found = np.zeros(len(kept))
             for axes, packed in self.wide:
@@ -299,7 +318,9 @@ class Cells:
         return group.take(key)
 
     def group_of(self, axes: int) -> Index:
-        """For every one of compact cells the number of its group when only the first `axes` axes tell groups apart."""
+        """For every one of compact cells the number of its group when only the first `axes` axes
+        tell groups apart.
+        """
         if self.wide is not None:
             cards = self.rollup.cards_at(self.levels)
             told = [
@@ -319,8 +340,8 @@ class Cells:
 class Rollup:
     """Group tables over columns of leaf codes.
 
-    `maps[j][l]` gives the level-l code of every leaf of column j. `carried` columns come after all others, in their order,
-    and have level 0 only.
+    `maps[j][l]` gives the level-l code of every leaf of column j. `carried` columns come after all
+    others, in their order, and have level 0 only.
     """
 
     def __init__(
@@ -420,7 +441,9 @@ class Rollup:
         return self._log_card[axis][fine] - self._log_card[axis][coarse]
 
     def weigh_keys(self, keys: Index, weights: Sequence[Floats], cards: Sequence[int]) -> Floats:
-        """The sum of the weights of every key's codes; `weights` may be of the first axes only, and then so are the keys."""
+        """The sum of the weights of every key's codes; `weights` may be of the first axes only, and
+        then so are the keys.
+        """
         cards = cards[: len(weights)]
         split = _middle(tuple(cards))
         if (
@@ -452,10 +475,11 @@ class Rollup:
         return self._roll(self._nearest(levels), levels)
 
     def below(self, asks: Iterable[Ask], k: int) -> Iterator[Cells]:
-        """The groups with fewer than k records, and no others, of every node asked for: what a limit of k costs.
+        """The groups with fewer than k records, and no others, of every node asked for: what a
+        limit of k costs.
 
-        Where an axis is asked for along with a node, the node one level finer on it comes too, for little more than the
-        price of one. Nodes come in no order to rely on.
+        Where an axis is asked for along with a node, the node one level finer on it comes too, for
+        little more than the price of one. Nodes come in no order to rely on.
         """
         for some in self._alike(asks, k):
             if isinstance(some, Cells):
@@ -467,7 +491,8 @@ class Rollup:
     def masses(
         self, asks: Iterable[Ask], k: int, penalty: Callable[[Sizes], Sizes]
     ) -> Iterator[tuple[Levels, float]]:
-        """For every node that `below` would give, a sum over its groups that depends on their sizes only.
+        """For every node that `below` would give, a sum over its groups that depends on their sizes
+        only.
 
         `penalty` gives what groups of these sizes add; from k on it is 0, whatever the size.
         """
@@ -489,7 +514,9 @@ class Rollup:
                 yield from zip(groups.nodes, sums.tolist(), strict=True)
 
     def _alike(self, asks: Iterable[Ask], k: int) -> Iterator[Cells | _Batch]:
-        """The groups of nodes that have few, and the others in batches that can be sorted together."""
+        """The groups of nodes that have few, and the others in batches that can be sorted
+        together.
+        """
         alike: dict[
             tuple[int, type[np.unsignedinteger], int | None, int], tuple[_Table, list[Levels]]
         ] = {}
@@ -510,7 +537,8 @@ class Rollup:
                 yield _Batch(table, nodes[start : start + at_once], axis, kind)
 
     def _last(self, axis: int | None, nodes: Sequence[Levels]) -> _Last | None:
-        """How to write the codes of an axis last in the keys of nodes, so that a shift leaves those one level coarser.
+        """How to write the codes of an axis last in the keys of nodes, so that a shift leaves those
+        one level coarser.
 
         None if such keys would not fit an integer.
         """
@@ -536,10 +564,12 @@ class Rollup:
         last: _Last,
         bends: npt.NDArray[Any],
     ) -> Iterator[tuple[Levels, float]]:
-        """A sum over the groups of some nodes that are at the same level on an axis, and of those one level coarser on it.
+        """A sum over the groups of some nodes that are at the same level on an axis, and of those
+        one level coarser on it.
 
-        The table has a row for every record. Among sorted keys, a group of c has c − d pairs of equal keys at distance d,
-        if c > d; so sums of such pairs, weighed by how a function of c bends, are sums of that function.
+        The table has a row for every record. Among sorted keys, a group of c has c − d pairs of
+        equal keys at distance d, if c > d; so sums of such pairs, weighed by how a function of c
+        bends, are sums of that function.
         """
         keys = self._keys(table, nodes, axis, last)
         keys.sort(axis=1)
@@ -584,11 +614,12 @@ class Rollup:
         k: int,
         kind: type[np.unsignedinteger],
     ) -> Iterator[_Some]:
-        """The groups of some nodes that are at the same level on an axis, and of those one level coarser on it.
+        """The groups of some nodes that are at the same level on an axis, and of those one level
+        coarser on it.
 
-        Sizes from k on are all alike here, so a row's key and its size fit into one 32-bit number for most nodes, and
-        sorting those is the cheapest way to find the small groups. With an axis last in the key, groups that merge on it
-        are neighbours.
+        Sizes from k on are all alike here, so a row's key and its size fit into one 32-bit number
+        for most nodes, and sorting those is the cheapest way to find the small groups. With an axis
+        last in the key, groups that merge on it are neighbours.
         """
         rows, bits = len(table.sizes), k.bit_length()
         card = 1 if axis is None else self._cards[axis][nodes[0][axis]]
@@ -629,7 +660,9 @@ class Rollup:
     def _keys(
         self, table: _Table, nodes: Sequence[Levels], axis: int | None, last: _Last
     ) -> Unsigned:
-        """The rows' keys at some nodes that are at the same level on an axis, whose codes come last."""
+        """The rows' keys at some nodes that are at the same level on an axis, whose codes come
+        last.
+        """
         kind = last.kind
         keys = self._scratch("keys", len(nodes) * len(table.sizes), kind).reshape(len(nodes), -1)
         other = self._scratch("other", keys.size, kind).reshape(keys.shape)
@@ -668,7 +701,9 @@ class Rollup:
         axis: int | None,
         k: int,
     ) -> Iterator[Cells]:
-        """Of the cells of some nodes, one node's after the other's, those with fewer than k records."""
+        """Of the cells of some nodes, one node's after the other's, those with fewer than k
+        records.
+        """
         small = np.flatnonzero(sizes < k)
         cells, few = cells.take(small), sizes.take(small).astype(np.float64)
         start = 0
@@ -677,7 +712,9 @@ class Rollup:
             start = stop
 
     def _scratch(self, name: str, size: int, kind: type[np.generic]) -> npt.NDArray[Any]:
-        """An array of this thread's to write to: new ones of this size would have the system hand out memory each time."""
+        """An array of this thread's to write to: new ones of this size would have the system hand
+        out memory each time.
+        """
         held: dict[str, npt.NDArray[Any]] = self._own.__dict__
         name = f"{name} {kind.__name__}"
         if name not in held or len(held[name]) < size:
@@ -685,15 +722,18 @@ class Rollup:
         return held[name][:size]
 
     def walk(self, low: Levels, high: Levels) -> Iterator[Cells]:
-        """The groups of every node between two, each rolled up from those of a node one level finer on one axis.
+        """The groups of every node between two, each rolled up from those of a node one level finer
+        on one axis.
 
-        Depth first over the axes, and as soon as the rest of them fits an array not much larger than the table, all
-        nodes of that rest at once by adding slices of the array.
+        Depth first over the axes, and as soon as the rest of them fits an array not much larger
+        than the table, all nodes of that rest at once by adding slices of the array.
         """
         yield from self._walk(self._roll(self._nearest(low), low).compact, 0, high)
 
     def _walk(self, cells: Cells, axis: int, high: Levels) -> Iterator[Cells]:
-        """All nodes at the levels of the cells before an axis, and at their levels or higher from that axis on."""
+        """All nodes at the levels of the cells before an axis, and at their levels or higher from
+        that axis on.
+        """
         if axis == len(self.axes):
             yield cells
             return
@@ -709,7 +749,9 @@ class Rollup:
             yield from self._walk(cells, axis + 1, high)
 
     def _block(self, cells: Cells, axis: int) -> tuple[Sizes, _Outer] | None:
-        """The sizes as an array over the axes from one on and the groups of those before, unless it would be mostly empty."""
+        """The sizes as an array over the axes from one on and the groups of those before, unless it
+        would be mostly empty.
+        """
         cards = self.cards_at(cells.levels)
         inner = prod(cards[axis:])
         if (
@@ -725,7 +767,8 @@ class Rollup:
             return None
         place = np.zeros(len(group), dtype=np.intp)
         place[last[:-1] + 1] = 1
-        # Integers up to 2^24 are exact in 32 bits, and so is any sum of sizes that is no larger: half the memory to pass.
+        # Integers up to 2^24 are exact in 32 bits, and so is any sum of sizes that is no larger:
+        # half the memory to pass.
         array: npt.NDArray[Any] = np.zeros(
             inner * len(last), dtype=np.float32 if self.total < 1 << 24 else np.float64
         )
@@ -735,7 +778,9 @@ class Rollup:
     def _walk_block(
         self, array: Sizes, outer: _Outer, levels: Levels, high: Levels
     ) -> Iterator[Cells]:
-        """All nodes of a block, the last axis changing fastest; `arrays[p]` has its first p axes at the node's levels."""
+        """All nodes of a block, the last axis changing fastest; `arrays[p]` has its first p axes at
+        the node's levels.
+        """
         first, inner = outer.axes, len(self.axes) - outer.axes
         arrays = [array] * (inner + 1)
         for node in product(
@@ -754,7 +799,9 @@ class Rollup:
             )
 
     def _add(self, array: Sizes, dimension: int, axis: int, level: int) -> Sizes:
-        """The array with one axis a level higher: values are in tree order, so those that merge are slices."""
+        """The array with one axis a level higher: values are in tree order, so those that merge are
+        slices.
+        """
         step = self._to(axis, level - 1, level)
         codes = self._cards[axis][level]
         if len(step) == codes:
@@ -822,7 +869,8 @@ class Rollup:
         kind: type[np.integer] = np.intp,
         left_out: int | None = None,
     ) -> tuple[npt.NDArray[Any], int]:
-        """For every value of a pack at the fine levels its number at the coarse ones, and how many numbers there are.
+        """For every value of a pack at the fine levels its number at the coarse ones, and how many
+        numbers there are.
 
         One axis may be left out.
         """
@@ -912,7 +960,9 @@ class Rollup:
         return tuple(found)
 
     def _nearest(self, levels: Levels) -> _Table:
-        """The smallest table at least as fine as a node; an intermediate one is made once it would have paid."""
+        """The smallest table at least as fine as a node; an intermediate one is made once it would
+        have paid.
+        """
         kept = self._kept
         table = self._base
         if len(kept.tables) > 1:
@@ -933,7 +983,9 @@ class Rollup:
         return table
 
     def _shared(self, table: _Table, step: Levels) -> _Table:
-        """A table to make an intermediate one from: where a large one is asked for several, what two of them have in common."""
+        """A table to make an intermediate one from: where a large one is asked for several, what
+        two of them have in common.
+        """
         rows = len(table.sizes)
         if rows < LARGE:
             return table
@@ -967,7 +1019,9 @@ class Rollup:
                 )
 
     def _intermediate(self, fine: Levels, coarse: Levels, rows: float) -> Levels | None:
-        """The node between two estimated at no more than `rows` groups, by the steps that merge most; None if there is none."""
+        """The node between two estimated at no more than `rows` groups, by the steps that merge
+        most; None if there is none.
+        """
         if self._estimate(self._log_cells(coarse)) > rows:
             return None
         levels = list(fine)
@@ -986,8 +1040,8 @@ class Rollup:
             cells -= best
         return tuple(levels)
 
-    # About how many groups a node has: for planning only. A guess from how much each axis splits, corrected by
-    # what nodes with about as many cells really had.
+    # About how many groups a node has: for planning only. A guess from how much each axis splits,
+    # corrected by what nodes with about as many cells really had.
 
     def _log_cells(self, levels: Levels) -> float:
         return sum(logs[level] for logs, level in zip(self._log_card, levels, strict=True))
@@ -1008,7 +1062,9 @@ class Rollup:
         )
 
     def _log_cardinality(self, axis: int) -> list[float]:
-        """Between the logarithm of the number of values and their entropy, for every level: how much the axis splits."""
+        """Between the logarithm of the number of values and their entropy, for every level: how
+        much the axis splits.
+        """
         logs = []
         for level, cards in enumerate(self._cards[axis]):
             share = self.marginal(axis, level) / max(self.total, 1)

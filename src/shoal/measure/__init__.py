@@ -1,17 +1,19 @@
 """How good and how risky a table is: information loss, utility, risk of re-identification."""
 
 from shoal.measure.loss import LOSSES, Loss, normalised
-from shoal.measure.ratings import RatingError, rmse
+from shoal.measure.ratings import RatingError, Training, rmse
 from shoal.measure.risk import Assessment, assess
-from shoal.measure.utility import Accuracy, QueryError, classification, queries
+from shoal.measure.utility import Accuracy, CountErrors, Workload, classification, queries
 
 __all__ = [
     "LOSSES",
     "Accuracy",
     "Assessment",
+    "CountErrors",
     "Loss",
-    "QueryError",
     "RatingError",
+    "Training",
+    "Workload",
     "assess",
     "classification",
     "normalised",

@@ -1,9 +1,11 @@
-"""How much a generalised table has lost: one frozen dataclass a loss model. Uses `counts`; methods and reports use it.
+"""How much a generalised table has lost: one frozen dataclass per loss model.
 
-Every model gives a raw loss of a node's groups when only some of them (or of their records, as in a sample) are kept and
-all others are lost, and the two ends of its scale: the input itself, and nothing left. `normalised` puts the raw loss on
-that scale, 0 to 1. Models that are sums over records and columns (`Columnwise`) also give their summands, which is what a
-search needs to bound a node without grouping anything. Definitions, ranges and other tools' names: docs/measures.md.
+Every model gives a raw loss of a node's groups when only some of them (or of their records, as in a
+sample) are kept and all others are lost, and the two ends of its scale: the input itself, and
+nothing left. `normalised` puts the raw loss on that scale, 0 to 1. Models that are sums over
+records and columns (`Columnwise`) also give their summands, which is what a search needs to bound a
+node without grouping anything. Definitions, ranges and other tools' names: docs/measures.md. Uses
+`lattice`; methods and reports use it.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,9 +43,8 @@ Kept = npt.NDArray[np.bool_] | npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 Made = TypeVar("Made")
 
-_ROUNDING = (
-    1e-13  # of a sum of floats, a record: the ends of a scale that differ by less are the same
-)
+_ROUNDING = 1e-13
+"""Of a sum of floats, per record: the ends of a scale that differ by less are the same."""
 
 
 class Loss(Protocol):
@@ -68,9 +69,8 @@ def normalised(loss: Loss, groups: Groups, kept: Kept) -> float:
 def placed(loss: Loss, lattice: Lattice, raw: float, nothing_left: bool) -> float:
     """The place of a raw loss on that scale."""
     low, high = loss.span(lattice)
-    if (
-        high - low <= _ROUNDING * lattice.total
-    ):  # the input has nothing this model could lose, but for its records
+    if high - low <= _ROUNDING * lattice.total:
+        # The input has nothing this model could lose, but for its records.
         return float(nothing_left and lattice.total > 0)
     return min(max((raw - low) / (high - low), 0.0), 1.0)
 
@@ -79,7 +79,8 @@ def placed(loss: Loss, lattice: Lattice, raw: float, nothing_left: bool) -> floa
 class Weights:
     """The summands of a columnwise loss.
 
-    loss = constant + Σ over kept records and columns j of level[j][node[j]][code] + suppressed records × Σ suppressed.
+    loss = constant + Σ over kept records and columns j of level[j][node[j]][code] + suppressed
+    records × Σ suppressed.
     """
 
     level: tuple[tuple[Floats, ...], ...]
@@ -97,7 +98,9 @@ class Weights:
 
 @dataclass(frozen=True)
 class Columnwise:
-    """A loss that is a sum over records and columns. `importance` weighs columns; those it does not name weigh 1."""
+    """A loss that is a sum over records and columns. `importance` weighs columns; those it does not
+    name weigh 1.
+    """
 
     importance: Mapping[str, float] = field(default_factory=dict, hash=False)
 
@@ -105,11 +108,12 @@ class Columnwise:
         for name, weight in self.importance.items():
             if not (isfinite(weight) and weight >= 0):
                 raise ParameterError(
-                    f"importance of column {name!r} is {weight}; it takes a number of at least 0"
+                    f"the importance of column {name!r} is {weight}",
+                    "it takes a number of at least 0",
                 )
 
     def weights(self, lattice: Lattice) -> Weights:
-        """The summands, made once a lattice."""
+        """The summands, made once per lattice."""
         return _once(lattice, (self, "weights"), lambda: self._weights(lattice))
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
@@ -123,12 +127,13 @@ class Columnwise:
         if kept.dtype == np.bool_ and kept.all():
             return weights.constant + groups.weigh(level)
         released, suppressed = _released(groups, kept)
-        return (
-            weights.constant + groups.weigh(level, released) + suppressed * sum(weights.suppressed)
-        )
+        kept_loss = groups.weigh(level, released)
+        return weights.constant + kept_loss + suppressed * sum(weights.suppressed)
 
     def limited(self, groups: Groups, k: int) -> float:
-        """The raw loss when groups with fewer than k records are suppressed: `of`, for those who score whole lattices."""
+        """The raw loss when groups with fewer than k records are suppressed: `of`, for those who
+        score whole lattices.
+        """
         weights = self.weights(groups.lattice)
         sizes = groups.cells
         saved = groups.weigh_cells(weights.saved, sizes * (sizes >= k).astype(sizes.dtype))
@@ -149,14 +154,16 @@ class Columnwise:
         for name in self.importance:
             if name not in lattice.names:
                 raise ParameterError(
-                    f"importance names {name!r}, which is no quasi-identifying column"
+                    f"`importance` names {name!r}, which is not a quasi-identifying column"
                 )
         return tuple(float(self.importance.get(name, 1)) for name in lattice.names)
 
 
 @dataclass(frozen=True)
 class Granularity(Columnwise):
-    """The share of its column's domain that a cell covers, summed over cells; a suppressed cell covers all of it."""
+    """The share of its column's domain that a cell covers, summed over cells; a suppressed cell
+    covers all of it.
+    """
 
     name: ClassVar[str] = "granularity"
 
@@ -171,28 +178,31 @@ class Granularity(Columnwise):
 
 @dataclass(frozen=True)
 class Intensity(Columnwise):
-    """The level of a cell as a share of its hierarchy's height, summed over cells; a suppressed cell counts 1."""
+    """The level of a cell as a share of its hierarchy's height, summed over cells; a suppressed
+    cell counts 1.
+    """
 
     name: ClassVar[str] = "intensity"
 
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
-        level = tuple(
-            tuple(
-                np.full(h.cardinality(at), weight * at / max(h.height, 1))
-                for at in range(h.height + 1)
+        level = []
+        for h, weight in zip(lattice.hierarchies, importance, strict=True):
+            top = max(h.height, 1)
+            shares = [weight * at / top for at in range(h.height + 1)]
+            level.append(
+                tuple(np.full(h.cardinality(at), share) for at, share in enumerate(shares))
             )
-            for h, weight in zip(lattice.hierarchies, importance, strict=True)
-        )
-        return Weights(level, importance)
+        return Weights(tuple(level), importance)
 
 
 @dataclass(frozen=True)
 class Entropy(Columnwise):
-    """Non-uniform entropy: the bits needed to tell a cell's value in the input from its generalised one, summed over cells.
+    """Non-uniform entropy: the bits needed to tell a cell's value in the input from its generalised
+    one, summed over cells.
 
-    With F(v) the number of input records whose value generalises to v, a cell costs log₂ F(generalised) − log₂ F(leaf),
-    a suppressed one log₂ n − log₂ F(leaf).
+    With F(v) the number of input records whose value generalises to v, a cell costs log₂
+    F(generalised) − log₂ F(leaf), a suppressed one log₂ n − log₂ F(leaf).
     """
 
     name: ClassVar[str] = "entropy"
@@ -200,21 +210,23 @@ class Entropy(Columnwise):
     def _weights(self, lattice: Lattice) -> Weights:
         importance = self._importance(lattice)
         level, constant = [], 0.0
-        for h, weight, leaves in zip(
-            lattice.hierarchies, importance, _leaves(lattice), strict=True
-        ):
-            frequency = [
-                np.bincount(codes, leaves, h.cardinality(at)) for at, codes in enumerate(h.maps)
-            ]
-            level.append(tuple(weight * np.log2(np.maximum(f, 1)) for f in frequency))
-            constant -= float(level[-1][0] @ leaves)
+        columns = zip(lattice.hierarchies, importance, _leaves(lattice), strict=True)
+        for h, weight, leaves in columns:
+            by_level = []
+            for at, codes in enumerate(h.maps):
+                frequency = np.bincount(codes, leaves, h.cardinality(at))
+                by_level.append(weight * np.log2(np.maximum(frequency, 1)))
+            level.append(tuple(by_level))
+            constant -= float(by_level[0] @ leaves)
         every = float(np.log2(max(lattice.total, 1)))
         return Weights(tuple(level), tuple(weight * every for weight in importance), constant)
 
 
 @dataclass(frozen=True)
 class Discernibility:
-    """Each record is penalised by the number of records it looks like: Σ size² over kept groups + suppressed × n."""
+    """Each record is penalised by the number of records it looks like: Σ size² over kept groups +
+    suppressed × n.
+    """
 
     name: ClassVar[str] = "discernibility"
 
@@ -261,9 +273,8 @@ class Ambiguity:
             possible *= h.cover(level)[groups.codes(j)]
         _, everything = self.span(groups.lattice)
         released, suppressed = _released(groups, kept)
-        return (float(released @ possible) + suppressed * everything) / max(
-            int(groups.sizes.sum()), 1
-        )
+        total = float(released @ possible) + suppressed * everything
+        return total / max(int(groups.sizes.sum()), 1)
 
     def span(self, lattice: Lattice) -> tuple[float, float]:
         """The raw loss of the input itself, and the raw loss when nothing is left."""
@@ -272,10 +283,12 @@ class Ambiguity:
 
 @dataclass(frozen=True)
 class Divergence:
-    """Kullback–Leibler divergence, in bits, of the input from what the release lets one reconstruct.
+    """Kullback–Leibler divergence, in bits, of the input from what the release lets one
+    reconstruct.
 
-    The reconstruction spreads every kept group evenly over the combinations of leaves it covers and the suppressed
-    records evenly over the whole domain. A missing value is part of the domain here, so that both are distributions.
+    The reconstruction spreads every kept group evenly over the combinations of leaves it covers and
+    the suppressed records evenly over the whole domain. A missing value is part of the domain here,
+    so that both are distributions.
     """
 
     name: ClassVar[str] = "divergence"
@@ -288,14 +301,12 @@ class Divergence:
         cells = np.zeros(len(groups.sizes))
         whole = 0.0
         for j, (h, level) in enumerate(zip(groups.lattice.hierarchies, groups.node, strict=True)):
-            cells += np.log2(np.bincount(h.maps[level], minlength=h.cardinality(level)))[
-                groups.codes(j)
-            ]
+            leaves = np.bincount(h.maps[level], minlength=h.cardinality(level))
+            cells += np.log2(leaves)[groups.codes(j)]
             whole += float(np.log2(len(h.maps[0])))
         released, suppressed = _released(groups, kept)
-        estimate = np.where(
-            released > 0, np.log2(np.maximum(released, 1) / records) - cells, -np.inf
-        )
+        shares = np.log2(np.maximum(released, 1) / records)
+        estimate = np.where(released > 0, shares - cells, -np.inf)
         if suppressed:
             estimate = np.logaddexp2(estimate, np.log2(suppressed / records) - whole)
         return max(-self._entropy(groups.lattice) - float(groups.sizes / records @ estimate), 0.0)
@@ -344,19 +355,20 @@ def _input(lattice: Lattice) -> Floats:
 def _leaves(lattice: Lattice) -> list[Floats]:
     """How often every leaf of every column occurs in the input."""
     counts = lattice.counts
-    return [
-        np.bincount(counts.codes[counts.names.index(name)], counts.count, len(h.maps[0])).astype(
-            np.float64
-        )
-        for name, h in zip(lattice.names, lattice.hierarchies, strict=True)
+    columns = zip(lattice.names, lattice.hierarchies, strict=True)
+    frequencies = [
+        np.bincount(counts.column(name), counts.count, len(h.maps[0])) for name, h in columns
     ]
+    return [frequency.astype(np.float64) for frequency in frequencies]
 
 
 _made: WeakKeyDictionary[Lattice, dict[object, Any]] = WeakKeyDictionary()
 
 
 def _once(lattice: Lattice, what: object, make: Callable[[], Made]) -> Made:
-    """What depends on the lattice alone is made once: losses are asked of tens of thousands of its nodes."""
+    """What depends on the lattice alone is made once: losses are asked of tens of thousands of its
+    nodes.
+    """
     seen = _made.setdefault(lattice, {})
     if what not in seen:
         seen[what] = make()

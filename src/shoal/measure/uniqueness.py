@@ -1,8 +1,9 @@
-"""Which columns single people out, and how many of those stay unique in the population. Uses `counts`; `risk` uses it.
+"""Which columns single people out, and how many of those stay unique in the population.
 
-Population uniqueness is estimated from the sample's group sizes by three models: Pitman's (Hoshino 2001), Zayatz's
-(1991) and the slide negative binomial (Chen and McNulty 1998), with the rule of Dankar et al. (2012) to choose among
-them. A model that does not fit the sample gives None, never a guess.
+Population uniqueness is estimated from the sample's group sizes by three models: Pitman's (Hoshino
+2001), Zayatz's (1991) and the slide negative binomial (Chen and McNulty 1998), with the rule of
+Dankar et al. (2012) to choose among them. A model that does not fit the sample gives None, never a
+guess. Uses `counts`; `risk` uses it.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +35,9 @@ Floats = npt.NDArray[np.float64]
 @owner_only
 @dataclass(frozen=True)
 class IdentifyingSet:
-    """Columns that together make `uniques` records unique, a `share` of all; no column of them can be left out."""
+    """Columns that together make `uniques` records unique, a `share` of all; no column of them can
+    be left out.
+    """
 
     columns: tuple[str, ...]
     uniques: int
@@ -46,8 +49,8 @@ class IdentifyingSet:
 class ColumnRisk:
     """What one column adds to the average prosecutor risk.
 
-    `alone` is the risk from this column only, `without` the risk from all others, `share` its Shapley share of the
-    risk from all columns; shares add up to 1.
+    `alone` is the risk from this column only, `without` the risk from all others, `share` its
+    Shapley share of the risk from all columns; shares add up to 1.
     """
 
     column: str
@@ -60,7 +63,8 @@ class ColumnRisk:
 @owner_only
 @dataclass(frozen=True)
 class PopulationUniqueness:
-    """Estimated share of the population that is unique in it; None where a model does not fit the sample.
+    """Estimated share of the population that is unique in it; None where a model does not fit the
+    sample.
 
     `estimate` is that of the model which Dankar's rule chooses.
     """
@@ -75,9 +79,12 @@ class PopulationUniqueness:
 
 
 MOST_SETS = 10_000
-"""Of a size of which there are more sets than this, none is looked at: it would take hours."""
+"""Where there are more sets of a size than this, none is looked at: it would take hours."""
+
 LARGEST_SET = 4
-"""Larger identifying sets are not searched for: they are many, and tell little that their size does not tell."""
+"""Larger identifying sets are not searched for: they are many, and say little that their size does
+not say.
+"""
 
 
 def identifying_sets(
@@ -86,15 +93,17 @@ def identifying_sets(
     largest: int = LARGEST_SET,
     people: Ints | None = None,
 ) -> tuple[IdentifyingSet, ...]:
-    """The minimal sets of up to `largest` columns that make more than a share of the records unique, smallest first.
+    """The minimal sets of up to `largest` columns that make more than a share of the records
+    unique, smallest first.
 
-    A record that is unique by some columns is unique by more, so no set that contains a found one is looked at. Nor are
-    sizes of which there are more than `MOST_SETS` sets: with over 23 columns, sets of four. Where `people` says whose each
-    distinct row is, it is people who are unique: nobody else has a row like one of theirs.
+    A record that is unique by some columns is unique by more, so no set that contains a found one
+    is looked at. Nor are sizes of which there are more than `MOST_SETS` sets: with over 23 columns,
+    sets of four. Where `people` says whose each distinct row is, it is people who are unique:
+    nobody else has a row like one of theirs.
     """
     records = cells.total if people is None else int(people.max(initial=-1)) + 1
     needed = int(share * records) + 1
-    found: set[tuple[int, ...]] = set()
+    minimal: set[tuple[int, ...]] = set()
     sets: list[IdentifyingSet] = []
     everything = range(len(cells.names))
     if people is None and int((cells.count == 1).sum()) < needed:
@@ -104,17 +113,14 @@ def identifying_sets(
             break
         for columns in combinations(everything, size):
             smaller = (part for length in range(1, size) for part in combinations(columns, length))
-            if prod(cells.cards[j] for j in columns) < needed or not found.isdisjoint(smaller):
+            if prod(cells.cards[j] for j in columns) < needed or not minimal.isdisjoint(smaller):
                 continue
             uniques = _uniques(cells, columns, people)
             if uniques >= needed:
-                sets.append(
-                    IdentifyingSet(
-                        tuple(cells.names[j] for j in columns), uniques, uniques / records
-                    )
-                )
-                found.add(columns)
-    return tuple(sorted(sets, key=lambda one: (len(one.columns), -one.uniques)))
+                names = tuple(cells.names[j] for j in columns)
+                sets.append(IdentifyingSet(names, uniques, uniques / records))
+                minimal.add(columns)
+    return tuple(sorted(sets, key=lambda each: (len(each.columns), -each.uniques)))
 
 
 EXACT_COLUMNS = 8
@@ -125,8 +131,8 @@ ORDERS = 32
 def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk, ...]:
     """What every column adds to the average prosecutor risk, the largest share first.
 
-    Where `people` says whose each distinct row is, the risk is that of people. The sum of all risks is the number of groups
-    where everyone has one row.
+    Where `people` says whose each distinct row is, the risk is that of people. The sum of all risks
+    is the number of groups where everyone has one row.
     """
     records, columns = cells.total, len(cells.names)
     if people is not None:
@@ -140,25 +146,7 @@ def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk,
         return known[of]
 
     everything = frozenset(range(columns))
-    gain = [0.0] * columns
-    if columns <= EXACT_COLUMNS:
-        for j in everything:
-            for size in range(columns):
-                for others in combinations(everything - {j}, size):
-                    weight = 1 / (columns * comb(columns - 1, size))
-                    gain[j] += weight * (
-                        groups(frozenset(others) | {j}) - groups(frozenset(others))
-                    )
-    else:
-        chance = np.random.default_rng(
-            0
-        )  # a measurement, not a release: the same table gives the same shares
-        for order in (chance.permutation(columns) for _ in range(ORDERS // 2)):
-            for one_way in (order, order[::-1]):
-                before: frozenset[int] = frozenset()
-                for j in map(int, one_way):
-                    gain[j] += (groups(before | {j}) - groups(before)) / ORDERS
-                    before |= {j}
+    gain = _gains(groups, columns) if columns <= EXACT_COLUMNS else _sampled(groups, columns)
     whole = sum(gain)
     risks = [
         ColumnRisk(
@@ -173,15 +161,47 @@ def column_risks(cells: Counts, people: Ints | None = None) -> tuple[ColumnRisk,
     return tuple(sorted(risks, key=lambda risk: -risk.share))
 
 
+def _gains(groups: Callable[[frozenset[int]], float], columns: int) -> list[float]:
+    """What every column adds to the number of groups, on average over all orders of the columns."""
+    everything = frozenset(range(columns))
+    gain = [0.0] * columns
+    for j in everything:
+        for size in range(columns):
+            weight = 1 / (columns * comb(columns - 1, size))
+            for others in map(frozenset, combinations(everything - {j}, size)):
+                gain[j] += weight * (groups(others | {j}) - groups(others))
+    return gain
+
+
+def _sampled(groups: Callable[[frozenset[int]], float], columns: int) -> list[float]:
+    """The same, on average over some orders, each with its reverse."""
+    # A measurement, not a release: the same table gives the same shares.
+    chance = np.random.default_rng(0)
+    gain = [0.0] * columns
+    for _ in range(ORDERS // 2):
+        order = chance.permutation(columns).tolist()
+        for direction in (order, order[::-1]):
+            before: frozenset[int] = frozenset()
+            for j in direction:
+                gain[j] += (groups(before | {j}) - groups(before)) / ORDERS
+                before |= {j}
+    return gain
+
+
 def crowds_of_people(around: Ints, people: Ints) -> Ints:
-    """Of every person among how many they hide where they are most exposed, given that and whose it is for each of their rows."""
-    found = np.full(int(people.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(found, people, around)
-    return found
+    """Among how many people each person hides where they are most exposed.
+
+    `around` has the number of people around every row, and `people` says whose row it is.
+    """
+    crowds = np.full(int(people.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(crowds, people, around)
+    return crowds
 
 
 def _own_crowds(cells: Counts, columns: Sequence[int], people: Ints) -> Ints:
-    """Of every person how many people have a row like one of theirs by some columns, where that is fewest."""
+    """Of every person how many people have a row like one of theirs by some columns, where that is
+    fewest.
+    """
     key, _ = _keys(cells, columns)
     key = np.unique(key, return_inverse=True)[1].astype(np.int64)
     number = int(people.max(initial=-1)) + 1
@@ -212,7 +232,8 @@ def _uniques(cells: Counts, columns: Sequence[int], people: Ints | None = None) 
     key, size = _keys(cells, columns)
     if size <= DENSE * cells.distinct:
         return int((np.bincount(key, cells.count, size) == 1).sum())
-    # The last bit says that a row occurs more than once; a unique one has it unset and no neighbour with its key.
+    # The last bit says that a row occurs more than once; a unique one has it unset and no neighbour
+    # with its key.
     key = 2 * key + (cells.count > 1)
     key.sort()
     first = np.diff(key >> 1, prepend=-1) != 0
@@ -220,11 +241,11 @@ def _uniques(cells: Counts, columns: Sequence[int], people: Ints | None = None) 
 
 
 DENSE = 4
-"""Counting into an array pays up to this many places a row; beyond, sorting is faster."""
+"""Counting into an array pays up to this many places per row; beyond, sorting is faster."""
 
 
 def _keys(cells: Counts, columns: Sequence[int]) -> tuple[Ints, int]:
-    """One integer a row, the same for equal rows, and a bound of them."""
+    """One integer per row, the same for equal rows, and a bound on them."""
     key, size = np.zeros(cells.distinct, dtype=np.int64), 1
     for j in columns:
         if size * cells.cards[j] >= 1 << 62:
@@ -236,7 +257,9 @@ def _keys(cells: Counts, columns: Sequence[int]) -> tuple[Ints, int]:
 
 
 def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> PopulationUniqueness:
-    """How much of the population is unique in it, from the group sizes of a sample that holds a fraction of it."""
+    """How much of the population is unique in it, from the group sizes of a sample that holds a
+    fraction of it.
+    """
     records = int(sizes.sum())
     population = max(round(records / fraction), records) if fraction else 0
     size, number = np.unique(sizes, return_counts=True)
@@ -263,7 +286,9 @@ def population_uniqueness(sizes: Ints, fraction: Fraction | float) -> Population
 
 
 def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
-    """Population uniques, if the population's groups are as large as the sample's: Bayes on drawing exactly one of a group."""
+    """Population uniques, if the population's groups are as large as the sample's: Bayes on drawing
+    exactly one of a group.
+    """
     records = int(size @ number)
 
     def one_of(of: int) -> float:
@@ -274,9 +299,8 @@ def _zayatz(size: Ints, number: Ints, population: int) -> float | None:
 
     ones = int(number[size == 1].sum())
     single = sum(int(n) * one_of(int(s)) for s, n in zip(size, number, strict=True))
-    stay = (
-        ones * one_of(1) / single
-    )  # the share of sample uniques that are unique in the population
+    # The share of sample uniques that are unique in the population.
+    stay = ones * one_of(1) / single
     return stay * ones * population / records
 
 
@@ -285,20 +309,24 @@ def _choose(n: int, k: int) -> float:
 
 
 def _pitman(size: Ints, number: Ints, population: int) -> float | None:
-    """Expected population uniques under Pitman's sampling formula, its parameters θ and 0 < α < 1 by maximum likelihood."""
+    """Expected population uniques under Pitman's sampling formula, its parameters θ and 0 < α < 1
+    by maximum likelihood.
+    """
     records, groups = int(size @ number), int(number.sum())
     if not 1 < groups < records:
         return None  # one group, or no two records alike: the likelihood has no maximum
     repeats = number.astype(np.float64)
 
     def theta(alpha: float) -> float:
-        """Where the likelihood's slope in θ is 0, for one α; it falls from +∞ at θ = −α to below 0."""
+        """Where the likelihood's slope in θ is 0, for one α; it falls from +∞ at θ = −α to below
+        0.
+        """
 
         def slope(shift: float) -> float:
             t = shift - alpha
-            return (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha - (
-                _digamma(t + records) - _digamma(t + 1)
-            )
+            rising = (_digamma(t / alpha + groups) - _digamma(t / alpha + 1)) / alpha
+            falling = _digamma(t + records) - _digamma(t + 1)
+            return rising - falling
 
         return _root(slope, 1e-12, 1e3 * records**2) - alpha
 
@@ -314,17 +342,14 @@ def _pitman(size: Ints, number: Ints, population: int) -> float | None:
     if not (isfinite(alpha) and isfinite(t)):
         return None
     # E = N Γ(θ+α+N−1) Γ(θ+1) / (Γ(θ+α) Γ(θ+N)), for large N the better known Γ(θ+1)/Γ(θ+α) N^α
-    return exp(
-        log(population)
-        + lgamma(t + alpha + population - 1)
-        - lgamma(t + population)
-        + lgamma(t + 1)
-        - lgamma(t + alpha)
-    )
+    grown = lgamma(t + alpha + population - 1) - lgamma(t + population)
+    return exp(log(population) + grown + lgamma(t + 1) - lgamma(t + alpha))
 
 
 def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
-    """Population uniques if group sizes less one are negative binomial (α, β), matched to the sample's groups of one and two."""
+    """Population uniques if group sizes less one are negative binomial (α, β), matched to the
+    sample's groups of one and two.
+    """
     ones, twos = (float(number[size == s].sum()) for s in (1, 2))
     if not twos or fraction >= 1:
         return None
@@ -336,48 +361,49 @@ def _snb(size: Ints, number: Ints, fraction: float) -> float | None:
         lost = (1 - fraction) * (1 - beta)
         base = log(groups * fraction) + alpha * (np.log(beta) - np.log(1 - lost))
         single = base + np.log(1 + alpha * lost / (1 - lost))
-        double = base + np.log(
-            fraction / 2 * alpha * (1 - beta) / (1 - lost) ** 2 * (2 - (1 - alpha) * lost)
-        )
+        drawn_twice = fraction / 2 * alpha * (1 - beta) / (1 - lost) ** 2
+        double = base + np.log(drawn_twice * (2 - (1 - alpha) * lost))
         return np.stack((single - log(ones), double - log(twos)))
 
-    grid = np.stack(
-        np.meshgrid(np.linspace(-8, 8, 65), np.linspace(-14, 8, 89), indexing="ij")
-    ).reshape(2, -1)
+    axes = np.meshgrid(np.linspace(-8, 8, 65), np.linspace(-14, 8, 89), indexing="ij")
+    grid = np.stack(axes).reshape(2, -1)
     start = grid[:, np.argmin((misfit(grid) ** 2).sum(axis=0))]
     at = _newton(misfit, start)
     return None if at is None else groups * exp(-exp(at[0]) * float(np.log1p(np.exp(-at[1]))))
 
 
 def _shlosser(size: Ints, number: Ints, fraction: float) -> float:
-    """The number of groups in the population: Shlosser's estimator as modified by Haas and Stokes (1998)."""
+    """The number of groups in the population: Shlosser's estimator as modified by Haas and Stokes
+    (1998).
+    """
     s, n = size.astype(np.float64), number.astype(np.float64)
     missed = (1 - fraction) ** s
-    first = float((s * fraction**2 * (1 - fraction**2) ** (s - 1)) @ n) / float(
-        ((1 - fraction**2) ** s - missed) @ n
-    )
+    square = fraction**2
+    over = float((s * square * (1 - square) ** (s - 1)) @ n)
+    under = float(((1 - square) ** s - missed) @ n)
+    first = over / under
     second = float(missed @ n) / float((s * fraction * (1 - fraction) ** (s - 1)) @ n)
     return float(n.sum()) + float(n[size == 1].sum()) * first * second**2
 
 
 def _newton(misfit: Callable[[Floats], Floats], start: Floats) -> Floats | None:
-    """A zero of two functions of two variables by damped Newton steps, None where they lead nowhere."""
+    """A zero of two functions of two variables by damped Newton steps, None where they lead
+    nowhere.
+    """
     at, step = start, 1e-6
     now = misfit(at)
     for _ in range(100):
         if float(np.abs(now).max()) < 1e-10:
             return at
-        slope = np.column_stack(
-            [(misfit(at + d) - misfit(at - d)) / (2 * step) for d in step * np.eye(2)]
-        )
+        slopes = [(misfit(at + d) - misfit(at - d)) / (2 * step) for d in step * np.eye(2)]
+        slope = np.column_stack(slopes)
+        worst = float(np.abs(now).max())
         try:
             move = np.linalg.solve(slope, now)
         except np.linalg.LinAlgError:
             return None
         scale = min(1.0, 2 / float(np.abs(move).max()))
-        while scale > 1e-6 and not float(np.abs(misfit(at - scale * move)).max()) < float(
-            np.abs(now).max()
-        ):
+        while scale > 1e-6 and not float(np.abs(misfit(at - scale * move)).max()) < worst:
             scale /= 2
         at = at - scale * move
         now = misfit(at)
@@ -397,15 +423,13 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _digamma(x: float) -> float:
-    """The logarithmic derivative of Γ for x > 0: its recurrence up to 10, then its asymptotic series (error below 1e-13)."""
+    """The logarithmic derivative of Γ for x > 0: its recurrence up to 10, then its asymptotic
+    series (error below 1e-13).
+    """
     shift = 0.0
     while x < 10:
         shift -= 1 / x
         x += 1
     y = 1 / (x * x)
-    return (
-        shift
-        + log(x)
-        - 1 / (2 * x)
-        - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
-    )
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+    return shift + log(x) - 1 / (2 * x) - series

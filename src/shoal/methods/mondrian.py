@@ -123,7 +123,7 @@ class Mondrian:
         crowds = [model.population for model in self.models if isinstance(model, DeltaPresence)]
         fixed = self.splits == "middle"
         axes = [axis_of(people, name, self.ranges, crowds, whole=fixed) for name in people.quasi]
-        cells = _Cells(people, axes, method)
+        cells = Partition(people, axes, method)
         cells.cut(job.progress)
         columns = {axis.name: cells.labelled(j, axis) for j, axis in enumerate(axes)}
         return Release(
@@ -205,7 +205,7 @@ class _Crowd:
         )
 
 
-class _Cells:
+class Partition:
     """The parts of the table, each a box of places, and the rows in each."""
 
     def __init__(self, table: Table, axes: Sequence[Axis], method: Mondrian) -> None:
@@ -247,7 +247,7 @@ class _Cells:
         total = self.rows.total
         if not total:
             return
-        if not self._hold([crowd.cell for crowd in (self.crowd, *self.populations)], 1).all():
+        if not self.hold([crowd.cell for crowd in (self.crowd, *self.populations)], 1).all():
             raise InfeasibleError(
                 f"even all records together do not satisfy {' and '.join(map(str, self.method.models))}; ask for less"
             )
@@ -279,11 +279,11 @@ class _Cells:
                 ends_left + 1,
             )
         else:
-            right, ends_left, starts_right = self._median(active, opened, local, axis)
+            right, ends_left, starts_right = self.median(active, opened, local, axis)
         halves = [np.full(len(crowd.cell), 2 * len(opened))]
         halves[0][active] = 2 * local + right
         halves += [_parted(population, number, axis, ends_left) for population in self.populations]
-        held = self._hold(halves, 2 * len(opened))
+        held = self.hold(halves, 2 * len(opened))
         made = held[: 2 * len(opened) : 2] & held[1 : 2 * len(opened) : 2]
         if self.method.splits == "middle":
             self.spent[opened[~made]] = (
@@ -305,7 +305,7 @@ class _Cells:
         last: Ints = high - (high == self.missing[axis])
         return (low + last) // 2
 
-    def _median(
+    def median(
         self, active: Ints, opened: Ints, local: Ints, axis: Ints
     ) -> tuple[npt.NDArray[np.bool_], Ints, Ints]:
         """Which active rows go right, where the left halves end and where the right ones start."""
@@ -369,7 +369,7 @@ class _Cells:
             self.first[:, j] = np.where(last < 0, self.first[:, j], first)
             self.last[:, j] = np.where(last < 0, self.last[:, j], last)
 
-    def _hold(self, halves: Sequence[Ints], number: int) -> npt.NDArray[np.bool_]:
+    def hold(self, halves: Sequence[Ints], number: int) -> npt.NDArray[np.bool_]:
         """Which halves satisfy all models; what is in none of them has the number after the last."""
         if self.method.splits == "middle":  # halves may be empty, which a group never is
             return _total(halves[0], self.crowd.count, number + 1)[:number] >= self.method.k

@@ -1,4 +1,6 @@
-"""What is promised about a table, and checks of its groups against models. Uses `counts`, `hierarchy` and `tables`."""
+"""What is promised about a table, and checks of its groups against models. Uses `counts`,
+`hierarchy` and `tables`.
+"""
 
 from shoal.exact.epsilon import Epsilon
 from shoal.privacy.calculus import (

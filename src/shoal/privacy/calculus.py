@@ -1,8 +1,9 @@
-"""Which k, β and δ belong to which ε: the parameters of SafePub, exact or rounded to the safe side. Uses `epsilon` and `exact`.
+"""Which k, β and δ belong to which ε: the parameters of SafePub, exact or rounded to the safe side.
 
-The mechanism: every record is drawn with chance β, and a group leaves iff at least k of its records were drawn. Beside it
-stand what releases and rows add up to, and what the sampling saves a search. Every formula here, and that each loop may
-stop where it stops, is proven in docs/proofs/safepub.md, with the same letters.
+The mechanism: every record is drawn with chance β, and a group is released iff at least k of its
+records were drawn. Beside it stand what releases and rows add up to, and what sampling saves a
+search. Every formula here, and that each loop may stop where it stops, is proven in
+docs/proofs/safepub.md, with the same letters. Uses `exact`; promises, methods and `noise` use it.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
-from math import ceil, comb, floor, log
+from math import ceil, comb, floor, inf, log
 from typing import Literal, get_args
 
 from shoal.arguments import typed
@@ -41,21 +42,36 @@ __all__ = [
 ]
 
 Definition = Literal["probabilistic", "standard"]
-"""What (ε, δ) means: the ratio bound fails with probability at most δ, or every set of outputs obeys it up to δ."""
+"""What (ε, δ) means: the ratio bound fails with probability at most δ, or every set of outputs
+obeys it up to δ.
+"""
 
-_GRID = 1 << 64  # β is a multiple of 1/2^64, for which one random word decides a draw
-_LARGEST_EPSILON = 20  # beyond, β is within 2·10⁻⁹ of 1 and k in the thousand millions
-_ROUNDING = 2.0**-44  # that of five hundred operations on floats, and there are fewer than that
-_ENOUGH = 40  # digits with which to begin; more are taken where these do not decide
-_THOROUGH = 60  # digits to which a sum is known before it is taken exactly
-_LARGEST_SUM = 1 << 17  # bits of the largest integers worth adding up to decide one borderline case
-_SPARE = 30  # digits: above those that cancel, and those that a power of many steps costs
-_SHOWN = 12  # digits of rounded results
+_GRID = 1 << 64
+"""β is a multiple of 1 / _GRID, for which one random word decides a draw."""
+
+_LARGEST_EPSILON = 20
+"""Beyond, β is within 2·10⁻⁹ of 1 and k is in the thousand millions."""
+
+_ROUNDING = 2.0**-44
+"""The rounding error of five hundred operations on floats; there are fewer than that here."""
+
+_LARGEST_SUM = 1 << 17
+"""Bits of the largest integers worth adding up to decide one borderline case."""
+
+# Digits: those to begin with, where more are taken if these do not decide; those to which a sum is
+# known before it is taken exactly; more than cancel and than a power of many steps costs; and those
+# of rounded results.
+_ENOUGH = 40
+_THOROUGH = 60
+_SPARE = 30
+_SHOWN = 12
 
 
 @dataclass(frozen=True)
 class SafePubParameters:
-    """The chance β with which a record is drawn, and the smallest group k that may leave, for (ε, δ)."""
+    """The chance β with which a record is drawn, and the smallest group k that may leave, for (ε,
+    δ).
+    """
 
     epsilon: Epsilon
     delta: Fraction
@@ -65,11 +81,15 @@ class SafePubParameters:
 
     @property
     def gamma(self) -> Fraction:
-        """1 − (1 − β)e^−ε rounded down: the share of a group that, if drawn, breaks the bound e^ε."""
+        """1 − (1 − β)e^−ε rounded down: the share of a group that, if drawn, breaks the bound
+        e^ε.
+        """
         return rounded_down(1 - _Profile(self.epsilon, self.beta, self.definition).rest[1], 30)
 
     def delta_at(self, epsilon: Epsilon | Exact) -> Fraction:
-        """The δ for which the same mechanism keeps a larger ε as well, rounded up: the smoothness curve."""
+        """The δ for which the same mechanism keeps a larger ε as well, rounded up: the smoothness
+        curve.
+        """
         return delta_for(self.k, epsilon, self.definition, beta=self.beta)
 
 
@@ -81,7 +101,8 @@ def safepub_parameters(
     *,
     beta: Exact | None = None,
 ) -> SafePubParameters:
-    """The smallest k that keeps (ε, δ) for sampling and suppression alone, with β = 1 − e^−ε unless a smaller one is given.
+    """The smallest k that keeps (ε, δ) for sampling and suppression alone, with β = 1 − e^−ε unless
+    a smaller one is given.
 
     >>> safepub_parameters(1, "1e-6").k, safepub_parameters(1, "1e-6", "standard").k
     (74, 58)
@@ -107,64 +128,67 @@ def delta_for(
     *,
     beta: Exact | None = None,
 ) -> Fraction:
-    """The smallest δ for which sampling and suppressing groups below k keeps (ε, δ), rounded up in the twelfth digit.
+    """The smallest δ for which sampling and suppressing groups below k keeps (ε, δ), rounded up in
+    the twelfth digit.
 
     >>> float(delta_for(74, 2, beta=safepub_parameters(1, "1e-6").beta))
     1.52955666275e-11
     """
     exact = Epsilon.of(epsilon)
     profile = _Profile(exact, _beta(exact, beta), definition_of(definition))
-    found: list[tuple[int, float, float]] = []
+    highest: dict[int, float] = {}
+    surely = -inf
     for i in count(whole(k, "k")):
         about, margin = profile.roughly(i)
-        found.append((i, about, margin))
-        surely = max(about - margin for _, about, margin in found)
-        if (
-            float(profile.divergence) * profile.size(i) * (1 - _ROUNDING) >= -surely
-        ):  # so no value to come is above it
+        highest[i] = about + margin
+        surely = max(surely, about - margin)
+        # No value to come is above this logarithm.
+        to_come = -float(profile.divergence) * profile.size(i) * (1 - _ROUNDING)
+        if to_come <= surely:
             break
-    candidates = (i for i, about, margin in found if about + margin >= surely)
+    candidates = [i for i, logarithm in highest.items() if logarithm >= surely]
     return rounded_up(max(profile.bounds(i, 2 * _SHOWN)[1] for i in candidates), _SHOWN)
 
 
 @typed
 def search_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
-    """What a search may spend on a sample drawn with chance β so that it costs ε: ln(1 + (e^ε − 1) / β), rounded down.
+    """What a search may spend on a sample drawn with chance β so that it costs ε: ln(1 + (e^ε − 1)
+    / β), rounded down.
 
     >>> float(search_epsilon(0.1, safepub_parameters(0.9, "1e-5").beta))
     0.163160297521
     """
     exact, chance = Epsilon.of(epsilon), _chance(beta)
-    return rounded_down(
-        Fraction(logarithm(1 + _grown(exact)[0] / chance, _digits(exact))[0]), _SHOWN
-    )
+    low, _ = logarithm(1 + _grown(exact)[0] / chance, _digits(exact))
+    return rounded_down(Fraction(low), _SHOWN)
 
 
 @typed
 def sampled_epsilon(epsilon: Epsilon | Exact, beta: Exact) -> Fraction:
-    """What an ε spent on a sample drawn with chance β costs the whole table: ln(1 + β(e^ε − 1)), rounded up."""
+    """What an ε spent on a sample drawn with chance β costs the whole table: ln(1 + β(e^ε − 1)),
+    rounded up.
+    """
     exact, chance = Epsilon.of(epsilon), _chance(beta)
-    return rounded_up(Fraction(logarithm(1 + chance * _grown(exact)[1], _digits(exact))[1]), _SHOWN)
+    _, high = logarithm(1 + chance * _grown(exact)[1], _digits(exact))
+    return rounded_up(Fraction(high), _SHOWN)
 
 
 @typed
 def per_row(epsilon: Epsilon | Exact, delta: Exact, rows: int) -> tuple[Epsilon, Fraction]:
-    """The (ε′, δ′) for a row that give (ε, δ) to a person who has up to so many rows; the standard definition only.
+    """The (ε′, δ′) for a row that give (ε, δ) to a person who has up to that many rows; the
+    standard definition only.
 
     ε′ = ε / rows, and δ′ = δ(e^ε′ − 1) / (e^ε − 1) rounded down.
 
     >>> per_row("ln(4)", "1e-6", 2)[0]
     Epsilon(factor=Fraction(1, 1), base=Fraction(2, 1))
     """
-    whole_epsilon, whole_delta, share = (
-        Epsilon.of(epsilon),
-        delta_of(delta),
-        Fraction(1, whole(rows, "rows")),
-    )
+    exact, failing = Epsilon.of(epsilon), delta_of(delta)
+    share = Fraction(1, whole(rows, "rows"))
     if share == 1:
-        return whole_epsilon, whole_delta
-    part = whole_epsilon * share
-    return part, rounded_down(whole_delta * _grown(part)[0] / _grown(whole_epsilon)[1], _SHOWN)
+        return exact, failing
+    part = exact * share
+    return part, rounded_down(failing * _grown(part)[0] / _grown(exact)[1], _SHOWN)
 
 
 def _grown(epsilon: Epsilon) -> Bounds:
@@ -174,7 +198,7 @@ def _grown(epsilon: Epsilon) -> Bounds:
 
 
 def _digits(epsilon: Epsilon) -> int:
-    """So many that e^ε and 1 differ in more of them than are shown."""
+    """Enough that e^ε and 1 differ in more of them than are shown."""
     return 2 * _SHOWN + len(str(floor(1 / epsilon.bounds()[0])))
 
 
@@ -185,7 +209,12 @@ def _chance(beta: Exact) -> Fraction:
 def definition_of(definition: str) -> Definition:
     """One of the two definitions; else ParameterError."""
     if definition not in get_args(Definition):
-        raise ParameterError(f"definition={definition!r}; it takes 'probabilistic' or 'standard'")
+        raise ParameterError(
+            "is unknown",
+            "it takes 'probabilistic' or 'standard'",
+            option="definition",
+            given=repr(definition),
+        )
     return definition  # type: ignore[return-value]
 
 
@@ -195,15 +224,14 @@ def delta_of(delta: Exact, *, zero: bool = False) -> Fraction:
     >>> delta_of("1e-6")
     Fraction(1, 1000000)
     """
-    try:
-        return fraction(delta, "delta", 0, 1, above=not zero, below=True)
-    except ParameterError as error:
-        raise ParameterError(f"{error}, far below 1 / (number of people), such as 1e-6") from None
+    hint = ", far below 1 / (number of people), such as 1e-6"
+    return fraction(delta, "delta", 0, 1, above=not zero, below=True, hint=hint)
 
 
 @typed
 def delta_concern(delta: Exact, people: int) -> str | None:
-    """What to say of a δ that is too large for a publicly known number of people; None if it is not.
+    """What to say of a δ that is too large for a publicly known number of people; None if it is
+    not.
 
     >>> print(delta_concern("1e-6", 50_000))
     None
@@ -212,42 +240,65 @@ def delta_concern(delta: Exact, people: int) -> str | None:
     if exact * number < 1:
         return None
     return (
-        f"a delta of {short(exact)} is not below 1/{number:,}: publishing one random record of {number:,} would keep such "
-        "a promise; give a far smaller one"
+        f"a delta of {short(exact)} is not below 1/{number:,}: publishing one random record of "
+        f"{number:,} would keep such a promise; give a far smaller one"
     )
 
 
 def _beta(epsilon: Epsilon, given: Exact | None) -> Fraction:
-    """The given chance if it is not above 1 − e^−ε, else the largest multiple of 1/2^64 that is not."""
-    if given is None and epsilon > Epsilon(Fraction(_LARGEST_EPSILON)):
+    """The given chance if it is not above 1 − e^−ε, else the largest multiple of 1/2^64 that is
+    not.
+    """
+    if given is None:
+        return _largest_beta(epsilon)
+    beta = _chance(given)
+    for digits in (_ENOUGH << turn for turn in count()):
+        low, high = _drawn(epsilon, digits)
+        if beta <= low:
+            return beta
+        if beta > high:
+            break
+    raise ParameterError(
+        "is above 1 - e^-epsilon",
+        f"a record may be drawn with a chance of at most {printed(rounded_down(low, _SHOWN))}",
+        option="beta",
+        given=printed(beta),
+    )
+
+
+def _largest_beta(epsilon: Epsilon) -> Fraction:
+    """The largest multiple of 1/2^64 that is not above 1 − e^−ε."""
+    if epsilon > Epsilon(Fraction(_LARGEST_EPSILON)):
         raise ParameterError(
-            f"an epsilon of {epsilon} for the anonymisation is too large for sampling to be of use; give an `epsilon` "
-            f"that leaves it at most {_LARGEST_EPSILON}"
+            f"an epsilon of {epsilon} for the anonymisation is too large for sampling to be useful",
+            f"give an `epsilon` that leaves it at most {_LARGEST_EPSILON}",
         )
     for digits in (_ENOUGH << turn for turn in count()):
-        low, high = (1 - 1 / bound for bound in epsilon.exponential(digits))
-        if given is None and floor(low * _GRID) == floor(high * _GRID):
-            beta = Fraction(floor(low * _GRID), _GRID)
+        low, high = _drawn(epsilon, digits)
+        words = floor(low * _GRID)
+        if words == floor(high * _GRID):
             break
-        if given is not None and not low < (beta := _chance(given)) <= high:
-            break
-    if not beta:
+    if not words:
         raise ParameterError(
-            f"at an epsilon of {epsilon} no record would be drawn; give an `epsilon` that leaves it at least 1e-19"
+            f"at an epsilon of {epsilon} no record would be drawn",
+            "give an `epsilon` that leaves it at least 1e-19",
         )
-    if beta > low:
-        raise ParameterError(
-            f"beta={printed(beta)} is above 1 - e^-epsilon; a record may be drawn with a chance of at most "
-            f"{printed(rounded_down(low, _SHOWN))}"
-        )
-    return beta
+    return Fraction(words, _GRID)
+
+
+def _drawn(epsilon: Epsilon, digits: int) -> Bounds:
+    """1 − e^−ε, enclosed to that many significant digits of e^ε."""
+    low, high = epsilon.exponential(digits)
+    return 1 - 1 / low, 1 - 1 / high
 
 
 class _Profile:
-    """For every i the largest chance, over all sizes n of a group, that a drawn count of at least i tells too much.
+    """For every i the largest chance, over all sizes n of a group, that a drawn count of at least i
+    tells too much.
 
-    Probabilistic: P[X ≥ i] for the largest n with γn < i. Standard: Σ_{j ≥ i} P[X = j]·(1 − (n − j) / ((1 − γ)n)) for the
-    first n ≥ 1 with γn ≥ i − 1. X is binomial with n and β. The δ of a k is the largest of these values over all i ≥ k.
+    Probabilistic: P[X ≥ i] for the largest n with γn < i. Standard: Σ_{j ≥ i} P[X = j]·(1 − (n − j)
+    / ((1 − γ)n)) for the first n ≥ 1 with γn ≥ i − 1. X is binomial with n and β. The δ of a k is
+    the largest of these values over all i ≥ k.
     """
 
     def __init__(self, epsilon: Epsilon, beta: Fraction, definition: Definition) -> None:
@@ -258,9 +309,8 @@ class _Profile:
         """Whether the value at i is above δ; True where that cannot be found out."""
         about, margin = self.roughly(i)
         limit = log(delta.numerator) - log(delta.denominator)
-        if abs(about - limit) > margin + _ROUNDING * (
-            log(delta.numerator) + log(delta.denominator)
-        ):
+        margin += _ROUNDING * (log(delta.numerator) + log(delta.denominator))
+        if abs(about - limit) > margin:
             return about > limit
         low, high = self.bounds(i, _THOROUGH)
         if high <= delta or low > delta:
@@ -270,47 +320,38 @@ class _Profile:
 
     def size(self, i: int) -> int:
         """The size of a group for which a count of at least i tells most."""
-        low, high = self.rest
+        rests = self.rest
         for digits in (_ENOUGH << turn for turn in count(1)):
             if self.definition == "probabilistic":
-                fewest, most = ceil(i / (1 - low)) - 1, ceil(i / (1 - high)) - 1
+                fewest, most = (ceil(i / (1 - rest)) - 1 for rest in rests)
             else:
-                fewest, most = max(1, ceil((i - 1) / (1 - low))), max(1, ceil((i - 1) / (1 - high)))
+                fewest, most = (max(1, ceil((i - 1) / (1 - rest))) for rest in rests)
             if fewest == most:
                 break
-            low, high = self._rest(digits)
+            rests = self._rest(digits)
         return most
 
     def roughly(self, i: int) -> tuple[float, float]:
         """The logarithm of the value at i in floats, and a margin above its error."""
         n, (drawn, left) = self.size(i), self._logarithms
         parts = log(comb(n, i)), i * drawn, (n - i) * left
-        odds, rest, over = (
-            float(one)
-            for one in (self.beta / (1 - self.beta), self.rest[0] * n, i - n + self.rest[0] * n)
-        )
+        odds = float(self.beta / (1 - self.beta))
+        rest = float(self.rest[0] * n)
+        over = float(i - n + self.rest[0] * n)  # i − γn
         term, value = 1.0, 0.0
         for j in range(i, n + 1):
-            value += (
-                term * (over + (j - i)) / rest if self.definition == "standard" else term
-            )  # over is i − γn
+            weight = (over + (j - i)) / rest if self.definition == "standard" else 1.0
+            value += term * weight
             term *= (n - j) * odds / (j + 1)  # less than halved: see the proof
             if term < value * _ROUNDING / 16:
                 break
         return sum(parts) + log(value), _ROUNDING * (sum(map(abs, parts)) + 1)
 
     def bounds(self, i: int, digits: int) -> Bounds:
-        """The value at i, enclosed to about so many significant digits."""
+        """The value at i, enclosed to about that many significant digits."""
         n, precision = self.size(i), digits + _SPARE
         down, up = rounding(precision)
-        ways, drawn, left = (
-            logarithm(Fraction(one), precision) for one in (comb(n, i), self.beta, 1 - self.beta)
-        )
-        term_low, term_high = exponential(
-            down.add(ways[0], down.add(down.multiply(i, drawn[0]), down.multiply(n - i, left[0]))),
-            up.add(ways[1], up.add(up.multiply(i, drawn[1]), up.multiply(n - i, left[1]))),
-            precision,
-        )
+        term_low, term_high = self._mass(n, i, precision)
         odds, (rest_low, rest_high) = self.beta / (1 - self.beta), self._rest(precision)
         low = high = Decimal(0)
         weight_low = weight_high = Decimal(1)
@@ -321,53 +362,59 @@ class _Profile:
             low = down.add(low, down.multiply(term_low, weight_low))
             high = up.add(high, up.multiply(term_high, weight_high))
             step = odds * Fraction(n - j, j + 1)
-            term_low, term_high = (
-                down.multiply(term_low, decimal(step, down)),
-                up.multiply(term_high, decimal(step, up)),
-            )
-            beyond = up.multiply(
-                2, term_high
-            )  # all terms to come, as each is less than half the one before
+            term_low = down.multiply(term_low, decimal(step, down))
+            term_high = up.multiply(term_high, decimal(step, up))
+            # Above all terms to come together, as each is less than half the one before.
+            beyond = up.multiply(2, term_high)
             if beyond <= down.scaleb(low, -digits):
                 break
         return Fraction(low), Fraction(up.add(high, beyond))
 
+    def _mass(self, n: int, i: int, digits: int) -> tuple[Decimal, Decimal]:
+        """P[X = i] for groups of n, between two decimals."""
+        down, up = rounding(digits)
+        ways = logarithm(Fraction(comb(n, i)), digits)
+        drawn = logarithm(self.beta, digits)
+        left = logarithm(1 - self.beta, digits)
+        low = down.add(down.multiply(i, drawn[0]), down.multiply(n - i, left[0]))
+        high = up.add(up.multiply(i, drawn[1]), up.multiply(n - i, left[1]))
+        return exponential(down.add(ways[0], low), up.add(ways[1], high), digits)
+
     def exactly(self, i: int) -> Fraction | None:
         """The value at i as a rational, if it is one and not too long to write down."""
-        n, beta, (rest, same) = self.size(i), self.beta, self.rest
-        rational = (
-            self.definition == "probabilistic" or rest == same or n == i
-        )  # the one weight of n = i is 1
-        if not rational or n * beta.denominator.bit_length() > _LARGEST_SUM:
+        n, (rest, same) = self.size(i), self.rest
+        drawn, words = self.beta.numerator, self.beta.denominator
+        # Of n = i there is one weight, which is 1.
+        rational = self.definition == "probabilistic" or rest == same or n == i
+        if not rational or n * words.bit_length() > _LARGEST_SUM:
             return None
-        value, scale = Fraction(0), Fraction(beta.denominator) ** n
+        value = Fraction(0)
         for j in range(i, n + 1):
-            mass: int = (
-                comb(n, j) * beta.numerator**j * (beta.denominator - beta.numerator) ** (n - j)
-            )
-            value += (
-                mass * (1 - Fraction(n - j, n) / rest) if self.definition == "standard" else mass
-            )
-        return value / scale
+            mass = Fraction(comb(n, j) * drawn**j * (words - drawn) ** (n - j))
+            if self.definition == "standard":
+                mass *= 1 - Fraction(n - j, n) / rest
+            value += mass
+        return value / Fraction(words) ** n
 
     def last(self, delta: Fraction) -> int:
-        """An i beyond which no value is above δ, as one with group size n is at most e^(−n·D(γ‖β))."""
+        """An i beyond which no value is above δ, as one with group size n is at most
+        e^(−n·D(γ‖β)).
+        """
         size = ceil(Fraction(logarithm(1 / delta, 10)[1]) / self.divergence)
         return floor((1 - self.rest[0]) * size) + 1
 
     @cached_property
     def divergence(self) -> Fraction:
         """D(γ‖β) = γ ln(γ/β) − (1 − γ)ε, rounded down."""
-        rest = self.rest[1]
-        return (1 - rest) * Fraction(
-            logarithm((1 - rest) / self.beta, _ENOUGH)[0]
-        ) - rest * self.epsilon.bounds(_ENOUGH)[1]
+        _, rest = self.rest
+        low, _ = logarithm((1 - rest) / self.beta, _ENOUGH)
+        return (1 - rest) * Fraction(low) - rest * self.epsilon.bounds(_ENOUGH)[1]
 
     @cached_property
     def _logarithms(self) -> tuple[float, float]:
         return float(logarithm(self.beta, 20)[0]), float(logarithm(1 - self.beta, 20)[0])
 
     def _rest(self, digits: int) -> Bounds:
-        """1 − γ = (1 − β)e^−ε, enclosed to so many significant digits."""
+        """1 − γ = (1 − β)e^−ε, enclosed to that many significant digits."""
         low, high = self.epsilon.exponential(digits)
         return (1 - self.beta) / high, (1 - self.beta) / low

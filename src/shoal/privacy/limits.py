@@ -1,22 +1,23 @@
-"""F′-privacy: for every sensitive value x a limit f′(x) to the probability that anybody is linked to it. Uses `exact`, `errors`
-and `kinds`; the method `Buckets` uses it.
+"""F′-privacy: for every sensitive value x a limit f′(x) to the probability that anybody is linked
+to it.
 
-`Limits` says what the limits are, before any data is seen. How often each value occurs turns them into fractions, tells
-whether they can be kept, and which l of l-diversity would keep them.
+`Limits` says what the limits are, before any data is seen. How often each value occurs turns them
+into fractions, and shows whether they can be kept and which l of l-diversity would keep them. Uses
+`exact` and `kinds`; the method `Buckets` uses it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from shoal.arguments import typed
+from shoal.arguments import keep, typed
 from shoal.data.kinds import Key, Kind
 from shoal.errors import InfeasibleError, InputError, ParameterError, plural
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.privacy.promises import of_people, unit_of, unit_part
 
-__all__ = ["BucketLimits", "Diversity", "Eligibility", "Limits", "Linear"]
+__all__ = ["BucketLimits", "DiversityRange", "Eligibility", "LimitClass", "Limits", "Linear"]
 
 Value = Key | None
 """A sensitive value; None is the missing one."""
@@ -24,8 +25,16 @@ Value = Key | None
 V = TypeVar("V", bound=Value)
 
 
+class LimitClass(NamedTuple):
+    """Values with one limit under one name; it holds for each of them, not for all together."""
+
+    name: str
+    limit: Fraction
+    values: tuple[Value, ...]
+
+
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Linear:
     """The limit min{1, a·f + b} of a value with the share f of all records.
 
@@ -33,38 +42,41 @@ class Linear:
     min{1, 8·f + 0.02}
     """
 
-    a: Exact
-    b: Exact
+    a: Fraction
+    b: Fraction
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", fraction(self.a, "a", 0))
-        object.__setattr__(self, "b", fraction(self.b, "b", 0))
+    def __init__(self, a: Exact, b: Exact) -> None:
+        keep(self, a=fraction(a, "a", 0), b=fraction(b, "b", 0))
         if not self.a and not self.b:
             raise ParameterError(
-                "min{1, a·f + b} with a=0 and b=0 would allow no value at all; give an a or a b above 0"
+                "min{1, a·f + b} with a=0 and b=0 would allow no value at all",
+                "give an a or a b above 0",
             )
 
     def __str__(self) -> str:
-        return f"min{{1, {printed(Fraction(self.a))}·f + {printed(Fraction(self.b))}}}"
+        return f"min{{1, {printed(self.a)}·f + {printed(self.b)}}}"
 
     def of(self, share: Fraction) -> Fraction:
         """The limit of a value with this share of the records, which is above 0."""
-        return min(Fraction(1), Fraction(self.a) * share + Fraction(self.b))
+        return min(Fraction(1), self.a * share + self.b)
 
 
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Limits:
-    """A limit above 0 and at most 1 for every sensitive value: as given for the value, or that of all others.
+    """A limit above 0 and at most 1 for every sensitive value: the one given for it, or that of all
+    others.
 
-    Values are keys of their column: text as text, whole numbers as numbers; None is the missing value. Make one with
-    `each`, `formula` or `classes`. Without a limit for others, a value that was not named is an error.
+    Values are keys of their column: text as text, whole numbers as numbers; None is the missing
+    value. Make one with `each`, `formula` or `classes`. Without a limit for others, a value that
+    was not named is an error.
 
-    A limit by formula depends on how often a value occurs, so on the data. It is as good as one that is given: a
-    release of buckets shows the bag of all sensitive values exactly, and with it every share f and every limit, to
-    anyone; and the promise is about who has which value, given that bag. It does mean that the limit of a value is
-    known only with the data, that it grows with the number of people who have it, and that a value which nearly
-    everybody has may be linked to nearly everybody. Where fake values are mixed in, the release shows f only roughly.
+    A limit by formula depends on how often a value occurs, and so on the data. It is as good as one
+    that is given: a release of buckets shows the bag of all sensitive values exactly, and with it
+    every share f and every limit, to anyone; and the promise is about who has which value, given
+    that bag. It does mean that the limit of a value is known only with the data, that it grows with
+    the number of people who have it, and that a value which nearly everybody has may be linked to
+    nearly everybody. Where fake values are mixed in, the release shows f only roughly.
 
     >>> limits = Limits.each({"HIV": "0.05", "flu": 1}, others=Linear(2, "0.1"))
     >>> limits.of({"HIV": 1, "flu": 60, "asthma": 39})
@@ -72,33 +84,39 @@ class Limits:
     """
 
     given: tuple[tuple[Value, Fraction], ...]
-    others: Fraction | Linear | None = None
-    named: tuple[tuple[str, Fraction, tuple[Value, ...]], ...] = ()
-    """Classes by name, with their limits and values, if the limits came as classes."""
+    others: Fraction | Linear | None
+    named: tuple[LimitClass, ...]
+    """The classes, if the limits came as such."""
 
-    def __post_init__(self) -> None:
-        pairs = tuple(
-            (value, _limit(limit, f"the limit of value {i}"))
-            for i, (value, limit) in enumerate(self.given, 1)
+    def __init__(
+        self,
+        given: Iterable[tuple[Value, Exact]],
+        others: Exact | Linear | None = None,
+        named: Iterable[LimitClass] = (),
+    ) -> None:
+        if others is not None and not isinstance(others, Linear):
+            others = _limit(others, "the limit of all others")
+        pairs = enumerate(given, 1)
+        keep(
+            self,
+            given=tuple((value, _limit(x, f"the limit of value {i}")) for i, (value, x) in pairs),
+            others=others,
+            named=tuple(named),
         )
-        if len({value for value, _ in pairs}) < len(pairs):
-            raise ParameterError("a sensitive value has two limits; give every value one")
-        if self.named and pairs != tuple(
-            (value, limit) for _, limit, values in self.named for value in values
-        ):
+        if len(dict(self.given)) < len(self.given):
+            raise ParameterError("a sensitive value has two limits", "give every value one")
+        if self.named and self.given != tuple(_pairs(self.named)):
             raise ParameterError(
-                "the limits of classes are not those of their values; make them with `Limits.classes`"
+                "the limits of classes are not those of their values",
+                "make them with `Limits.classes`",
             )
-        object.__setattr__(self, "given", pairs)
-        if self.others is not None and not isinstance(self.others, Linear):
-            object.__setattr__(self, "others", _limit(self.others, "the limit of all others"))
-        if not pairs and self.others is None:
-            raise ParameterError("limits take a limit for some value, or for all others")
+        if not self.given and self.others is None:
+            raise ParameterError("no limit is given", "give one for some value, or for all others")
 
     @classmethod
     def each(cls, limits: Mapping[V, Exact], others: Exact | Linear | None = None) -> "Limits":
-        """One limit a value."""
-        return cls(tuple(limits.items()), others)  # type: ignore[arg-type]  # made fractions when checked
+        """One limit per value."""
+        return cls(tuple(limits.items()), others)
 
     @classmethod
     def formula(cls, a: Exact, b: Exact) -> "Limits":
@@ -115,9 +133,12 @@ class Limits:
         classes: Mapping[str, tuple[Exact, Iterable[Value]]],
         others: Exact | Linear | None = None,
     ) -> "Limits":
-        """One limit a class of values: it holds for each value of the class, not for the class together.
+        """One limit per class of values: it holds for each value of the class, not for the class
+        together.
 
-        >>> limits = Limits.classes({"stigmatising": ("0.05", ["HIV", "depression"])}, others="0.5")
+        >>> limits = Limits.classes(
+        ...     {"stigmatising": ("0.05", ["HIV", "depression"])}, others="0.5"
+        ... )
         >>> limits.of({"depression": 1, "flu": 2})
         {'depression': Fraction(1, 20), 'flu': Fraction(1, 2)}
         """
@@ -125,107 +146,121 @@ class Limits:
         for name, (limit, values) in classes.items():
             if isinstance(values, str):
                 raise ParameterError(f"the class {name!r} takes a list of values, not one text")
-            named.append((name, _limit(limit, f"the limit of class {name!r}"), tuple(values)))
-        pairs = tuple((value, limit) for _, limit, values in named for value in values)
-        return cls(pairs, others, tuple(named))  # type: ignore[arg-type]  # made a fraction when checked
+            exact = _limit(limit, f"the limit of class {name!r}")
+            named.append(LimitClass(name, exact, tuple(values)))
+        return cls(tuple(_pairs(named)), others, named)
 
     def keyed(self, kind: Kind) -> "Limits":
-        """The same for the keys of a column of this kind: of an integer column, the text "39" names the number 39.
+        """The same for the keys of a column of this kind: of an integer column, the text "39" names
+        the number 39.
 
         >>> Limits.each({"39": "0.1"}).keyed(Kind.INTEGER).given
         ((39, Fraction(1, 10)),)
         """
         keys = kind.keys([value for value, _ in self.given], "of the limits")
+        limits = (limit for _, limit in self.given)
+        given = tuple(zip(keys, limits, strict=True))
+        # The values of classes are those that are given, in the same order.
         rest = iter(keys)
-        named = tuple(
-            (name, limit, tuple(next(rest) for _ in values)) for name, limit, values in self.named
-        )
-        return Limits(
-            tuple((key, limit) for key, (_, limit) in zip(keys, self.given, strict=True)),
-            self.others,
-            named,
-        )
+        named = [
+            LimitClass(name, limit, tuple(next(rest) for _ in values))
+            for name, limit, values in self.named
+        ]
+        return Limits(given, self.others, named)
 
     def of(self, counts: Mapping[V, int]) -> dict[V, Fraction]:
-        """The limit of every value that occurs, by how often each does; InputError if one has none."""
+        """The limit of every value that occurs, by how often each does; InputError if one has
+        none.
+        """
         occurring = _occurring(counts)
-        records, given, others = sum(occurring.values()), dict(self.given), self.others
-        if others is None and (missing := sum(value not in given for value in occurring)):
+        records, given = sum(occurring.values()), dict(self.given)
+        limits = {}
+        missing = 0
+        for value, count in occurring.items():
+            limit = given.get(value) or self._other(Fraction(count, records))
+            if limit is None:
+                missing += 1
+            else:
+                limits[value] = limit
+        if missing:
             have = "has" if missing == 1 else "have"
             raise InputError(
-                f"{plural(missing, 'sensitive value')} of the table {have} no limit; give one for all others"
+                f"{plural(missing, 'sensitive value')} of the table {have} no limit",
+                "give one for all others",
             )
-        limits = {}
-        for value, count in occurring.items():
-            other = others.of(Fraction(count, records)) if isinstance(others, Linear) else others
-            limits[value] = given[value] if other is None else given.get(value, other)
         return limits
 
+    def _other(self, share: Fraction) -> Fraction | None:
+        """The limit of a value that has none of its own."""
+        return self.others.of(share) if isinstance(self.others, Linear) else self.others
+
     def eligibility(self, counts: Mapping[V, int]) -> "Eligibility":
-        """Whether buckets can keep the limits, and what to mind; for the owner's eyes, as it names values."""
+        """Whether buckets can keep the limits, and what to mind; owner only, as it names values."""
         occurring, limits = _occurring(counts), self.of(counts)
         records = sum(occurring.values())
-        shares = {value: Fraction(count, records) for value, count in occurring.items()}
+        preventing: dict[Value, tuple[Fraction, Fraction]] = {}
+        for value, count in occurring.items():
+            share = Fraction(count, records)
+            if share > limits[value]:
+                preventing[value] = (share, limits[value])
         return Eligibility(
-            {
-                value: (share, limits[value])
-                for value, share in shares.items()
-                if share > limits[value]
-            },
+            preventing,
             {value: count for value, count in occurring.items() if limits[value] == 1},
             tuple(value for value, _ in self.given if value not in occurring),
             self._resembling(limits.items()),
         )
 
     def _resembling(self, limits: Iterable[tuple[Value, Fraction]]) -> tuple[Value, ...]:
-        """Values with a larger limit than one that was given for a text with other capitals or spaces."""
-        given = {
-            _folded(value): limit for value, limit in sorted(self.given, key=lambda pair: -pair[1])
-        }
-        return tuple(value for value, limit in limits if limit > given.get(_folded(value), limit))
+        """Values with a larger limit than one that was given for a text with other capitals or
+        spaces.
+        """
+        strictest: dict[Value, Fraction] = {}
+        for value, limit in self.given:
+            folded = _folded(value)
+            strictest[folded] = min(limit, strictest.get(folded, limit))
+        return tuple(
+            value for value, limit in limits if limit > strictest.get(_folded(value), limit)
+        )
 
-    def diversity(self, counts: Mapping[V, int]) -> "Diversity":
+    def diversity(self, counts: Mapping[V, int]) -> "DiversityRange":
         """Which l-diversity would keep the limits, and which the table allows."""
         occurring, limits = _occurring(counts), self.of(counts)
         if not occurring:
-            return Diversity(1, 1)
+            return DiversityRange(1, 1)
         strictest = min(limits.values())
-        return Diversity(
-            -(-strictest.denominator // strictest.numerator),
-            sum(occurring.values()) // max(occurring.values()),
-        )
+        least = -(-strictest.denominator // strictest.numerator)  # 1 / limit, rounded up
+        return DiversityRange(least, sum(occurring.values()) // max(occurring.values()))
 
     def to_dict(self) -> dict[str, Any]:
-        """The limits as plain values: what was given, by value or by class, and what holds for others."""
-        found: dict[str, Any] = {}
+        """The limits as plain values: what was given, by value or by class, and what holds for
+        others.
+        """
+        parts: dict[str, Any] = {}
         if self.named:
-            found["classes"] = {
+            parts["classes"] = {
                 name: {"limit": printed(limit), "values": list(map(_plain, values))}
                 for name, limit, values in self.named
             }
         elif self.given:
-            found["values"] = [[_plain(value), printed(limit)] for value, limit in self.given]
+            parts["values"] = [[_plain(value), printed(limit)] for value, limit in self.given]
         if isinstance(self.others, Linear):
-            found["others"] = {
-                "a": printed(Fraction(self.others.a)),
-                "b": printed(Fraction(self.others.b)),
-            }
+            parts["others"] = {"a": printed(self.others.a), "b": printed(self.others.b)}
         elif self.others is not None:
-            found["others"] = printed(self.others)
-        return found
+            parts["others"] = printed(self.others)
+        return parts
 
 
 @dataclass(frozen=True)
 class Eligibility:
     """Whether buckets can keep limits, and what about them deserves a warning.
 
-    They can if no value has a larger share of the table than its limit. Which values prevent it is for the owner: neither
-    the text nor the error nor the concerns of this object contain them.
+    They can if no value has a larger share of the table than its limit. Which values prevent it is
+    for the owner: neither the text nor the error nor the concerns of this object contain them.
 
-    >>> found = Limits.formula("0.5", "0.1").eligibility({"HIV": 2, "flu": 98})
-    >>> found.holds, found.preventing
+    >>> eligibility = Limits.formula("0.5", "0.1").eligibility({"HIV": 2, "flu": 98})
+    >>> eligibility.holds, eligibility.preventing
     (False, {'flu': (Fraction(49, 50), Fraction(59, 100))})
-    >>> found
+    >>> eligibility
     Eligibility(holds=False)
     """
 
@@ -239,7 +274,9 @@ class Eligibility:
     """The values that were given a limit and do not occur: misspelt, perhaps."""
 
     resembling: tuple[Value, ...] = ()
-    """Values with a larger limit than one from which they differ by capitals and spaces only: the same, perhaps."""
+    """Values with a larger limit than one from which they differ by capitals and spaces only: the
+    same, perhaps.
+    """
 
     @property
     def holds(self) -> bool:
@@ -249,49 +286,59 @@ class Eligibility:
         return f"Eligibility(holds={self.holds})"
 
     def require(self) -> None:
-        """InfeasibleError unless the limits can be kept; it does not say which value prevents it."""
+        """InfeasibleError unless the limits can be kept; it does not say which value prevents
+        it.
+        """
         if self.preventing:
             raise InfeasibleError(
-                "some value has a larger share of the table than its limit, so that no buckets can keep that limit; raise "
-                "the limits of frequent values"
+                "some value has a larger share of the table than its limit, "
+                "so no buckets can keep that limit",
+                "raise the limits of frequent values",
             )
 
     @property
     def concerns(self) -> tuple[str, ...]:
-        """What the owner should know, and nobody else, as it follows from the data; without any value's name."""
-        found = []
+        """What the owner should know, and nobody else, as it follows from the data; without any
+        value's name.
+        """
+        return tuple(self._concerns())
+
+    def _concerns(self) -> Iterator[str]:
         if self.unprotected:
-            values, records = (
-                plural(len(self.unprotected), "sensitive value"),
-                plural(sum(self.unprotected.values()), "record"),
-            )
-            found.append(
-                f"{values} of the table, with {records}, may be linked to a person with certainty, as the limit is 1: "
-                "such a record may be alone in its bucket, which publishes it exactly"
+            values = plural(len(self.unprotected), "sensitive value")
+            records = plural(sum(self.unprotected.values()), "record")
+            yield (
+                f"{values} of the table, with {records}, may be linked to a person with "
+                "certainty, as the limit is 1: such a record may be alone in its bucket, "
+                "which publishes it exactly"
             )
         if self.unused:
-            found.append(
-                f"{plural(len(self.unused), 'value')} with a limit of {'its' if len(self.unused) == 1 else 'their'} own never "
-                f"{'occurs' if len(self.unused) == 1 else 'occur'} in the table; if that is a slip of the pen, the value that "
-                "was meant has the limit of all others"
+            values = plural(len(self.unused), "value")
+            own, occur = ("its", "occurs") if len(self.unused) == 1 else ("their", "occur")
+            yield (
+                f"{values} with a limit of {own} own never {occur} in the table; if that is a "
+                "spelling mistake, the value that was meant has the limit of all others"
             )
         if self.resembling:
-            found.append(
-                f"{plural(len(self.resembling), 'sensitive value')} of the table may be the same as one with a stricter limit, "
-                "but for capitals or spaces: clean the column, or give it that limit too"
+            values = plural(len(self.resembling), "sensitive value")
+            yield (
+                f"{values} of the table may be the same as one with a stricter limit, but for "
+                "capitals or spaces: clean the column, or give it that limit too"
             )
-        return tuple(found)
 
 
 @dataclass(frozen=True)
-class Diversity:
-    """How l-diversity relates to limits. Here a bucket is l-diverse if no value has more than 1/l of its records.
+class DiversityRange:
+    """How l-diversity relates to limits. Here a bucket is l-diverse if no value has more than 1/l
+    of its records.
 
-    `least` is the smallest l that keeps every limit, as 1/l is at most the strictest; `most` is the largest l that the
-    table allows, as its most frequent value has more than 1/l of all records for any larger one.
+    `least` is the smallest l that keeps every limit, as 1/l is at most the strictest; `most` is the
+    largest l that the table allows, as its most frequent value has more than 1/l of all records for
+    any larger one.
 
     >>> print(Limits.formula(2, "0.05").diversity({"HIV": 1, "flu": 9, "cold": 40}).statement)
-    no l-diversity would keep these limits: the strictest needs l = 12, and the most frequent value allows at most l = 1
+    no l-diversity would keep these limits: the strictest needs l = 12, and the most frequent \
+value allows at most l = 1
     """
 
     least: int
@@ -306,25 +353,26 @@ class Diversity:
     def statement(self) -> str:
         if self.holds:
             return (
-                f"{self.least}-diversity would keep these limits, with the strictest one for every value: no bucket would have "
-                f"fewer than {plural(self.least, 'record')}"
+                f"{self.least}-diversity would keep these limits, with the strictest one for "
+                f"every value: no bucket would have fewer than {plural(self.least, 'record')}"
             )
         return (
-            f"no l-diversity would keep these limits: the strictest needs l = {self.least}, and the most frequent value "
-            f"allows at most l = {self.most}"
+            f"no l-diversity would keep these limits: the strictest needs l = {self.least}, "
+            f"and the most frequent value allows at most l = {self.most}"
         )
 
 
 @typed
 @dataclass(frozen=True)
 class BucketLimits:
-    """F′-privacy of a release of two tables, people with bucket numbers and buckets with the values of one `column`.
+    """F′-privacy of a release of two tables, people with bucket numbers and buckets with the values
+    of one `column`.
 
     `fakes` is how many values that nobody has were added to every bucket.
 
     >>> print(BucketLimits("disease", Limits.formula(2, "0.05")).statement.partition(";")[0])
-    F′-privacy of 'disease': nobody is linked to a value of it with a probability above the limit of that value, which is \
-min{1, 2·f + 0.05} with f its share of all records
+    F′-privacy of 'disease': nobody is linked to a value of it with a probability above the limit \
+of that value, which is min{1, 2·f + 0.05} with f its share of all records
     """
 
     column: str
@@ -348,55 +396,53 @@ min{1, 2·f + 0.05} with f its share of all records
     )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, str) or not self.column:
-            raise ParameterError("F'-privacy is about one column; give its name")
-        if not isinstance(self.limits, Limits):
-            raise ParameterError("F'-privacy takes `Limits`")
+        if not self.column:
+            raise ParameterError("F'-privacy is about one column", "give its name")
         object.__setattr__(self, "fakes", whole(self.fakes, "fakes", 0))
         unit_of(self.unit)
 
     @property
     def statement(self) -> str:
-        hidden = (
-            f" beyond what its {plural(self.fakes, 'fake value')} can hide" if self.fakes else ""
+        hidden, nearly = "", ""
+        if self.fakes:
+            hidden = f" beyond what its {plural(self.fakes, 'fake value')} can hide"
+            nearly = " nearly"
+        promised = (
+            f"F′-privacy of {self.column!r}: nobody is linked to a value of it with a probability "
+            f"above the limit of that value, which is {self._limits()}; against someone who knows "
+            "who is in the table, everybody's quasi-identifiers, both released tables, the limits "
+            "and the algorithm, and to whom, before, all ways in which these people may have "
+            "these values were equally likely. It does not hold against someone who knows the "
+            f"values of others in a bucket{hidden}, or who knows, or learns from the release, how "
+            "values go with quasi-identifiers; and it says nothing about several people together, "
+            "about whether somebody is in the table, or about how often a value occurs, which the "
+            f"release shows{nearly}"
         )
-        limits, others = self.limits, self.limits.others
-        certain = (
-            isinstance(others, Linear)
-            or others == 1
-            or any(limit == 1 for _, limit in limits.given)
-        )
-        return (
-            f"F′-privacy of {self.column!r}: nobody is linked to a value of it with a probability above the limit of that value, "
-            f"which is {self._limits()}; against someone who knows who is in the table, everybody's quasi-identifiers, both "
-            "released tables, the limits and the algorithm, and to whom, before, all ways in which these people may have these "
-            f"values were equally likely. It does not hold against someone who knows the values of others in a bucket{hidden}, "
-            "or who knows, or learns from the release, how values go with quasi-identifiers; and it says nothing about several "
-            "people together, about whether somebody is in the table, or about how often a value occurs, which the release "
-            f"shows{' nearly' if self.fakes else ''}"
-            + (
-                ". A value with the limit 1 may be linked to people with certainty"
-                if certain
-                else ""
-            )
-            + of_people(self.unit)
-        )
+        if self._certain():
+            promised += ". A value with the limit 1 may be linked to people with certainty"
+        return promised + of_people(self.unit)
+
+    def _certain(self) -> bool:
+        """Whether some value may have the limit 1."""
+        others = self.limits.others
+        limits = [limit for _, limit in self.limits.given]
+        return isinstance(others, Linear) or others == 1 or 1 in limits
 
     def _limits(self) -> str:
+        """The limits in words."""
         given, named, others = self.limits.given, self.limits.named, self.limits.others
         parts = [
             f"{printed(limit)} for each value of the class {name!r}" for name, limit, _ in named
         ]
         if given and not named:
-            parts.append(
-                f"given for {plural(len(given), 'value')} by name (at least {printed(min(x for _, x in given))})"
-            )
-        if others is not None:
-            rest = (
-                f"{others} with f its share of all records"
-                if isinstance(others, Linear)
-                else printed(others)
-            )
+            strictest = printed(min(limit for _, limit in given))
+            parts.append(f"given for {plural(len(given), 'value')} by name (at least {strictest})")
+        rest = None
+        if isinstance(others, Linear):
+            rest = f"{others} with f its share of all records"
+        elif others is not None:
+            rest = printed(others)
+        if rest is not None:
             parts.append(f"and for any other {rest}" if given else rest)
         return ", ".join(parts)
 
@@ -414,13 +460,21 @@ def _limit(limit: Exact, option: str) -> Fraction:
     return fraction(limit, option, 0, 1, above=True)
 
 
+def _pairs(classes: Iterable[LimitClass]) -> Iterator[tuple[Value, Fraction]]:
+    """The values of classes, each with its limit."""
+    for _, limit, values in classes:
+        for value in values:
+            yield value, limit
+
+
 def _occurring(counts: Mapping[V, int]) -> dict[V, int]:
-    return {
-        value: number for value, count in counts.items() if (number := whole(count, "a count", 0))
-    }
+    """The values that occur, and how often."""
+    checked = {value: whole(count, "a count", 0) for value, count in counts.items()}
+    return {value: count for value, count in checked.items() if count}
 
 
 def _folded(value: Value) -> Value:
+    """A text without what slips of the pen differ by."""
     return " ".join(value.split()).casefold() if isinstance(value, str) else value
 
 

@@ -1,14 +1,14 @@
-"""With which chance a noisy count is released: the parameters of noisy counts and of columns. Uses `calculus` and `epsilon`.
+"""With which chance a noisy count is released: the parameters of noisy counts and of columns.
 
-A row that occurs i < k times is never released. One that occurs i ≥ k times is released with chance w_i, and then counted as
-max(k, i + z), where z is discrete Laplace noise. The formulas, and why each rounding is to the safe side, are proven in
-docs/proofs/noisy-counts.md, with the same letters.
+A row that occurs i < k times is never released. One that occurs i ≥ k times is released with chance
+w_i, and then counted as max(k, i + z), where z is discrete Laplace noise. The formulas, and why
+each rounding is to the safe side, are proven in docs/proofs/noisy-counts.md, with the same letters.
+Uses `calculus` and `exact`; the methods `NoisyCounts`, `KDGS` and `Columns` use it.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import count
 from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, ulp
 
 from shoal.arguments import typed
@@ -37,7 +37,9 @@ ONE = 1 << 128
 """Chances are multiples of 1 / ONE, for which two random words decide a draw."""
 
 SMALLEST = Fraction(1, 10_000)
-"""The smallest ε of a count: below, a row would have to occur a hundred thousand times to be released."""
+"""The smallest ε of a count: below, a row would have to occur a hundred thousand times to be
+released.
+"""
 
 LARGEST_K = 1_000_000
 """Larger ones hide nobody better, and chances are kept for every count up to k."""
@@ -45,18 +47,27 @@ LARGEST_K = 1_000_000
 LARGEST_SCALE = 1 << 48
 """Of noise that `Chance` draws."""
 
-_BITS = 192  # of a factor such as e^−ε: rounding it matters less than rounding a chance
-_DIGITS = 80  # of an enclosure, more than these bits
-_SHOWN = 12  # digits of rounded results
-_SCALED = 6  # digits of the scale, which is written into each draw
-_TRIED = 64  # ways to compose that are compared
-_FINEST = 64  # a share of ε is the plain one times a multiple of 1 / 64
+_BITS = 192
+"""Of a factor such as e^−ε: rounding it matters less than rounding a chance."""
+
+# Digits: of an enclosure, more than these bits; of rounded results; and of the scale, which is
+# written into each draw.
+_DIGITS = 80
+_SHOWN = 12
+_SCALED = 6
+
+# Of the search for the best share of ε: ways to compose that are compared; a share is the plain one
+# times a multiple of 1 / _FINEST; and how often the range of multiples is halved.
+_TRIED = 64
+_FINEST = 64
 _HALVINGS = 30
 
 
 @dataclass(frozen=True)
 class NoisyCountParameters:
-    """For (ε, δ) under a definition: the noise, and the chance with which a row that occurs i times is released."""
+    """For (ε, δ) under a definition: the noise, and the chance with which a row that occurs i times
+    is released.
+    """
 
     epsilon: Epsilon
     delta: Fraction
@@ -65,7 +76,9 @@ class NoisyCountParameters:
 
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of the noise, 2 / ε rounded up: z has a probability proportional to e^−(|z| / scale)."""
+        """The scale of the noise, 2 / ε rounded up: z has a probability proportional to e^−(|z| /
+        scale).
+        """
         return noise_scale(self.epsilon * Fraction(1, 2))
 
     def chance(self, i: int) -> Fraction:
@@ -74,12 +87,16 @@ class NoisyCountParameters:
 
     @property
     def half(self) -> int:
-        """The smallest i such that a row with i records or more is more likely than not to be released."""
+        """The smallest i such that a row with i records or more is more likely than not to be
+        released.
+        """
         return next(i for i, rest in enumerate(self.withheld) if 2 * rest <= ONE)
 
     @cached_property
     def withheld(self) -> tuple[int, ...]:
-        """v_i = 1 − w_i for i = 0, 1, …, in multiples of 1 / ONE; the last one holds for all further i."""
+        """v_i = 1 − w_i for i = 0, 1, …, in multiples of 1 / ONE; the last one holds for all
+        further i.
+        """
         return _withheld(self.epsilon, self.delta, self.definition, self.k)
 
 
@@ -96,67 +113,76 @@ def noisy_count_parameters(
     exact = Epsilon.of(epsilon)
     if exact.bounds()[0] < SMALLEST:
         raise ParameterError(
-            f"an epsilon of {exact} for a count leaves nothing to release; give more than {float(SMALLEST):g}"
+            f"an epsilon of {exact} for a count leaves nothing to release",
+            f"give more than {float(SMALLEST):g}",
         )
-    if (fewest := whole(k, "k")) > LARGEST_K:
+    fewest = whole(k, "k")
+    if fewest > LARGEST_K:
         raise ParameterError(
-            f"k={fewest} is out of range; it takes a whole number from 1 to {LARGEST_K}"
+            "is out of range",
+            f"it takes a whole number from 1 to {LARGEST_K}",
+            option="k",
+            given=str(fewest),
         )
-    made = NoisyCountParameters(exact, delta_of(delta), definition_of(definition), fewest)
-    if (
-        2 * made.withheld[-1] > ONE
-    ):  # chances of a few multiples of 1 / ONE that rounding keeps from growing
+    parameters = NoisyCountParameters(exact, delta_of(delta), definition_of(definition), fewest)
+    # Where chances are a few multiples of 1 / ONE, rounding keeps them from growing.
+    if 2 * parameters.withheld[-1] > ONE:
         raise ParameterError(
-            f"with a delta of {float(made.delta):g} for a count nothing would be released; give 1e-30 or more"
+            f"with a delta of {float(parameters.delta):g} for a count nothing would be released",
+            "give 1e-30 or more",
         )
-    return made
+    return parameters
 
 
 def noise_scale(epsilon: Epsilon) -> Fraction:
-    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up; ParameterError if none can be drawn."""
-    if (scale := rounded_up(1 / epsilon.bounds()[0], _SCALED)) > LARGEST_SCALE:
-        raise ParameterError(f"an epsilon of {epsilon} leaves nothing but noise; give a larger one")
+    """The scale of discrete Laplace noise that keeps ε for a count: 1 / ε, rounded up;
+    ParameterError if none can be drawn.
+    """
+    scale = rounded_up(1 / epsilon.bounds()[0], _SCALED)
+    if scale > LARGEST_SCALE:
+        raise ParameterError(
+            f"an epsilon of {epsilon} leaves nothing but noise", "give a larger one"
+        )
     return scale
 
 
 @lru_cache(maxsize=64)
 def _withheld(epsilon: Epsilon, delta: Fraction, definition: Definition, k: int) -> tuple[int, ...]:
     """Each v_i is the smallest that the one before it allows, in integers rounded up."""
-    (low, _), (half_low, half_high) = (
-        epsilon.exponential(_DIGITS),
-        (epsilon * Fraction(1, 2)).exponential(_DIGITS),
-    )
-    factor, half, root = (
-        floor(number * (1 << _BITS)) for number in (low, half_low, 1 / half_high)
-    )  # e^ε, e^(ε/2), e^(−ε/2)
-    left = -floor(-(1 << _BITS) / low)  # e^−ε, rounded up
+    low, _ = epsilon.exponential(_DIGITS)
+    half_low, half_high = (epsilon * Fraction(1, 2)).exponential(_DIGITS)
+    # e^ε, e^(ε/2), e^(−ε/2) rounded down, and e^−ε rounded up, in multiples of 2^−_BITS.
+    factor = floor(low * (1 << _BITS))
+    half = floor(half_low * (1 << _BITS))
+    root = floor(1 / half_high * (1 << _BITS))
+    left = -floor(-(1 << _BITS) / low)
     failing = floor(delta * ONE)  # δ
-    rests, rest = [ONE] * k, ONE  # v_0 to v_(k−1), and the one before
-    for i in count(k):
-        released = ONE - rest  # w_(i−1)
-        if definition == "probabilistic":
-            most = released * half >> _BITS if i > k else failing
-            least = -(-rest * left >> _BITS)
+    withheld = [ONE] * k  # v_0 to v_(k−1)
+    before = ONE
+    while True:
+        released = ONE - before  # w_(i−1)
+        if definition == "standard":
+            most = min(released * half + failing * root >> _BITS, released * factor >> _BITS)
+            most += failing
+            least = -(-max(before - failing, 0) * left >> _BITS)
         else:
-            most = (
-                min((released * half + failing * root >> _BITS), (released * factor >> _BITS))
-                + failing
-            )
-            least = -(-max(rest - failing, 0) * left >> _BITS)
-        last, rest = rest, max(ONE - most, least)
-        if rest == last:  # and so will be all others
-            return tuple(rests)
-        rests.append(rest)
-    raise AssertionError("this loop ends only by returning")
+            most = released * half >> _BITS if len(withheld) > k else failing
+            least = -(-before * left >> _BITS)
+        rest = max(ONE - most, least)
+        if rest == before:  # as will all others be
+            return tuple(withheld)
+        withheld.append(rest)
+        before = rest
 
 
 @typed
 def column_parameters(
     epsilon: Epsilon | Exact, delta: Exact, columns: int, k: int
 ) -> NoisyCountParameters:
-    """What each of some groups of columns spends so that together they keep (ε, δ), by the standard definition.
+    """What each group of columns spends so that all together keep (ε, δ), standard definition.
 
-    That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath with the share of ε that releases most.
+    That is the plain sum, or the optimal composition of Kairouz, Oh and Viswanath with the share of
+    ε that releases most.
 
     >>> one = column_parameters("ln(10)", "1e-3", 3, 10)
     >>> print(one.epsilon, one.half)
@@ -170,12 +196,13 @@ def column_parameters(
             break
         share = rounded_down((failing - lost) / ((1 - lost) * number), _SHOWN)
         tried.append((_about_half(float(part), max(float(share), ulp(0.0))), part, share))
-    _, part, share = min(tried, key=lambda one: one[0])
+    _, part, share = min(tried, key=lambda attempt: attempt[0])
     return noisy_count_parameters(part, share, k, "standard")
 
 
 def _stretches(epsilon: float, delta: float, number: int) -> list[Fraction]:
-    """Multiples of the plain share ε / number that may be worth trying: 1, the best one by floats, and its neighbours.
+    """Multiples of the plain share ε / number that may be worth trying: 1, the best one by floats,
+    and its neighbours.
 
     Any of them keeps the promise, as what it loses is computed anew, exactly.
     """
@@ -185,17 +212,18 @@ def _stretches(epsilon: float, delta: float, number: int) -> list[Fraction]:
         left = (delta - _about_lost(epsilon, number, stretch)) / number
         return _about_half(part, left) if left > 0 else inf
 
+    # Roughly the first multiple that loses all of δ.
     most = Fraction(number)
-    for _ in range(_HALVINGS):  # until the first multiple that loses all of δ is found roughly
+    for _ in range(_HALVINGS):
         middle = (1 + most) / 2
-        most = middle if worth(middle) == inf else most
         if worth(middle) < inf:
             break
+        most = middle
     step = max(Fraction(1, _FINEST), Fraction(int((most - 1) * _FINEST) // _TRIED, _FINEST))
     evenly = {1 + step * turn for turn in range(_TRIED + 1) if 1 + step * turn <= number}
     turns = range(0, (number + 1) // 2, 1 + number // (2 * _TRIED))
     named = {Fraction(number, number - 2 * turn) for turn in turns}  # those of the theorem itself
-    every = sorted(evenly | {one for one in named if one <= most})
+    every = sorted(evenly | {stretch for stretch in named if stretch <= most})
     best = min(range(len(every)), key=lambda place: worth(every[place]))
     return [every[0], *every[max(best - 1, 1) : best + 2]]
 
@@ -205,30 +233,36 @@ def _about_lost(epsilon: float, number: int, stretch: Fraction) -> float:
     part = epsilon * float(stretch) / number
     rest = number * (part + log1p(exp(-part)))
     total = 0.0
-    for place in range(_told(number, stretch)):
+    for place in range(_exceeding(number, stretch)):
         ways = lgamma(number + 1) - lgamma(place + 1) - lgamma(number - place + 1)
         gain = (number - 2 * place) * part - epsilon
         total += exp(ways + (number - place) * part - rest) * -expm1(-gain)
     return total
 
 
-def _told(number: int, stretch: Fraction) -> int:
-    """How many of the coins may lie so that the others tell more than ε: the first l with number − 2l ≤ number / stretch."""
+def _exceeding(number: int, stretch: Fraction) -> int:
+    """How many of the coins may lie so that the others reveal more than ε.
+
+    That is the first l with number − 2l ≤ number / stretch.
+    """
     return max(ceil((number - number / stretch) / 2), 0)
 
 
 def _lost(epsilon: Epsilon, number: int, stretch: Fraction) -> Fraction:
-    """The δ that so many releases with ε′ = stretch·ε / number each have together at ε; rounded up.
+    """The δ that this number of releases with ε′ = stretch·ε / number each have together at ε;
+    rounded up.
 
-    It is Σ_l C(number, l)·(e^((number − l)ε′) − e^(ε + lε′)) / (1 + e^ε′)^number, over all l with (number − 2l)ε′ > ε.
+    It is Σ_l C(number, l)·(e^((number − l)ε′) − e^(ε + lε′)) / (1 + e^ε′)^number, over all l with
+    (number − 2l)ε′ > ε.
     """
     down, up = rounding(_DIGITS)
     share = stretch / number
     grown = (epsilon * share).exponential(_DIGITS)
     bounds = epsilon.bounds(_DIGITS)
-    whole_low, whole_high = logarithm(1 + grown[0], _DIGITS)[0], logarithm(1 + grown[1], _DIGITS)[1]
+    whole_low, _ = logarithm(1 + grown[0], _DIGITS)
+    _, whole_high = logarithm(1 + grown[1], _DIGITS)
     total = Fraction(0)
-    for place in range(_told(number, stretch)):
+    for place in range(_exceeding(number, stretch)):
         terms = []
         for power in ((number - place) * share, 1 + place * share):  # of e^ε
             low = down.subtract(decimal(bounds[0] * power, down), up.multiply(number, whole_high))
@@ -239,5 +273,8 @@ def _lost(epsilon: Epsilon, number: int, stretch: Fraction) -> Fraction:
 
 
 def _about_half(epsilon: float, delta: float) -> float:
-    """About how many records above k a row is to have to be rather released than not: to choose by, not to promise."""
+    """About how many records above k a row needs to be more likely released than not.
+
+    To choose by, not to promise.
+    """
     return 2 / epsilon * log(1 + expm1(epsilon / 2) / (2 * delta * (1 + exp(-epsilon / 2))))

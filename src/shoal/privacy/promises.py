@@ -1,8 +1,9 @@
 """What a release promises, as values that can be stated beforehand and written into a certificate.
 
-Each promise says itself what it does not protect from. `DifferentialPrivacy` and `SemanticAnonymity` hold against someone
-who knows the algorithm. The others are promises of the methods people compare with: most of them do not, and say so.
-Uses `calculus` and `exact`; methods, certificates, ledgers and `verification` use it.
+Each promise says itself what it does not protect from. `DifferentialPrivacy` and
+`SemanticAnonymity` hold against someone who knows the algorithm. The others are promises of the
+methods people compare with: most of them do not, and say so. Uses `calculus` and `exact`; methods,
+certificates, ledgers and `verification` use it.
 """
 
 from dataclasses import dataclass
@@ -46,7 +47,9 @@ class Promise(Protocol):
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """The promise as plain values for a certificate: its parts by name, from which it can be made again."""
+        """The promise as plain values for a certificate: its parts by name, from which it can be
+        made again.
+        """
         ...
 
 
@@ -69,12 +72,14 @@ _INSENSITIVE = "insensitive columns, which are released unchanged and count as k
 class DifferentialPrivacy:
     """(ε, δ)-differential privacy under a named definition, for a unit that is added or removed.
 
-    `unit` is "row", or the name of the column that tells whose rows belong together. With `semantic_k` the release keeps
-    semantic k-anonymity as well. A δ of 0 makes both definitions the same.
+    `unit` is "row", or the name of the column that tells whose rows belong together. With
+    `semantic_k` the release keeps semantic k-anonymity as well. A δ of 0 makes both definitions the
+    same.
 
     >>> print(DifferentialPrivacy("ln(2)", "1e-6", "standard").statement)
-    (ln(2), 1e-6)-differential privacy, standard definition, unit one row: whichever single row is added or removed, and \
-whatever else is known, no set of possible releases becomes more than e^ln(2) (at most 2) times as likely plus 1e-6
+    (ln(2), 1e-6)-differential privacy, standard definition, unit one row: whichever single row is \
+added or removed, and whatever else is known, no set of possible releases becomes more than \
+e^ln(2) (at most 2) times as likely plus 1e-6
     """
 
     epsilon: Epsilon
@@ -154,7 +159,8 @@ whatever else is known, no set of possible releases becomes more than e^ln(2) (a
 
 @typed
 def composed(*promises: DifferentialPrivacy) -> DifferentialPrivacy:
-    """What several releases of the same data promise together: their ε and their δ add up, rounded up where necessary.
+    """What several releases of the same data promise together: their ε and their δ add up, rounded
+    up where necessary.
 
     The definition is the probabilistic one only if it is that of all of them.
 
@@ -191,8 +197,9 @@ class SemanticAnonymity:
     """Semantic k-anonymity (Li and Li): every record is of no influence, or could be any of k.
 
     >>> print(SemanticAnonymity(10).statement)
-    semantic 10-anonymity: for every record of the input, the release would be as likely without it, or there are at least 9 \
-others such that it would be as likely with a copy of any of them in its place, also for someone who knows the algorithm
+    semantic 10-anonymity: for every record of the input, the release would be as likely without \
+it, or there are at least 9 others such that it would be as likely with a copy of any of them in \
+its place, also for someone who knows the algorithm
     """
 
     k: int
@@ -228,12 +235,14 @@ others such that it would be as likely with a copy of any of them in its place, 
 
 @dataclass(frozen=True)
 class Syntactic:
-    """Every released group satisfies these models. That is a property of the table, not of what it reveals.
+    """Every released group satisfies these models. That is a property of the table, not of what it
+    reveals.
 
     `starred` says that suppressed records are released as rows of stars.
 
     >>> Syntactic(("5-anonymity",)).statement
-    'every group satisfies 5-anonymity: syntactic; an attacker who knows the algorithm may infer more'
+    'every group satisfies 5-anonymity: syntactic; an attacker who knows the algorithm may infer \
+more'
     """
 
     models: tuple[str, ...]
@@ -278,7 +287,9 @@ class Syntactic:
 
 @dataclass(frozen=True, init=False)
 class Sampled:
-    """Every record was drawn with this probability, independently of all others, and is shown unchanged."""
+    """Every record was drawn with this probability, independently of all others, and is shown
+    unchanged.
+    """
 
     share: Fraction
     unit: str | None
@@ -311,15 +322,17 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Coincidence:
-    """What can be inferred about anybody is what their group shows, and that satisfies these models.
+    """What can be inferred about anybody is what their group shows, and that satisfies these
+    models.
 
-    `merged` says that groups may have been merged because of who has which value, which reveals something about several
-    people together.
+    `merged` says that groups may have been merged because of who has which value, which reveals
+    something about several people together.
 
     >>> print(Coincidence(("3-diversity of ill",)).statement)
-    every group satisfies 3-diversity of ill, and that is all that can be inferred: what someone who knows the algorithm, \
-everybody's quasi-identifying values and who is in which group believes about a person's other values is exactly how they are \
-spread in the person's group, unless they knew more about who has what before
+    every group satisfies 3-diversity of ill, and that is all that can be inferred: what someone \
+who knows the algorithm, everybody's quasi-identifying values and who is in which group believes \
+about a person's other values is exactly how they are spread in the person's group, unless they \
+knew more about who has what before
     """
 
     models: tuple[str, ...]
@@ -374,12 +387,13 @@ spread in the person's group, unless they knew more about who has what before
 
 @dataclass(frozen=True, init=False)
 class LowestRisk:
-    """Every record is shown at the lowest risk that keeps its utility, or at a low one that a heuristic found.
+    """Every record is shown at the lowest risk that keeps its utility, or at a low one that a
+    heuristic found.
 
     >>> print(LowestRisk("0.7", "exact", "leaves", "fixed", "table").statement)
-    every record is shown at the lowest risk (fixed sensitivity of what is shown, by the number of people of the table whom it \
-fits) among its generalisations that keep at least 0.7 of its utility (leaves): exact. Nothing more: an attacker who knows the \
-algorithm may infer more
+    every record is shown at the lowest risk (fixed sensitivity of what is shown, by the number of \
+people of the table whom it fits) among its generalisations that keep at least 0.7 of its utility \
+(leaves): exact. Nothing more: an attacker who knows the algorithm may infer more
     """
 
     utility: Fraction
@@ -458,7 +472,9 @@ algorithm may infer more
 
 
 def of_people(unit: str | None) -> str:
-    """What a statement adds where one row of each person was drawn before anything else; nothing without a unit."""
+    """What a statement adds where one row of each person was drawn before anything else; nothing
+    without a unit.
+    """
     if unit is None:
         return ""
     return (

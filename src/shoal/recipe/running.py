@@ -318,17 +318,19 @@ class Recipe:
 
             ledger = Ledger(self.ledger)
         if ledger is not None:
+            from shoal.ledger import Destination, Provenance
+
+            destination = None
+            if directory is not None:
+                destination = Destination(directory, self.format, neutralise)
             return ledger.release(
                 method,
                 table,
-                directory,
-                format=self.format,
-                recipe=self.digest,
+                destination,
                 progress=progress,
                 override=override,
                 others=self.others,
-                recipe_file=self.path,
-                neutralise=neutralise,
+                provenance=Provenance(self.digest, self.path),
             )
         made = method.release(table, progress=progress)
         made = replace(made, certificate=replace(made.certificate, recipe=self.digest))

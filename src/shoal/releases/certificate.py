@@ -1,6 +1,8 @@
-"""`Certificate`: what was promised, by which method, with which parameters; written, read and put into words.
+"""`Certificate`: what was promised, by which method, with which parameters; written, read and put
+into words.
 
-Uses promises, models and `sealed`. Methods make certificates with `certify`; releases, ledgers and `verification` read them.
+Uses promises, models and `sealed`. Methods make certificates with `certify`; releases, ledgers and
+`verification` read them.
 """
 
 import re
@@ -20,21 +22,12 @@ from shoal.data.tables import Role, Table
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import printed
-from shoal.privacy.limits import BucketLimits
 from shoal.privacy.models import MODELS, DeltaPresence
-from shoal.privacy.promises import (
-    Coincidence,
-    DifferentialPrivacy,
-    LowestRisk,
-    Promise,
-    Sampled,
-    SemanticAnonymity,
-    Syntactic,
-)
+from shoal.privacy.promises import Promise
 from shoal.releases.layout import COUNT, released
 from shoal.releases.sealed import Document, sealed, unsealed
 
-__all__ = ["DOCUMENT", "UNPROTECTED", "Certificate", "certify", "left_open", "plain"]
+__all__ = ["DOCUMENT", "Certificate", "certify", "plain"]
 
 DOCUMENT = Document(
     key="certificate",
@@ -51,42 +44,21 @@ _WIDTH = 80
 """Characters of a line of the certificate for people."""
 
 
-UNPROTECTED: Mapping[str, tuple[str, ...]] = {
-    DifferentialPrivacy.name: DifferentialPrivacy.unprotected,
-    SemanticAnonymity.name: SemanticAnonymity.unprotected,
-    BucketLimits.name: BucketLimits.unprotected,
-    Coincidence.name: Coincidence(("any",)).unprotected,
-    LowestRisk.name: LowestRisk.unprotected,
-    Sampled.name: Sampled.unprotected,
-    Syntactic.name: Syntactic(("any",)).unprotected,
-}
-
-
-def left_open(promise: str, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a promise does not protect from, where it is kept by a method with these parameters."""
-    if parameters.get("suppressed") == "star":
-        return Syntactic(("any",), starred=True).unprotected
-    if parameters.get("rule") == "permutations":
-        return Coincidence(("any",), merged=False).unprotected
-    return UNPROTECTED[promise]
-
-
 @dataclass(frozen=True)
 class Certificate:
     """What was promised, by which method with which parameters and version, under a random number.
 
     It holds nothing about the input that the released table does not show.
 
-    `unprotected` lists what the promise does not protect.
-    `columns` are the released ones in their order, with role and type. A sensitive column has its hierarchy; a
-    quasi-identifying one the digest of the hierarchy that its texts are read by, None if that was derived from the rows.
-    `levels` are the chosen levels, where there are any.
-    `derived` is what was computed from the parameters alone, such as the k that an ε needs.
-    `recipe` is the digest of the recipe, if one was followed.
-    `whole` says that no record of the input was left out (of the records drawn, where a unit is named), so that shares in
-    the release are those in the input.
-    `private` is False if the draws came from a seed: then nothing is promised.
-    `file` is the name, format and digest of the table once it is written.
+    `unprotected` lists what the promise does not protect. `columns` are the released ones in their
+    order, with role and type. A sensitive column has its hierarchy; a quasi-identifying one the
+    digest of the hierarchy that its texts are read by, None if that was derived from the rows.
+    `levels` are the chosen levels, where there are any. `derived` is what was computed from the
+    parameters alone, such as the k that an ε needs. `recipe` is the digest of the recipe, if one
+    was followed. `whole` says that no record of the input was left out (of the records drawn, where
+    a unit is named), so that shares in the release are those in the input. `private` is False if
+    the draws came from a seed: then nothing is promised. `file` is the name, format and digest of
+    the table once it is written.
     """
 
     promise: Mapping[str, Any]
@@ -114,7 +86,9 @@ class Certificate:
         return cls(**unsealed(text, DOCUMENT, [field.name for field in fields(cls)]))
 
     def __str__(self) -> str:
-        """The certificate for people, at most 80 characters per line except where a word is longer."""
+        """The certificate for people, at most 80 characters per line except where a word is
+        longer.
+        """
         lines = [f"Release {self.number}, made by Shoal {self.version} with {self.method}"]
         if not self.private:
             lines.append("NOT PRIVATE: the draws came from a seed; this release is a test")
@@ -191,7 +165,8 @@ def _column(table: Table, name: str) -> dict[str, Any]:
         tree = table.hierarchy(name)  # released texts are read by it
         column["hierarchy_sha256"] = None if tree.derived else tree.digest
     if role is Role.SENSITIVE and name in table.hierarchies:
-        # Models see its leaves, so whoever checks them needs it. One derived from the rows would reveal them.
+        # Models see its leaves, so whoever checks them needs it. One derived from the rows would
+        # reveal them.
         hierarchy = table.hierarchies[name]
         column["hierarchy"] = None if hierarchy.derived else hierarchy.lines()
     return column
@@ -226,7 +201,8 @@ def _plain_fields(value: Any) -> dict[str, Any]:
 
 
 def _in_words(value: object) -> str:
-    """A parameter of a certificate for people: models by their short names, fractions as decimals where possible.
+    """A parameter of a certificate for people: models by their short names, fractions as decimals
+    where possible.
 
     >>> diverse = {"is": "t-closeness", "column": "ill", "t": "1/5", "hierarchy": None}
     >>> _in_words([{"is": "k-anonymity", "k": 5}, diverse])

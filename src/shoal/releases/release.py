@@ -1,4 +1,7 @@
-"""`Release`: a released table with its certificate, written into a folder of its own and read back."""
+"""`Release`: a released table with its certificate, written into a folder of its own and read back.
+
+Uses `certificate` and files; methods make releases, and every door writes and reads them.
+"""
 
 import hashlib
 import os
@@ -18,8 +21,11 @@ __all__ = ["CERTIFICATE", "Release", "certificate_of", "earlier_files", "require
 
 CERTIFICATE = "certificate.json"
 """The file beside a released table."""
-_NO_RELEASE = "{} has no certificate.json with its table; give the directory of a release"
-_READS = 5  # of a folder that is replaced meanwhile; each time the writer would have to come in between again
+
+_READS = 5
+"""How often a folder is read that is replaced meanwhile: each time, a writer has to come
+between.
+"""
 
 
 @typed
@@ -47,13 +53,15 @@ class Release:
     def __repr__(self) -> str:
         """What the released files show, and no more: a notebook may be passed on."""
         tables = [self.table, *self.further.values()]
-        shapes = " and ".join(f"{one.shape[0]:,} rows × {one.shape[1]} columns" for one in tables)
+        shapes = [f"{table.shape[0]:,} rows × {table.shape[1]} columns" for table in tables]
         paper = self.certificate
-        return f"<shoal.Release {paper.number} by {paper.method}: {shapes}>"
+        return f"<shoal.Release {paper.number} by {paper.method}: {' and '.join(shapes)}>"
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> "Release":
-        """The release that was written into a directory: what its files show, and nothing about the input."""
+        """The release that was written into a directory: what its files show, and nothing about the
+        input.
+        """
         folder = Path(directory)
         for _ in range(_READS):
             before = _content(folder)
@@ -65,12 +73,10 @@ class Release:
                     continue  # another release took its place meanwhile
                 if isinstance(error, ShoalError):
                     raise
-                raise FileError(_NO_RELEASE.format(folder)) from None
+                raise _no_release(folder) from None
             if _content(folder) == before:
-                break
-        else:
-            raise FileError(f"{folder} is being written again and again; read it later")
-        return cls(frames.pop(""), certificate, further=frames)
+                return cls(frames.pop(""), certificate, further=frames)
+        raise FileError(f"{folder} is being written again and again", "read it later")
 
     def write(
         self,
@@ -79,135 +85,166 @@ class Release:
         *,
         neutralise: bool = False,
     ) -> Path:
-        """Write release.<format>, further tables by their names, and certificate.json into a folder of their own.
+        """Write release.<format>, further tables by their names, and certificate.json into a folder
+        of their own.
 
-        The folder is new or empty, or has an earlier release, which is replaced. It appears at once, whole, also where the
-        process is killed. With `neutralise`, cells of a CSV file that a spreadsheet would run as formulas are written so
-        that it does not. Gives the path of the released file.
+        The folder is new or empty, or has an earlier release, which is replaced. It appears at
+        once, whole, also where the process is killed. With `neutralise`, cells of a CSV file that a
+        spreadsheet would run as formulas are written so that it does not. Gives the path of the
+        released file.
         """
-        from shoal.data.files import Format, serialise
-
         folder = Path(directory)
         tables = {"release": self.table, **self.further}
-        told = []
         try:
             with placing(folder, earlier_files) as part:
-                for called, frame in tables.items():
-                    target = part / f"{called}.{format}"
-                    with open(target, "x+b") as file:
-                        serialise(frame, file, cast(Format, format), neutralise=neutralise)
-                        file.flush()
-                        os.fsync(file.fileno())
-                        file.seek(0)
-                        digest = hashlib.file_digest(file, "sha256").hexdigest()
-                    told.append({"name": target.name, "sha256": digest})
-                facts: dict[str, Any] = {**told[0], "format": format}
+                written = [
+                    _written(frame, part / f"{name}.{format}", format, neutralise)
+                    for name, frame in tables.items()
+                ]
+                file: dict[str, Any] = {**written[0], "format": format}
                 if neutralise:
-                    facts["neutralised"] = True
+                    file["neutralised"] = True
                 if self.further:
-                    facts["further"] = dict(zip(self.further, told[1:], strict=True))
+                    file["further"] = dict(zip(self.further, written[1:], strict=True))
                 with open(part / CERTIFICATE, "xb") as paper:
-                    paper.write(replace(self.certificate, file=facts).to_json().encode())
+                    paper.write(replace(self.certificate, file=file).to_json().encode())
                     paper.flush()
                     os.fsync(paper.fileno())
         except OSError as error:
             raise FileError(
-                f"cannot write {folder}: {error.strerror}; give a new folder, in one you may write to"
+                f"cannot write {folder}: {error.strerror}",
+                "give a new folder, in one you may write to",
             ) from None
-        return folder / str(told[0]["name"])
+        return folder / written[0]["name"]
+
+
+def _written(frame: Any, target: Path, format: str, neutralise: bool) -> dict[str, str]:
+    """Write a table that is safely on disk afterwards; gives the name and digest of the file."""
+    from shoal.data.files import Format, serialise
+
+    with open(target, "x+b") as file:
+        serialise(frame, file, cast(Format, format), neutralise=neutralise)
+        file.flush()
+        os.fsync(file.fileno())
+        file.seek(0)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"name": target.name, "sha256": digest}
+
+
+def _no_release(folder: Path) -> FileError:
+    return FileError(
+        f"{folder} has no certificate.json with its table", "give the directory of a release"
+    )
 
 
 def _content(folder: Path) -> bytes:
+    """The certificate of a release as it is written."""
     try:
         return (folder / CERTIFICATE).read_bytes()
     except OSError:
-        raise FileError(_NO_RELEASE.format(folder)) from None
+        raise _no_release(folder) from None
 
 
 def _frames(folder: Path, certificate: Certificate) -> dict[str, Any]:
     """The tables of a release, the first under no name."""
-    from shoal.data.files import read
-
     file = certificate.file or {}
-    further = {name: {**file, **own} for name, own in file.get("further", {}).items()}
-    frames = {}
-    for called, own in {"": file, **further}.items():
-        target = folder / Path(own["name"]).name
-        reading(target, folder / CERTIFICATE)
-        with open(target, "rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()
-        if digest != own["sha256"]:
-            raise FileError(
-                f"{target} is not the table that its certificate was written for: their digests differ"
-            )
-        options: dict[str, Any] = {}
-        if own["format"] == "csv":
-            neutralised = file.get("neutralised") is True
-            options = {"separator": ",", "quote": '"', "encoding": "utf-8"}
-            options |= {"neutralised": neutralised}
-        frames[called] = read(target, **options).frame.to_native()
+    frames = {"": _frame(folder, file)}
+    for name, further in file.get("further", {}).items():
+        frames[name] = _frame(folder, {**file, **further})
     return frames
 
 
+def _frame(folder: Path, file: Mapping[str, Any]) -> Any:
+    """One table of a release, as the certificate has its file."""
+    from shoal.data.files import read
+
+    target = folder / Path(file["name"]).name
+    reading(target, folder / CERTIFICATE)
+    with open(target, "rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    if digest != file["sha256"]:
+        raise FileError(
+            f"{target} is not the table that its certificate was written for: their digests differ"
+        )
+    options: dict[str, Any] = {}
+    if file["format"] == "csv":
+        options = {"separator": ",", "quote": '"', "encoding": "utf-8"}
+        options["neutralised"] = file.get("neutralised") is True
+    return read(target, **options).frame.to_native()
+
+
 def require_place(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()) -> list[Path]:
-    """The files of an earlier release in a folder, if there are any; FileError if no release can be written there.
+    """The files of an earlier release in a folder, if there are any; FileError if no release can be
+    written there.
 
     It must hold nothing else, and none of the `inputs` that the release is made from.
     """
     folder = Path(directory)
     refuse_inputs_in(folder, inputs)
     try:
-        found = earlier_files(folder)
+        files = earlier_files(folder)
     except OSError as error:  # such as a name that is too long
-        raise FileError(f"cannot write {folder}: {error.strerror}; give another folder") from None
-    way = [folder.absolute(), *folder.absolute().parents]
-    above = next(path for path in way[1:] if os.path.lexists(path))
-    for needed in (above, *way[:1]) if os.path.lexists(folder) else (above,):
-        if not needed.is_dir() or not os.access(needed, os.W_OK | os.X_OK):
+        raise FileError(f"cannot write {folder}: {error.strerror}", "give another folder") from None
+    above = next(path for path in folder.absolute().parents if os.path.lexists(path))
+    needed = [above]
+    if os.path.lexists(folder):
+        needed.append(folder.absolute())
+    for path in needed:
+        if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
             raise FileError(
-                f"cannot write {folder}: you may not write to {needed}; give a folder elsewhere"
+                f"cannot write {folder}: you may not write to {path}", "give a folder elsewhere"
             )
-    return found
+    return files
 
 
 def earlier_files(folder: Path) -> list[Path]:
-    """The files of an earlier release in a folder, none if it is new or empty; FileError if it holds anything else."""
+    """The files of an earlier release in a folder, none if it is new or empty; FileError if it
+    holds anything else.
+    """
     if folder.is_symlink():
-        raise FileError(f"{folder} is a symbolic link; give the folder itself")
+        raise FileError(f"{folder} is a symbolic link", "give the folder itself")
     if not os.path.lexists(folder):
         return []
     if not folder.is_dir():
-        raise FileError(f"{folder} is a file; give the name of a folder")
+        raise FileError(f"{folder} is a file", "give the name of a folder")
     if os.path.ismount(folder) or _current(folder):
         raise FileError(
-            f"{folder} cannot be replaced as a whole: something is mounted there, or it is the current folder; "
-            "give a new folder inside it"
+            f"{folder} cannot be replaced as a whole: something is mounted there, "
+            "or it is the current folder",
+            "give a new folder inside it",
         )
-    there = sorted(folder.iterdir())
-    if not there:
+    files = sorted(folder.iterdir())
+    if not files:
         return []
-    if strange := [path for path in there if path.is_symlink() or not path.is_file()]:
-        raise FileError(
-            f"{folder} holds {strange[0].name!r}, which is no plain file; give a new or empty folder"
-        )
+    for path in files:
+        if path.is_symlink() or not path.is_file():
+            raise FileError(
+                f"{folder} holds {path.name!r}, which is not a plain file",
+                "give a new or empty folder",
+            )
+    names = _names_in(folder)
+    for path in files:
+        if path.name not in names:
+            raise FileError(
+                f"{folder} holds {path.name!r}, which belongs to no release there",
+                "give a new or empty folder",
+            )
+    return files
+
+
+def _names_in(folder: Path) -> set[str]:
+    """The names of a release's files, by the certificate in a folder; none where it has none."""
     try:
         paper = Certificate.from_json((folder / CERTIFICATE).read_bytes().decode("utf-8"))
-        own = paper.file or {}
-        names = {
-            CERTIFICATE,
-            own["name"],
-            *(one["name"] for one in own.get("further", {}).values()),
-        }
+        file = paper.file or {}
+        further = [table["name"] for table in file.get("further", {}).values()]
+        return {CERTIFICATE, file["name"], *further}
     except (OSError, ValueError, TypeError, KeyError, AttributeError, ShoalError):
-        names = set()
-    if others := [path.name for path in there if path.name not in names]:
-        raise FileError(
-            f"{folder} holds {others[0]!r}, which belongs to no release there; give a new or empty folder"
-        )
-    return there
+        return set()
 
 
 def _current(folder: Path) -> bool:
+    """Whether this process works in a folder."""
     try:
         return os.path.samefile(folder, os.getcwd())
     except OSError:  # it was deleted
@@ -218,7 +255,7 @@ def certificate_of(path: str | os.PathLike[str]) -> Certificate | None:
     """The certificate that lies beside a released file and names it, if there is one."""
     target = Path(path)
     try:
-        found = Certificate.from_json((target.parent / "certificate.json").read_text("utf-8"))
+        paper = Certificate.from_json((target.parent / CERTIFICATE).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, FileError):
         return None
-    return found if (found.file or {}).get("name") == target.name else None
+    return paper if (paper.file or {}).get("name") == target.name else None

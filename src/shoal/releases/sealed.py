@@ -1,7 +1,9 @@
-"""Documents that say themselves when they were changed: canonical JSON with a layout version and a seal.
+"""Documents that say themselves when they were changed: canonical JSON with a layout version and a
+seal.
 
-The seal is the digest of everything else. It guards against accidents, not against forgers, who can seal anew. Uses `errors`;
-the certificates of single releases and of several releases together are such documents.
+The seal is the digest of everything else. It guards against accidents, not against forgers, who can
+seal anew. Uses `errors`; the certificates of single releases and of several releases together are
+such documents.
 """
 
 import hashlib
@@ -21,7 +23,8 @@ _SEAL = "seal"
 class Document:
     """A kind of document: what it is called, the version of its layout, and where readers get it.
 
-    The version is written under the `key`. It goes up with every change that older readers would misread.
+    The version is written under the `key`. It goes up with every change that older readers would
+    misread.
     """
 
     key: str
@@ -59,7 +62,8 @@ def unsealed(text: str, document: Document, keys: Collection[str]) -> dict[str, 
     {'text': 'hello'}
     >>> unsealed(sealed({"text": "hello"}, note).replace("hello", "hullo"), note, ["text"])
     Traceback (most recent call last):
-    shoal.errors.FileError: the note was changed after it was written; get it again from whoever wrote it
+    shoal.errors.FileError: the note was changed after it was written; get it again from whoever \
+wrote it
     """
     try:
         content: dict[str, Any] = json.loads(text)

@@ -1,32 +1,41 @@
-"""Connections: how many there may be, from whom, and how long they may stay without a request. `run` uses it.
+"""Connections: how many there may be, from whom, and how long they may rest. `run` uses it.
 
-A connection rests while no request of it is being answered: before the first one, between two, and until the last reply has been
-read. It rests for a limited time. Where there is no room for a newcomer, the connection that has rested longest makes room, of
-whoever has most of them, so that nobody can keep others out by holding connections open.
+A connection rests while no request of it is being answered: before the first one, between two, and
+until the last reply has been read. It may rest for a limited time. Where there is no room for a
+newcomer, the connection that has rested longest makes room, of whoever has most of them, so nobody
+can keep others out by holding connections open.
 """
 
 import asyncio
 import ipaddress
 import ssl
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from shoal.service.limits import Limits
+from shoal.service.limits import ServiceLimits
 
-__all__ = ["Connection", "Connections"]
+__all__ = ["Connection", "Connections", "origin"]
 
-_READ = 65_536  # bytes taken from a connection at once; asyncio takes 256 KiB, of every connection
+_READ = 65_536
+"""Bytes taken from a connection at once; asyncio takes 256 KiB, from every connection."""
+
+_NETWORK = 64
+"""Bits that all IPv6 addresses of one customer of a provider have in common."""
+
 _INVALID = b'{"error":"this is not a valid HTTP request"}'
-_NETWORK = 64  # bits of an IPv6 address that one customer of a provider has in common
 
 
 class Connections:
-    """All connections that are open, by the address they come from; those that rest, in the order in which they began to."""
+    """All open connections, by the address they come from.
 
-    def __init__(self, limits: Limits) -> None:
+    Those that rest are in the order in which they began to.
+    """
+
+    def __init__(self, limits: ServiceLimits) -> None:
         self.limits = limits
         self.open: defaultdict[str, set[Connection]] = defaultdict(set)
         self.resting: dict[Connection, None] = {}
@@ -36,8 +45,8 @@ class Connections:
 
     def enter(self, newcomer: "Connection") -> bool:
         """Let a connection in, if there is room or if one that rests can make room."""
-        own = self.open.get(newcomer.address, set())
-        if len(own) >= self.limits.per_address and not self._drop(own):
+        neighbours = self.open.get(newcomer.address, set())
+        if len(neighbours) >= self.limits.per_address and not self._drop(neighbours):
             return False
         if len(self) >= self.limits.connections:
             most = max(self.open.values(), key=len)
@@ -46,31 +55,34 @@ class Connections:
         self.open[newcomer.address].add(newcomer)
         return True
 
-    def rest(self, one: "Connection") -> None:
+    def rest(self, connection: "Connection") -> None:
         """A connection begins to rest."""
-        self.resting.pop(one, None)
-        self.resting[one] = None
+        self.resting.pop(connection, None)
+        self.resting[connection] = None
 
-    def leave(self, one: "Connection") -> None:
+    def leave(self, connection: "Connection") -> None:
         """A connection is gone."""
-        self.resting.pop(one, None)
-        there = self.open.get(one.address, set())
-        there.discard(one)
-        if not there:
-            self.open.pop(one.address, None)
+        self.resting.pop(connection, None)
+        neighbours = self.open.get(connection.address, set())
+        neighbours.discard(connection)
+        if not neighbours:
+            self.open.pop(connection.address, None)
 
-    def _drop(self, some: Any) -> bool:
-        """Close the one of some connections that has rested longest; False if none rests."""
-        oldest = next((one for one in self.resting if one in some), None)
-        if oldest is None:
-            return False
-        self.leave(oldest)
-        oldest.drop()
-        return True
+    def _drop(self, candidates: "Collection[Connection]") -> bool:
+        """Close the candidate that has rested longest; False if none rests."""
+        for connection in self.resting:
+            if connection in candidates:
+                self.leave(connection)
+                connection.drop()
+                return True
+        return False
 
 
 class Connection(H11Protocol):
-    """One connection. TLS begins here rather than in the listening socket, so that handshakes are counted and timed too."""
+    """One connection.
+
+    TLS begins here, not in the listening socket, so that handshakes are counted and timed too.
+    """
 
     all: Connections
     tls: ssl.SSLContext | None
@@ -83,7 +95,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.raw = transport
-        self.address = _origin(transport.get_extra_info("peername"))
+        self.address = origin(transport.get_extra_info("peername"))
         if not self.all.enter(self):
             self.drop()
             return
@@ -107,14 +119,15 @@ class Connection(H11Protocol):
             return
         if transport is None or raw.is_closing():
             self.drop()
-        else:
-            super().connection_made(transport)
-            early, self.early = self.early, b""
-            if early:
-                self.data_received(early)
+            return
+        super().connection_made(transport)
+        early, self.early = self.early, b""
+        if early:
+            self.data_received(early)
 
     def data_received(self, data: bytes) -> None:
-        if self.transport is None:  # it came with the end of the handshake
+        if self.transport is None:
+            # it came with the end of the handshake
             self.early += data
         else:
             super().data_received(data)
@@ -122,7 +135,8 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.all.leave(self)
         self._wake()
-        if self.transport is not None:  # none before a handshake has ended
+        # there is no transport before a handshake has ended
+        if self.transport is not None:
             super().connection_lost(exc)
 
     def handle_events(self) -> None:
@@ -134,7 +148,8 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         self._rest()
-        super().on_response_complete()  # which begins with the next request, if there is one already
+        # this begins the next request, if there is one already
+        super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
         headers = [
@@ -150,7 +165,8 @@ class Connection(H11Protocol):
             )
             body = self.conn.send(h11.Data(data=_INVALID))
             self.conn.send(h11.EndOfMessage())
-        except h11.LocalProtocolError:  # a reply is under way already
+        except h11.LocalProtocolError:
+            # a reply is under way already
             self.drop()
             return
         self.transport.write((head or b"") + (body or b""))
@@ -174,8 +190,8 @@ class Connection(H11Protocol):
             self.timer = None
 
 
-def _origin(peer: Any) -> str:
-    """Whom an address belongs to; of IPv6 the network, as one customer has all addresses in it."""
+def origin(peer: Any) -> str:
+    """Whom an address belongs to; for IPv6 the network, all of which is one customer's."""
     if not isinstance(peer, tuple):
         return ""
     try:

@@ -1,24 +1,27 @@
 """What clients of the service may do. Uses nothing of the service; all of it uses this."""
 
-import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from math import inf
 
 from shoal.errors import ParameterError
 
-__all__ = ["Limits"]
+__all__ = ["ServiceLimits"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServiceLimits:
     """What one client may do, and how replies are timed.
 
     body: bytes of a request
     rate, burst: requests per second and key, and how many may come at once
+    quantum: seconds; replies to queries are sent a multiple of it after they came in. 0 for as soon
+        as possible
     waiting: requests of one key that are being answered, or wait for it, at the same time
-    cost: steps of roughly ten nanoseconds that a query may take; it follows from what was asked, not from anybody's value
-    connections, per_address: connections at the same time, in total and from one address (of IPv6, from one /64 network)
-    timeout: seconds for the head of a request, for its body, and for a client to read a reply
-    quantum: seconds; replies to queries leave a multiple of it after they came in. 0 for as soon as they can
+    cost: steps of roughly ten nanoseconds that a query may take; it follows from what was asked,
+        not from anybody's value
+    connections, per_address: connections at the same time, in total and from one address (of IPv6,
+        from one /64 network)
+    timeout: seconds for the headers of a request, for its body, and for a client to read a reply
     """
 
     body: int = 1_000_000
@@ -32,17 +35,10 @@ class Limits:
     timeout: float = 15.0
 
     def __post_init__(self) -> None:
-        counts = (
-            self.body,
-            self.burst,
-            self.waiting,
-            self.cost,
-            self.connections,
-            self.per_address,
-        )
-        above_zero = all(count > 0 for count in counts)
-        finite = 0 < self.rate < math.inf and 0 < self.timeout < math.inf
-        if not (above_zero and finite and 0 <= self.quantum < math.inf):
+        for name, value in asdict(self).items():
+            if 0 < value < inf or (name == "quantum" and value == 0):
+                continue
+            takes = "from 0" if name == "quantum" else "above 0"
             raise ParameterError(
-                "a limit of the service is out of range; give numbers above 0 (the quantum may be 0)"
+                "is out of range", f"it takes a number {takes}", option=name, given=str(value)
             )

@@ -1,4 +1,4 @@
-"""Turns: who comes next where many want the same. `app` uses it."""
+"""Turns: who comes next where many want the same. `door` uses it."""
 
 import asyncio
 from collections import deque
@@ -9,15 +9,18 @@ __all__ = ["Turns"]
 
 
 class Turns:
-    """Some places for work, given to one key after the other.
+    """Places for work, given to one key after the other.
 
-    Whoever asks a lot waits for their own questions: another key's question waits for those that run, and for one of each key.
+    Whoever asks a lot waits for their own questions: another key's question waits only for those
+    that run, and for one question of each other key.
+
+    served: the number of the last turn that a key had
     """
 
     def __init__(self, places: int) -> None:
         self.free = places
         self.queues: dict[str, deque[asyncio.Future[None]]] = {}
-        self.served: dict[str, int] = {}  # the number of the last turn that a key had
+        self.served: dict[str, int] = {}
         self.turns = 0
 
     @asynccontextmanager
@@ -39,7 +42,8 @@ class Turns:
         try:
             await place
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():  # it came just now
+            if place.done() and not place.cancelled():
+                # it came just now
                 self._give()
             else:
                 self._forget(key, place)
@@ -56,7 +60,7 @@ class Turns:
         if not self.queues:
             self.free += 1
             return
-        key = min(self.queues, key=lambda one: self.served.get(one, 0))
+        key = min(self.queues, key=lambda waiting: self.served.get(waiting, 0))
         place = self.queues[key][0]
         self._forget(key, place)
         self._serve(key)

@@ -1,23 +1,37 @@
 """From views to cells and components. Uses `model`; `counting` and `checking` use it.
 
-People who are in the very same views cannot be told apart: they are one *cell*, of which only matters how many there are. Views
-that share nobody, not even by way of others, say nothing about each other: they are in different *components*.
+People who are in the very same views cannot be told apart: they are one *cell*, of which only the
+number of people matters. Views that share nobody, not even by way of others, reveal nothing about
+each other: they are in different *components*.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
 
+from shoal.data.components import representatives
 from shoal.errors import InputError, listed
 from shoal.views.model import Views, contradiction
 
-__all__ = ["Component", "Puzzle", "components", "connected", "countable", "together", "ways"]
+__all__ = [
+    "Component",
+    "Constraints",
+    "components",
+    "connected",
+    "require_countable",
+    "views_of_people",
+    "ways",
+]
 
 
 @dataclass(frozen=True)
-class Puzzle:
-    """How many people each cell has and in which views they are; and every view's bag, as numbers by value."""
+class Constraints:
+    """What a table must satisfy to have shown some views.
+
+    cells: of each the number of its people, and the views they are in
+    bags: of each view how often every value occurs, by the value's number
+    """
 
     cells: tuple[tuple[int, tuple[int, ...]], ...]
     bags: tuple[tuple[int, ...], ...]
@@ -29,9 +43,9 @@ class Puzzle:
 
 @dataclass(frozen=True)
 class Component:
-    """A puzzle, and who its cells and values are."""
+    """Constraints, and who their cells and values are."""
 
-    puzzle: Puzzle
+    constraints: Constraints
     people: tuple[tuple[int, ...], ...]
     """The people of every cell."""
 
@@ -39,11 +53,12 @@ class Component:
     """The number of every value among all values."""
 
     views: tuple[int, ...]
-    """The views that are in it, by their numbers among all views: also those that became parts of others."""
+    """The views that are in it, by their numbers among all views: also those that became parts of
+    others."""
 
 
 def ways(bag: Iterable[int]) -> int:
-    """In how many ways the values of a bag can be given to as many people.
+    """The number of ways to give the values of a bag to as many people.
 
     >>> ways([2, 1, 1])
     12
@@ -52,133 +67,135 @@ def ways(bag: Iterable[int]) -> int:
     return factorial(sum(counts)) // prod(map(factorial, counts))
 
 
-def countable(views: Views) -> None:
+def require_countable(views: Views) -> None:
     """InputError if it is not public whom some of the views are about."""
-    if joined := [view.name for view in views.shown if view.parts]:
+    joined = [view.name for view in views.shown if view.parts]
+    if joined:
         raise InputError(
-            f"views {listed(joined[:3])} are joined from groups of which it is not public who is in which, or who was left out: "
-            "tables that could have shown them cannot be counted. Leave them out, or check them, which gives bounds"
+            f"views {listed(joined[:3])} are joined from groups of which it is not public who is "
+            "in which, or who was left out: tables that could have shown them cannot be counted",
+            "leave them out, or check them, which gives bounds",
         )
 
 
-def components(views: Views) -> list[Component]:
-    """The components of all people who are in any view; InfeasibleError where bags of nested views contradict each other."""
-    countable(views)
-    signature: list[list[int]] = [[] for _ in views.names]
-    for k, view in enumerate(views.shown):
+def views_of_people(views: Views) -> list[list[int]]:
+    """For everybody in the register the views they are in, by number."""
+    numbers: list[list[int]] = [[] for _ in views.names]
+    for number, view in enumerate(views.shown):
         for person in view.members:
-            signature[person].append(k)
+            numbers[person].append(number)
+    return numbers
+
+
+def components(views: Views) -> list[Component]:
+    """The components of all people who are in any view.
+
+    InfeasibleError where bags of nested views contradict each other.
+    """
+    require_countable(views)
     cells: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for person, own in enumerate(signature):
-        if own:
-            cells[tuple(own)].append(person)
-    parts = _Parts(
-        {frozenset(key): people for key, people in cells.items()},
-        [list(views.bag(view)) for view in views.shown],
-    )
-    related = together(range(len(views.shown)), cells)
-    parts.subtract()
-    return list(parts.components(related))
+    for person, numbers in enumerate(views_of_people(views)):
+        if numbers:
+            cells[tuple(numbers)].append(person)
+    subtraction = _Subtraction(cells, [list(views.bag(view)) for view in views.shown])
+    related = representatives(range(len(views.shown)), cells)
+    subtraction.run()
+    return list(subtraction.components(related))
 
 
 def connected(views: Views) -> list[int]:
-    """For every view the first of those that it is connected with by people they share, not even directly."""
+    """For every view the first of those that shared people connect it with, directly or not."""
     first: dict[int, int] = {}
-    cells = []
-    for k, view in enumerate(views.shown):
-        cells += [(first.setdefault(person, k), k) for person in view.members]
-    found = together(range(len(views.shown)), cells)
-    return [found[k] for k in range(len(views.shown))]
+    pairs = []
+    for number, view in enumerate(views.shown):
+        pairs += [(first.setdefault(person, number), number) for person in view.members]
+    root = representatives(range(len(views.shown)), pairs)
+    return [root[number] for number in range(len(views.shown))]
 
 
-class _Parts:
-    """Cells by their views, and bags, while views lose what other views say about a part of them.
+class _Subtraction:
+    """Cells by their views, and bags, while views lose what other views show of a part of them.
 
-    Where all people of view A are in view B, the two say as much as A and the rest of B. The rest touches fewer cells, which
-    makes counting easier; a table that is a part of another one falls apart into groups that have nothing to do with others.
+    Where all people of view A are in view B, the two reveal as much as A and the rest of B. The
+    rest touches fewer cells, which makes counting easier; a table that is a part of another one
+    falls apart into groups that have nothing to do with others.
     """
 
-    def __init__(self, cells: dict[frozenset[int], list[int]], bags: list[list[int]]) -> None:
+    def __init__(self, cells: Mapping[tuple[int, ...], list[int]], bags: list[list[int]]) -> None:
         self.people = list(cells.values())
         self.views = list(map(set, cells))
         self.bags = bags
-        self.of: list[set[int]] = [set() for _ in bags]
-        for c, own in enumerate(self.views):
-            for k in own:
-                self.of[k].add(c)
+        self.cells_of: list[set[int]] = [set() for _ in bags]
+        for cell, numbers in enumerate(self.views):
+            for k in numbers:
+                self.cells_of[k].add(cell)
 
-    def subtract(self) -> None:
-        """Take every view out of those that hold it, as long as there are such. Each time a view gets smaller, so it ends."""
-        waiting = sorted(range(len(self.bags)), key=lambda k: len(self.of[k]), reverse=True)
+    def run(self) -> None:
+        """Take every view out of those that contain it, as long as there are any.
+
+        Each time a view gets smaller, so it ends.
+        """
+        views = range(len(self.bags))
+        waiting = sorted(views, key=lambda k: len(self.cells_of[k]), reverse=True)
         queued = set(waiting)
         while waiting:
-            a = waiting.pop()
-            queued.discard(a)
-            if not self.of[a]:
+            inner = waiting.pop()
+            queued.discard(inner)
+            if not self.cells_of[inner]:
                 continue
-            for b in sorted(set.intersection(*(self.views[c] for c in self.of[a])) - {a}):
-                self.of[b] -= self.of[a]
-                for c in self.of[a]:
-                    self.views[c].discard(b)
-                self.bags[b] = [
-                    whole - part for whole, part in zip(self.bags[b], self.bags[a], strict=True)
-                ]
-                if min(self.bags[b]) < 0:
-                    raise contradiction()
-                near = {k for c in self.of[b] for k in self.views[c]} | {b}
+            holders = set.intersection(*(self.views[cell] for cell in self.cells_of[inner]))
+            for outer in sorted(holders - {inner}):
+                self._take(inner, outer)
+                near = {k for cell in self.cells_of[outer] for k in self.views[cell]} | {outer}
                 waiting += sorted(near - queued)
                 queued |= near
 
-    def components(self, related: dict[int, int]) -> Iterator[Component]:
-        """What is left, in pieces. `related` numbers the pieces that there were before views were taken out of others."""
+    def _take(self, inner: int, outer: int) -> None:
+        """Leave of the outer view only the people and values that the inner one has not."""
+        self.cells_of[outer] -= self.cells_of[inner]
+        for cell in self.cells_of[inner]:
+            self.views[cell].discard(outer)
+        pairs = zip(self.bags[outer], self.bags[inner], strict=True)
+        self.bags[outer] = [whole - part for whole, part in pairs]
+        if min(self.bags[outer]) < 0:
+            raise contradiction()
+
+    def components(self, related: Mapping[int, int]) -> Iterator[Component]:
+        """What is left, in pieces; `related` has the representatives of views before it ran."""
         merged: dict[tuple[int, ...], list[int]] = defaultdict(list)
-        for own, people in zip(self.views, self.people, strict=True):
-            merged[tuple(sorted(own))] += people
-        piece = together((k for k, own in enumerate(self.of) if own), merged)
-        cells: dict[int, list[tuple[tuple[int, ...], list[int]]]] = defaultdict(list)
+        for numbers, people in zip(self.views, self.people, strict=True):
+            merged[tuple(sorted(numbers))] += people
+        left = (k for k, cells in enumerate(self.cells_of) if cells)
+        piece = representatives(left, merged)
+        cells_of_piece: dict[int, list[tuple[tuple[int, ...], list[int]]]] = defaultdict(list)
         for key, people in merged.items():
-            cells[piece[key[0]]].append((key, people))
+            cells_of_piece[piece[key[0]]].append((key, people))
         kin: dict[int, list[int]] = defaultdict(list)
         for k, root in related.items():
             kin[root].append(k)
-        for root in sorted(cells):
-            inside = sorted({k for key, _ in cells[root] for k in key})
-            occurring = [
-                v for v in range(len(self.bags[root])) if any(self.bags[k][v] for k in inside)
-            ]
-            bags = {k: tuple(self.bags[k][v] for v in occurring) for k in inside}
-            place = {k: i for i, k in enumerate(sorted(inside, key=lambda k: (bags[k], k)))}
-            ordered = sorted(
-                (tuple(sorted(place[k] for k in key)), sorted(people))
-                for key, people in cells[root]
-            )
-            yield Component(
-                Puzzle(
-                    tuple((len(people), key) for key, people in ordered),
-                    tuple(bags[k] for k in place),
-                ),
-                tuple(tuple(people) for _, people in ordered),
-                tuple(occurring),
-                tuple(kin[related[root]]),
-            )
+        for root in sorted(cells_of_piece):
+            yield self._component(cells_of_piece[root], tuple(kin[related[root]]))
 
+    def _component(
+        self, cells: Sequence[tuple[tuple[int, ...], list[int]]], views: tuple[int, ...]
+    ) -> Component:
+        """Cells with their people as a component, in an order that depends on the bags alone.
 
-def together(things: Iterable[int], groups: Iterable[Sequence[int]]) -> dict[int, int]:
-    """For every thing the first of those that groups connect it with: views by cells, or people by views.
-
-    >>> together(range(5), [(1, 3), (4, 3)])
-    {0: 0, 1: 1, 2: 2, 3: 1, 4: 1}
-    """
-    first = {one: one for one in things}
-
-    def find(one: int) -> int:
-        while first[one] != one:
-            first[one] = first[first[one]]
-            one = first[one]
-        return one
-
-    for group in groups:
-        for thing in group[1:]:
-            one, other = find(group[0]), find(thing)
-            first[max(one, other)] = min(one, other)
-    return {one: find(one) for one in first}
+        Components that differ only in who their people are then have the same constraints, and
+        are counted once.
+        """
+        inside = sorted({k for numbers, _ in cells for k in numbers})
+        values = range(len(self.bags[inside[0]]))
+        occurring = [v for v in values if any(self.bags[k][v] for k in inside)]
+        bags = {k: tuple(self.bags[k][v] for v in occurring) for k in inside}
+        ordered = sorted(inside, key=lambda k: (bags[k], k))
+        place = {k: number for number, k in enumerate(ordered)}
+        renumbered = sorted(
+            (tuple(sorted(place[k] for k in numbers)), sorted(people)) for numbers, people in cells
+        )
+        constraints = Constraints(
+            tuple((len(people), numbers) for numbers, people in renumbered),
+            tuple(bags[k] for k in ordered),
+        )
+        people = tuple(tuple(some) for _, some in renumbered)
+        return Component(constraints, people, tuple(occurring), views)

@@ -1,7 +1,9 @@
-"""`check`: how probable every value is for everybody, given all views together. Uses the rest of this room; the command line
-and whoever restores uses it.
+"""`check`: how probable every value is for everybody, given all views together.
 
-By counting where that can be done, else by sampling, else by bounds. What comes out says which, and how sure it is.
+Uses `beliefs` and what lies below it; the command line, `restoring` and the ledger use it.
+
+By counting where that is feasible, otherwise by sampling, otherwise by bounds. The result says
+which, and with what confidence.
 """
 
 from collections import Counter
@@ -20,53 +22,51 @@ import numpy as np
 from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError, listed, plural
 from shoal.exact.numbers import Exact, fraction, whole
-from shoal.views.cells import Component, Puzzle, components, connected
-from shoal.views.counting import Counted, guessed
+from shoal.views.beliefs import (
+    Bounds,
+    CellBelief,
+    Draws,
+    around,
+    bounded,
+    claims,
+    enclosed,
+    exact,
+    sampled,
+    weighed,
+)
+from shoal.views.cells import Component, Constraints, components, connected
+from shoal.views.counting import Counted
 from shoal.views.dense import Dense
-from shoal.views.importance import ENOUGH, Estimated, estimate
-from shoal.views.intervals import clopper_pearson, spread
+from shoal.views.importance import ENOUGH, estimate
 from shoal.views.model import OUTSIDE, Value, View, Views
+from shoal.views.ordering import guessed
 
-__all__ = ["Belief", "Checked", "Exposed", "How", "check", "possible"]
+__all__ = ["Checked", "ExposedPerson", "How", "check", "count", "possible"]
 
 How = Literal["exact", "enclosed", "sampling", "importance", "bounded"]
 HOW: tuple[How, ...] = ("exact", "enclosed", "sampling", "importance", "bounded")
-"""From the surest to the least sure; the last is what is left where none of the others can be done."""
+"""From the most precise to the least; the last is what is left where none of the others works."""
 
-_LONGEST = 40  # digits of a fraction that is not rounded as a text
-_NEAR = 12  # views among which those that expose somebody are searched
-_QUICK = 300_000  # steps of counting in whole numbers before arrays of floats are tried
+NEAR = 12
+"""Views among which those that expose somebody are searched."""
+
+QUICK = 300_000
+"""Steps of counting in whole numbers before arrays of floats are tried."""
+
 _SLOW = 2_000_000  # steps, by the guess, from which on arrays are tried first
-_NOTES = 3  # components that are too entangled of which each is told by itself
+_LONGEST = 40  # digits of a fraction that is not rounded as a text
+_NOTES = 3  # components that are too entangled of which each has a note of its own
 _EXPLAINED = 100  # cells of exposed people for which the views that expose them are searched
 
 
 @dataclass(frozen=True)
-class Belief:
-    """How probable each value is for some people who are in the same views.
-
-    `shares` are exact where there are no `bounds`; else the bounds hold, with the confidence that the result states.
-    """
-
-    people: tuple[int, ...]
-    shares: Mapping[Value, Fraction]
-    bounds: Mapping[Value, tuple[Fraction, Fraction]] | None = None
-
-    def between(self, value: Value) -> tuple[Fraction, Fraction]:
-        """The least and the largest probability of a value."""
-        if self.bounds is not None and value in self.bounds:
-            return self.bounds[value]
-        share = self.shares.get(value, Fraction(0))
-        return share, share
-
-
-@dataclass(frozen=True)
-class Exposed:
+class ExposedPerson:
     """A person and a value that is more probable for them than its limit allows, or may be.
 
-    `probability` is exact where `low` and `high` are the same. If `alone`, the `views` expose the person by themselves, and none
-    of them can be left out; else they are those that the person is in, and it takes others besides: so of those who may be
-    exposed, of very many, and where it takes too many views to tell.
+    `probability` is exact where `low` and `high` are the same. If `alone`, the `views` expose the
+    person by themselves, and none of them can be left out. Otherwise they are those that the person
+    is in, and others are needed too: for those who may be exposed, for all but the first of very
+    many, and where too many views are needed to find out.
     """
 
     person: int
@@ -86,18 +86,21 @@ class Exposed:
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """What views tell together.
+    """What views reveal together.
 
-    how: by which method the least sure of all components was checked: "exact" (counted), "enclosed" (counted, with roundings
-        accounted for), "sampling" (from tables drawn uniformly), "importance" (from weighted ones), "bounded" (too entangled
-        for all of these, or joined from groups of which it is not public who is in which: bounds that single views give)
-    confidence: with which all bounds hold together; None where nothing was drawn. Of "importance" it is approximate
-    effective: the smallest effective sample size of a component, where there are any by "importance"
+    how: the least precise method that a component was checked by: "exact" (counted), "enclosed"
+        (counted, with roundings accounted for), "sampling" (from tables drawn uniformly),
+        "importance" (from weighted ones), "bounded" (bounds by single views, where views are too
+        entangled for all of these, or joined from groups of which it is not public who is in which)
+    confidence: with which all bounds hold together; None where nothing was drawn. By "importance"
+        it is approximate
+    effective: the smallest effective sample size of a component, where there are any by
+        "importance"
     """
 
     views: Views
     how: How
-    beliefs: tuple[Belief, ...]
+    beliefs: tuple[CellBelief, ...]
     confidence: Fraction | None = None
     effective: float | None = None
     components: int = 0
@@ -105,7 +108,7 @@ class Checked:
     """The number of tables of every component; None if some is not known exactly."""
 
     digits: float = 0.0
-    """The logarithm of the number of tables, to base 10; infinite if nothing is known of some component."""
+    """The logarithm of the number of tables, to base 10; infinite if a component has no figure."""
 
     @cached_property
     def tables(self) -> int | None:
@@ -114,106 +117,110 @@ class Checked:
 
     @property
     def tables_text(self) -> str:
-        """The number of possible tables as text, however long; "about 10^…" if it was not counted exactly."""
+        """The number of possible tables as text; "about 10^…" if it was not counted exactly."""
         if isinf(self.digits):
             return "not counted"
+        # By way of Decimal, as Python refuses to print integers of thousands of digits.
         return f"about 10^{self.digits:.1f}" if self.tables is None else str(Decimal(self.tables))
 
     @property
     def private(self) -> bool | None:
         """Whether every limit holds for everybody; None if that is not decided."""
-        if any(low > self.views.limit(value) for _, value, low, _ in self._all()):
-            return False
-        return (
-            None
-            if any(high > self.views.limit(value) for _, value, _, high in self._all())
-            else True
-        )
+        undecided = False
+        for _, value, (low, high) in self._bounds():
+            limit = self.views.limit(value)
+            if low > limit:
+                return False
+            undecided |= high > limit
+        return None if undecided else True
 
     @cached_property
-    def exposed(self) -> tuple[Exposed, ...]:
+    def exposed(self) -> tuple[ExposedPerson, ...]:
         """Everybody for whom a value is more probable than its limit, the most probable first.
 
-        Beside groups of which it is not public who is in which: to someone who has not seen these groups.
+        Beside groups of which it is not public who is in which: to someone who has not seen these.
         """
         return self._listed(lambda low, high, limit: low > limit, search=_EXPLAINED)
 
     @cached_property
-    def undecided(self) -> tuple[Exposed, ...]:
+    def undecided(self) -> tuple[ExposedPerson, ...]:
         """Everybody for whom a value may be more probable than its limit, or not."""
         return self._listed(lambda low, high, limit: low <= limit < high, search=0)
 
     @property
     def largest(self) -> Fraction:
         """The largest probability that anybody has a value, at most."""
-        return max(
-            (high for _, value, _, high in self._all() if value is not OUTSIDE), default=Fraction(0)
-        )
+        tops = (high for _, value, (_, high) in self._bounds() if value is not OUTSIDE)
+        return max(tops, default=Fraction(0))
 
     @property
     def largest_text(self) -> str:
         """The same as text: a fraction where it is short, else a decimal that is rounded up."""
-        exact = str(self.largest)
-        return exact if len(exact) <= _LONGEST else str(Fraction(ceil(self.largest * 10**9), 10**9))
+        text = str(self.largest)
+        if len(text) <= _LONGEST:
+            return text
+        return str(Fraction(ceil(self.largest * 10**9), 10**9))
 
-    def of(self, person: int | str) -> Belief:
-        """What is believed of somebody, by their number or name; ParameterError if they are in no view."""
-        number = (
-            self.views.names.index(person)
-            if isinstance(person, str) and person in self.views.names
-            else person
-        )
-        found = next((belief for belief in self.beliefs if number in belief.people), None)
-        if found is None:
-            raise ParameterError(f"nothing is said of {person!r}, who is in no view")
-        return found
+    def of(self, person: int | str) -> CellBelief:
+        """What is believed of somebody, by number or name; an error if they are in no view."""
+        number = person
+        if isinstance(person, str) and person in self.views.names:
+            number = self.views.names.index(person)
+        for belief in self.beliefs:
+            if number in belief.people:
+                return belief
+        raise ParameterError(f"nothing is known of {person!r}, who is in no view")
 
-    def _all(self) -> Iterator[tuple[Belief, Value, Fraction, Fraction]]:
+    def _bounds(self) -> Iterator[tuple[CellBelief, Value, Bounds]]:
         for belief in self.beliefs:
             for value in belief.shares:
-                yield (belief, value, *belief.between(value))
+                yield belief, value, belief.between(value)
 
     def _listed(
         self, wanted: Callable[[Fraction, Fraction, Fraction], bool], *, search: int
-    ) -> tuple[Exposed, ...]:
-        found = [
-            (belief, value, low, high)
-            for belief, value, low, high in self._all()
+    ) -> tuple[ExposedPerson, ...]:
+        """People and values with wanted bounds; for the first ones, the views that expose them."""
+        chosen = [
+            (belief, value)
+            for belief, value, (low, high) in self._bounds()
             if wanted(low, high, self.views.limit(value))
         ]
-        found.sort(key=lambda one: (-one[0].shares[one[1]], one[0].people, str(one[1])))
-        told: list[Exposed] = []
-        for at, (belief, value, low, high) in enumerate(found):
+        chosen.sort(key=lambda pair: (-pair[0].shares[pair[1]], pair[0].people, str(pair[1])))
+        people: list[ExposedPerson] = []
+        for at, (belief, value) in enumerate(chosen):
+            low, high = belief.between(value)
             by, alone = self._exposing(belief.people[0], value, search=at < search)
-            limit = self.views.limit(value)
-            told += (
-                Exposed(
+            people += (
+                ExposedPerson(
                     person,
                     self.views.names[person],
                     value,
                     belief.shares[value],
                     low,
                     high,
-                    limit,
+                    self.views.limit(value),
                     by,
                     alone,
                 )
                 for person in belief.people
             )
-        return tuple(told)
+        return tuple(people)
 
     @cached_property
-    def _of(self) -> dict[int, list[View]]:
+    def _views_of(self) -> dict[int, list[View]]:
         """The views that everybody is in."""
-        found: dict[int, list[View]] = {}
+        views: dict[int, list[View]] = {}
         for view in self.views.shown:
             for person in view.members:
-                found.setdefault(person, []).append(view)
-        return found
+                views.setdefault(person, []).append(view)
+        return views
 
     def _exposing(self, person: int, value: Value, *, search: bool) -> tuple[tuple[str, ...], bool]:
-        """Views that alone expose a person, of which none can be left out, and True; else those that the person is in."""
-        own = {view.name: view for view in self._of[person]}
+        """Views that alone expose a person, of which none can be left out, and True.
+
+        Otherwise those that the person is in, and False.
+        """
+        own = {view.name: view for view in self._views_of[person]}
         if not search or any(view.parts for view in own.values()):
             return tuple(own), False
         limit = self.views.limit(value)
@@ -226,24 +233,62 @@ class Checked:
 
         some = dict(own)
         while not expose(some):
-            more = {
-                near.name: near
-                for view in some.values()
-                for one in view.members
-                for near in self._of[one]
-                if not near.parts
-            }
-            if len(more) == len(some) or len(more) > _NEAR:
+            more = self._nearby(some.values())
+            if len(more) == len(some) or len(more) > NEAR:
                 return tuple(own), False
             some = more
-        dropped = True
-        while dropped:  # as with fewer views others may come to be needless
-            dropped = False
-            for name in reversed(list(some)):
-                fewer = {other: view for other, view in some.items() if other != name}
-                if any(person in view.members for view in fewer.values()) and expose(fewer):
-                    some, dropped = fewer, True
-        return tuple(view.name for view in self.views.shown if view.name in some), True
+        needed = _fewest(some, person, expose)
+        return tuple(view.name for view in self.views.shown if view.name in needed), True
+
+    def _nearby(self, views: Iterable[View]) -> dict[str, View]:
+        """All views of everybody in some views, without joined ones."""
+        return {
+            near.name: near
+            for view in views
+            for person in view.members
+            for near in self._views_of[person]
+            if not near.parts
+        }
+
+
+def _fewest(
+    views: Mapping[str, View], person: int, expose: Callable[[Mapping[str, View]], bool]
+) -> Mapping[str, View]:
+    """Views that expose a person, without all that are not needed for it."""
+    dropped = True
+    while dropped:
+        # With fewer views, others may turn out not to be needed.
+        dropped = False
+        for name in reversed(list(views)):
+            fewer = {other: view for other, view in views.items() if other != name}
+            inside = any(person in view.members for view in fewer.values())
+            if inside and expose(fewer):
+                views, dropped = fewer, True
+    return views
+
+
+def _share(some: Iterable[View], complete: bool, person: int, value: Value) -> Fraction:
+    """How probable a value is for a person, at least, given some views."""
+    shown = list(some)
+    people = sorted(set[int]().union(*(view.members for view in shown)))
+    number = {one: i for i, one in enumerate(people)}
+    views = Views(
+        len(people),
+        [View(view.name, [number[one] for one in view.members], view.shown) for view in shown],
+        complete=complete,
+    )
+    if value not in views.values:
+        return Fraction(0)
+    for part in components(views):
+        for cell, inside in enumerate(part.people):
+            if number[person] in inside:
+                counted = count(part.constraints, None, None)
+                column = views.values.index(value)
+                if counted is None or column not in part.values:
+                    return Fraction(0)
+                share = counted.shares[cell][part.values.index(column)]
+                return around(counted, share)[0]
+    return Fraction(0)
 
 
 @typed
@@ -256,300 +301,227 @@ def check(
     seed: int = 0,
     most: int | None = None,
 ) -> Checked:
-    """How probable every value is for everybody, if all tables that could have shown the views are equally likely.
+    """How probable every value is for everybody, if all tables that could have shown the views are
+    equally likely.
 
-    how: by itself "exact" where it can be done within `most` steps, "enclosed" for long chains of views and for large ones that
-        share many people, else "importance", and "bounded" for a component of which even samples tell too little. "sampling" is
-        for those who want what "importance" gives with a confidence that is proven
+    how: by default the most precise method that is feasible: "exact" within `most` steps,
+        "enclosed" for long chains of views and for large ones that share many people, otherwise
+        "importance", and "bounded" for a component of which even samples reveal too little.
+        "sampling" gives what "importance" does with a confidence that is proven
     confidence: with which all bounds hold together, where tables are drawn
     tries: how many tables are drawn, of every component
 
-    >>> both = Views(["Ann", "Bob", "Cid"], [View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])])
-    >>> found = check(both)
-    >>> found.tables, [(one.name, one.value, one.probability) for one in found.exposed][0]
+    >>> one, other = View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])
+    >>> both = check(Views(["Ann", "Bob", "Cid"], [one, other]))
+    >>> both.tables, [(one.name, one.value, one.probability) for one in both.exposed][0]
     (1, ('Ann', 'cold', Fraction(1, 1)))
     """
     if how is not None and how not in HOW[:-1]:
-        raise ParameterError(f"how={how!r} is unknown; known are {listed(HOW[:-1])}")
+        raise ParameterError(
+            "is unknown", f"known are {listed(HOW[:-1])}", option="how", given=repr(how)
+        )
     sure = fraction(confidence, "confidence", 0, 1)
     if not 0 < sure < 1:
-        raise ParameterError("confidence is above 0 and below 1")
+        raise ParameterError("should be above 0 and below 1", option="confidence")
     whole(tries, "tries", 1)
     whole(seed, "seed", 0)
     whole(0 if most is None else most, "most", 0)
-    if any(view.parts for view in views.shown):
-        firm = views.only(view.name for view in views.shown if not view.parts)
-        return _loosely(
-            views, check(firm, how=how, confidence=confidence, tries=tries, seed=seed, most=most)
-        )
-    parts = components(views)
-    chance, source = Random(seed), np.random.default_rng(seed)
-    by: list[How] = ["exact"]
-    beliefs: list[list[Belief]] = [[] for _ in parts]
-    counts: list[int] = []
-    known, digits = True, 0.0
-    shares: dict[
-        Puzzle, tuple[list[list[Fraction]], int, float]
-    ] = {}  # all that is kept of what was counted exactly
-    waiting: list[tuple[int, Counted | None]] = []
-    notes: list[str] = []
-    for at, part in enumerate(parts):
-        if part.puzzle not in shares:
-            counted = None if how == "importance" else _counted(part.puzzle, how, most)
+    joined = any(view.parts for view in views.shown)
+    firm = views.only(view.name for view in views.shown if not view.parts) if joined else views
+    checked = _Check(firm, _Effort(how, sure, tries, most), seed).run()
+    return _loosely(views, checked) if joined else checked
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """By which method views are checked, with what confidence, and within what limits."""
+
+    how: How | None
+    confidence: Fraction
+    tries: int
+    most: int | None
+
+
+class _Check:
+    """A check of views without joined ones, while it runs: component by component."""
+
+    def __init__(self, views: Views, effort: _Effort, seed: int) -> None:
+        self.views, self.effort = views, effort
+        self.parts = components(views)
+        self.chance, self.source = Random(seed), np.random.default_rng(seed)
+        self.beliefs: list[list[CellBelief]] = [[] for _ in self.parts]
+        self.by: set[How] = {"exact"}
+        self.counts: list[int] = []
+        self.digits = 0.0
+        self.effective: list[float] = []
+        self.notes: list[str] = []
+        # All that is kept of what was counted exactly: many components have the same constraints.
+        self.exact: dict[Constraints, tuple[list[list[Fraction]], int, float]] = {}
+        # Components of which tables are drawn, with their counts, if there are any.
+        self.waiting: list[tuple[int, Counted | None]] = []
+        self.known = True
+
+    def run(self) -> Checked:
+        for at, part in enumerate(self.parts):
+            self._count(at, part)
+        number = sum(claims(self.parts[at].constraints) for at, _ in self.waiting)
+        error = float(1 - self.effort.confidence) / max(number, 1)
+        for at, counted in self.waiting:
             if counted is None:
-                known = False
-                waiting.append((at, None))
-                continue
+                self._estimate(at, error)
+            else:
+                self.by.add("sampling")
+                draws = Draws(self.effort.tries, self.chance, error)
+                self.beliefs[at] += sampled(self.views, self.parts[at], counted, draws)
+        drawn = len(self.waiting) > len(self.notes)
+        return Checked(
+            self.views.noting(_first(self.notes)) if self.notes else self.views,
+            max(self.by, key=HOW.index),
+            tuple(belief for own in self.beliefs for belief in own),
+            self.effort.confidence if drawn else None,
+            min(self.effective, default=None),
+            len(self.parts),
+            tuple(self.counts) if self.known else None,
+            self.digits,
+        )
+
+    def _count(self, at: int, part: Component) -> None:
+        """Count a component, or have it wait for tables to be drawn."""
+        how, most = self.effort.how, self.effort.most
+        if part.constraints not in self.exact:
+            counted = None if how == "importance" else count(part.constraints, how, most)
+            if counted is None:
+                self.known = False
+                self.waiting.append((at, None))
+                return
             if counted.rounded:
-                known = False
-                by.append("enclosed")
-                digits += _digits(counted)
-                beliefs[at] += _enclosed(views, part, counted, chance)
-                continue
+                self.known = False
+                self.by.add("enclosed")
+                self.digits += _digits(counted)
+                self.beliefs[at] += enclosed(self.views, part, counted, self.chance)
+                return
             assert isinstance(counted, Counted)
             if how == "sampling":
-                waiting.append((at, counted))
-                counts.append(counted.tables)
-                digits += _digits(counted)
-                continue
-            shares[part.puzzle] = counted.shares, counted.tables, _digits(counted)
-        own, tables, more = shares[part.puzzle]
-        counts.append(tables)
-        digits += more
-        beliefs[at] += _exact(views, part, own)
-    error = float(1 - sure) / max(sum(_claims(parts[at].puzzle) for at, _ in waiting), 1)
-    effective: list[float] = []
-    for at, counted in waiting:
-        part = parts[at]
-        if counted is not None:
-            by.append("sampling")
-            beliefs[at] += _sampled(views, part, counted, tries, chance, error)
-            continue
-        guess = estimate(part.puzzle, tries, source)
+                self.waiting.append((at, counted))
+                self.counts.append(counted.tables)
+                self.digits += _digits(counted)
+                return
+            self.exact[part.constraints] = counted.shares, counted.tables, _digits(counted)
+        shares, tables, digits = self.exact[part.constraints]
+        self.counts.append(tables)
+        self.digits += digits
+        self.beliefs[at] += exact(self.views, part, shares)
+
+    def _estimate(self, at: int, error: float) -> None:
+        """Estimate a component that was not counted; bounds where samples reveal too little."""
+        part = self.parts[at]
+        guess = estimate(part.constraints, self.effort.tries, self.source)
         if guess.effective < ENOUGH:
-            entangled = f"{plural(len(part.puzzle.bags), 'view')} of {sum(size for size, _ in part.puzzle.cells):,} people"
-            notes.append(
-                f"{entangled} are too entangled: "
-                + ("" if how == "importance" else "counting takes too many steps, and ")
-                + f"samples are worth {guess.effective:.0f} uniform ones, where {ENOUGH} are needed. Their people are not "
-                "decided, unless single views do. Check fewer views, or take more samples or steps"
-            )
-            by.append("bounded")
-            digits = inf
-            beliefs[at] += _bounded(views, part)
-            continue
-        by.append("importance")
-        effective.append(guess.effective)
-        digits += guess.logarithm
-        beliefs[at] += _weighed(views, part, guess, error)
-    return Checked(
-        replace(views, people=views.names, notes=(*views.notes, *_first(notes)))
-        if notes
-        else views,
-        max(by, key=HOW.index),
-        tuple(belief for some in beliefs for belief in some),
-        sure if len(waiting) > len(notes) else None,
-        min(effective, default=None),
-        len(parts),
-        tuple(counts) if known else None,
-        digits,
-    )
+            self.notes.append(self._entangled(part, guess.effective))
+            self.by.add("bounded")
+            self.digits = inf
+            self.beliefs[at] += bounded(self.views, part)
+            return
+        self.by.add("importance")
+        self.effective.append(guess.effective)
+        self.digits += guess.logarithm
+        self.beliefs[at] += weighed(self.views, part, guess, error)
 
-
-@typed
-def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
-    """So many of the tables that could have shown the views, drawn uniformly: everybody's value, None also for who is in no view.
-
-    TooLargeError where they cannot be counted.
-    """
-    parts = components(views)
-    counted = {part.puzzle: Counted.of(part.puzzle, rounded=False) for part in parts}
-    source = Random(seed)
-    found = []
-    for _ in range(number):
-        given: list[Value] = [None] * len(views.names)
-        for part in parts:
-            for people, often in zip(part.people, counted[part.puzzle].drawn(source), strict=True):
-                values = [
-                    views.values[v]
-                    for v, times in zip(part.values, often, strict=True)
-                    for _ in range(times)
-                ]
-                source.shuffle(values)
-                for person, value in zip(people, values, strict=True):
-                    given[person] = value
-        found.append(given)
-    return found
-
-
-def _counted(puzzle: Puzzle, how: How | None, most: int | None) -> Counted | Dense | None:
-    if how is None and most is None:
-        quick = partial(Counted.of, puzzle, _QUICK), partial(Dense.of, puzzle)
-        for one in reversed(quick) if guessed(puzzle) > _SLOW else quick:
-            with suppress(TooLargeError):
-                return one()
-    try:
-        return Counted.of(
-            puzzle,
-            most,
-            rounded={"exact": False, "sampling": False, "enclosed": True, None: None}[how],
+    def _entangled(self, part: Component, effective: float) -> str:
+        """The note about a component that can neither be counted nor estimated."""
+        views = plural(len(part.constraints.bags), "view")
+        people = sum(size for size, _ in part.constraints.cells)
+        steps = ""
+        if self.effort.how != "importance":
+            steps = "counting takes too many steps, and "
+        return (
+            f"{views} of {people:,} people are too entangled: {steps}samples are worth "
+            f"{effective:.0f} uniform ones, where {ENOUGH} are needed. Their people are not "
+            "decided, unless by single views. Check fewer views, or take more samples or steps"
         )
+
+
+def _first(notes: list[str]) -> list[str]:
+    """Some notes, and how many more there are."""
+    more = len(notes) - _NOTES
+    if more <= 0:
+        return notes
+    return [*notes[:_NOTES], f"and {more:,} more components that are too entangled"]
+
+
+def count(constraints: Constraints, how: How | None, most: int | None) -> Counted | Dense | None:
+    """All tables, counted by a method; None if that is not feasible and the method is left open."""
+    if how is None and most is None:
+        quick: list[Callable[[], Counted | Dense]] = [
+            partial(Counted.of, constraints, QUICK),
+            partial(Dense.of, constraints),
+        ]
+        if guessed(constraints) > _SLOW:
+            quick.reverse()
+        for counting in quick:
+            with suppress(TooLargeError):
+                return counting()
+    rounded = None if how is None else how == "enclosed"
+    try:
+        return Counted.of(constraints, most, rounded=rounded)
     except TooLargeError as error:
-        if how is not None:
-            raise TooLargeError(
-                f"{error}; raise `most`, or leave `how` out so that tables are sampled"
-            ) from None
-        return None
-
-
-def _share(some: Iterable[View], complete: bool, person: int, value: Value) -> Fraction:
-    """How probable a value is for a person, at least, given some views."""
-    shown = list(some)
-    people = sorted(set().union(*(view.members for view in shown)))
-    number = {one: i for i, one in enumerate(people)}
-    views = Views(
-        len(people),
-        [View(view.name, [number[one] for one in view.members], view.shown) for view in shown],
-        complete=complete,
-    )
-    for part in components(views):
-        for cell, own in enumerate(part.people):
-            if number[person] in own:
-                told = dict(zip(part.values, range(len(part.values)), strict=True))
-                at = told.get(views.values.index(value)) if value in views.values else None
-                counted = _counted(part.puzzle, None, None)
-                return (
-                    Fraction(0)
-                    if at is None or counted is None
-                    else _around(counted, counted.shares[cell][at])[0]
-                )
-    return Fraction(0)
+        if how is None:
+            return None
+        raise TooLargeError(
+            error.what, "raise `most`, or leave `how` out so that tables are sampled"
+        ) from None
 
 
 def _digits(counted: Counted | Dense) -> float:
+    """The logarithm of the number of tables, to base 10."""
     if isinstance(counted, Dense):
         return counted.digits
     if counted.rounded:
         return log10(counted.layers[-1][0]) + counted.exponent * log10(2)
+    # More bits than a float has are cut off before the logarithm is taken.
     bits = max(counted.tables.bit_length() - 60, 0)
     return log10(counted.tables >> bits) + bits * log10(2)
 
 
-def _able(puzzle: Puzzle, cell: int) -> list[int]:
-    """The values that the people of a cell may have by each single view of theirs."""
-    return [
-        v for v in range(puzzle.values) if all(puzzle.bags[k][v] for k in puzzle.cells[cell][1])
-    ]
-
-
-def _claims(puzzle: Puzzle) -> int:
-    """Of how many probabilities bounds are given: people of a cell have the same ones."""
-    return sum(len(_able(puzzle, cell)) for cell in range(len(puzzle.cells)))
-
-
-def _around(counted: Counted | Dense, share: Fraction) -> tuple[Fraction, Fraction]:
-    """The bounds of a share that was rounded."""
-    off = share * counted.error + counted.faint
-    return max(share - off, Fraction(0)), min(share + off, Fraction(1))
-
-
-def _exact(views: Views, part: Component, shares: list[list[Fraction]]) -> Iterator[Belief]:
-    """What was counted."""
-    for people, own in zip(part.people, shares, strict=True):
-        yield Belief(
-            people, {views.values[part.values[v]]: share for v, share in enumerate(own) if share}
-        )
-
-
-def _enclosed(
-    views: Views, part: Component, counted: Counted | Dense, source: Random
-) -> Iterator[Belief]:
-    """What was counted and rounded, with bounds; where a limit lies within them, whether the share is exactly the limit."""
-    limits = [views.limit(views.values[v]) for v in part.values]
-    bounds = {
-        (cell, v): _around(counted, counted.shares[cell][v])
-        for cell in range(len(part.people))
-        for v in _able(part.puzzle, cell)
-    }
-    close = [
-        (*at, limits[at[1]]) for at, (low, high) in bounds.items() if low <= limits[at[1]] < high
-    ]
-    ties = (
-        [one for one, equal in zip(close, counted.equal(close, source), strict=True) if equal]
-        if close
-        else []
-    )
-    bounds |= {(cell, v): (limit, limit) for cell, v, limit in ties}
-    tied = {(cell, v): limit for cell, v, limit in ties}
-    for cell, people in enumerate(part.people):
-        own = {v: views.values[part.values[v]] for v in _able(part.puzzle, cell)}
-        shares = {value: tied.get((cell, v), counted.shares[cell][v]) for v, value in own.items()}
-        yield Belief(people, shares, {value: bounds[cell, v] for v, value in own.items()})
-
-
-def _bounded(views: Views, part: Component) -> Iterator[Belief]:
-    """What single views say of a cell: it cannot have a value more often than any of them, nor can all others have it instead."""
-    for people, (size, own) in zip(part.people, part.puzzle.cells, strict=True):
-        bounds = {}
-        for v, number in enumerate(part.values):
-            bags = [part.puzzle.bags[k] for k in own]
-            most = min(size, *(bag[v] for bag in bags))
-            least = max(0, *(bag[v] - sum(bag) + size for bag in bags))
-            bounds[views.values[number]] = Fraction(least, size), Fraction(most, size)
-        yield Belief(people, {value: high for value, (_, high) in bounds.items()}, bounds)
+# Views that are joined from groups
 
 
 def _loosely(views: Views, firm: Checked) -> Checked:
-    """What is known where some views are joined from several groups; `firm` is what the others tell.
+    """What is known where some views are joined from several groups.
 
-    Someone may know who is in which group. If nothing else was shown of these people, each has what their own group shows, and
-    that is some group's. Else more cannot be said than what is possible, and what somebody knows who has not seen the groups.
+    Someone may know who is in which group. If nothing else was shown of these people, each has a
+    value of their own group, and that is one of the groups. Otherwise nothing more can be said than
+    what is possible, and what somebody knows who has not seen the groups.
+
+    firm: what the other views reveal
     """
     root = connected(views)
-    size = Counter(root)
     loose = {root[k] for k, view in enumerate(views.shown) if view.parts}
-    own: dict[int, list[int]] = {}
+    numbers: dict[int, list[int]] = {}
     for k, view in enumerate(views.shown):
         for person in view.members:
-            own.setdefault(person, []).append(k)
-    sure: dict[int, Belief] = {}
-    beliefs: list[Belief] = []
+            numbers.setdefault(person, []).append(k)
+    sure: dict[int, CellBelief] = {}
+    beliefs: list[CellBelief] = []
     for belief in firm.beliefs:
-        if root[own[belief.people[0]][0]] in loose:
+        if root[numbers[belief.people[0]][0]] in loose:
             sure |= dict.fromkeys(belief.people, belief)
         else:
             beliefs.append(belief)
     alike: dict[tuple[int, ...], list[int]] = {}
-    for person in sorted(own):
-        if root[own[person][0]] in loose:
-            alike.setdefault(tuple(own[person]), []).append(person)
+    for person in sorted(numbers):
+        if root[numbers[person][0]] in loose:
+            alike.setdefault(tuple(numbers[person]), []).append(person)
+    size = Counter(root)
     for key, people in alike.items():
-        bounds: dict[Value, tuple[Fraction, Fraction]] = {}
-        mine = [views.shown[k] for k in key]
-        full = [
-            view for view in mine if not view.parts or view.size == len(view.members)
-        ]  # the others may have left them out
-        for value in dict.fromkeys(value for view in mine for value in view.shown):
-            if all(view.shown.get(value) for view in full):
-                bags = [part for part in views.shown[key[0]].parts if any(part.values())]
-                shares = [Fraction(part.get(value, 0), sum(part.values())) for part in bags]
-                low = sure[people[0]].between(value)[0] if people[0] in sure else Fraction(0)
-                if size[root[key[0]]] > 1:
-                    bounds[value] = low, Fraction(1)
-                else:  # who may not be in the table has none of the values
-                    joined = views.shown[key[0]]
-                    bounds[value] = (
-                        min(shares) if joined.size == len(joined.members) else Fraction(0),
-                        max(shares),
-                    )
-        beliefs.append(
-            Belief(tuple(people), {value: high for value, (_, high) in bounds.items()}, bounds)
-        )
+        own = [views.shown[k] for k in key]
+        alone = size[root[key[0]]] == 1
+        bounds = _loose_bounds(own, None if alone else sure.get(people[0]), alone=alone)
+        shares = {value: high for value, (_, high) in bounds.items()}
+        beliefs.append(CellBelief(tuple(people), shares, bounds))
     return replace(
         firm,
-        views=replace(
-            views, people=views.names, notes=(*views.notes, *firm.views.notes[len(views.notes) :])
-        ),
+        views=views.noting(firm.views.notes[len(views.notes) :]),
         how="bounded",
         beliefs=tuple(beliefs),
         components=len(size),
@@ -558,55 +530,56 @@ def _loosely(views: Views, firm: Checked) -> Checked:
     )
 
 
-def _first(notes: list[str]) -> list[str]:
-    """Some notes, and how many more there are."""
-    more = len(notes) - _NOTES
-    return (
-        notes
-        if more <= 0
-        else [*notes[:_NOTES], f"and {more:,} more components that are too entangled"]
-    )
+def _loose_bounds(
+    views: list[View], sure: CellBelief | None, *, alone: bool
+) -> dict[Value, Bounds]:
+    """Bounds for people who are in these views, of which one is joined at least.
+
+    sure: what is believed of them by the views that are not joined
+    alone: whether no other view is connected with theirs
+    """
+    joined = views[0]
+    # The other joined views may have left these people out.
+    full = [view for view in views if not view.parts or view.size == len(view.members)]
+    bags = [part for part in joined.parts if any(part.values())]
+    bounds: dict[Value, Bounds] = {}
+    for value in dict.fromkeys(value for view in views for value in view.shown):
+        if not all(view.shown.get(value) for view in full):
+            continue
+        if not alone:
+            low = Fraction(0) if sure is None else sure.between(value)[0]
+            bounds[value] = low, Fraction(1)
+            continue
+        shares = [Fraction(part.get(value, 0), sum(part.values())) for part in bags]
+        # Who may not be in the table has none of the values.
+        inside = joined.size == len(joined.members)
+        bounds[value] = min(shares) if inside else Fraction(0), max(shares)
+    return bounds
 
 
-def _sampled(
-    views: Views, part: Component, counted: Counted, tries: int, source: Random, error: float
-) -> Iterator[Belief]:
-    """One person of each cell, in tables that are drawn uniformly: a hit or none, each time with the same probability."""
-    hits = [[0] * part.puzzle.values for _ in part.people]
-    for _ in range(tries):
-        for own, often, people in zip(hits, counted.drawn(source), part.people, strict=True):
-            place = source.randrange(len(people))
-            for v, times in enumerate(often):
-                place -= times
-                if place < 0:
-                    own[v] += 1
-                    break
-    for cell, people in enumerate(part.people):
-        shares, bounds = {}, {}
-        for v in _able(part.puzzle, cell):
-            value = views.values[part.values[v]]
-            shares[value] = Fraction(hits[cell][v], tries)
-            low, high = clopper_pearson(hits[cell][v], tries, error)
-            bounds[value] = Fraction(low), Fraction(high)
-        yield Belief(people, shares, bounds)
+# Drawing
 
 
-def _weighed(views: Views, part: Component, guess: Estimated, error: float) -> Iterator[Belief]:
-    """The wider of two intervals: that of a normal estimate, and Clopper and Pearson's for the effective sample size."""
-    for cell, people in enumerate(part.people):
-        told, bounds = {}, {}
-        for v in _able(part.puzzle, cell):
-            value, share = (
-                views.values[part.values[v]],
-                float(min(max(guess.shares[cell, v], 0.0), 1.0)),
-            )
-            low, high = clopper_pearson(
-                round(share * guess.effective, 3), round(guess.effective, 3), error
-            )
-            off = spread(error) * float(guess.deviations[cell, v])
-            told[value] = Fraction(share)
-            bounds[value] = (
-                Fraction(max(min(low, share - off), 0.0)),
-                Fraction(min(max(high, share + off), 1.0)),
-            )
-        yield Belief(people, told, bounds)
+@typed
+def possible(views: Views, number: int, seed: int = 0) -> list[list[Value]]:
+    """Some of the tables that could have shown the views, drawn uniformly: everybody's value.
+
+    People who are in no view have None. TooLargeError where tables cannot be counted.
+    """
+    parts = components(views)
+    counted = {part.constraints: Counted.of(part.constraints, rounded=False) for part in parts}
+    source = Random(seed)
+    tables = []
+    for _ in range(number):
+        table: list[Value] = [None] * len(views.names)
+        for part in parts:
+            drawn = counted[part.constraints].drawn(source)
+            for people, often in zip(part.people, drawn, strict=True):
+                values: list[Value] = []
+                for v, times in zip(part.values, often, strict=True):
+                    values += [views.values[v]] * times
+                source.shuffle(values)
+                for person, value in zip(people, values, strict=True):
+                    table[person] = value
+        tables.append(table)
+    return tables

@@ -1,9 +1,11 @@
-"""Counting all tables by arrays, where few cells are in several views: large views that share some dozens of people. Uses
-`cells`; `checking` uses it where `counting` would take many steps.
+"""`Dense`: counting all tables by arrays, where large views share some dozens of people.
 
-Values are taken one after another, each for all cells at once. All that counts of the past is how many people of every shared
-cell have no value yet: one place of an array. The people who are in one view only have what is left of its bag. Counts are
-floats, and `error` bounds what rounding does to them; docs/proofs/views.md has the proof.
+Uses `cells`; `checking` uses it where `counting` would take many steps.
+
+Values are taken one after another, each for all cells at once. All that matters of the past is how
+many people of every shared cell have no value yet: one place of an array. The people who are in one
+view only have what is left of its bag. Counts are floats, and `error` bounds what rounding does to
+them; docs/proofs/views.md has the proof.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import TooLargeError
-from shoal.views.cells import Puzzle
+from shoal.views.cells import Constraints
 from shoal.views.model import contradiction
 
 __all__ = ["Dense"]
@@ -31,23 +33,26 @@ _GATHERED = 20  # and that it takes to write one place of a matrix
 _NARROW = 40  # columns of a matrix that take as long as twice as many
 _WIDEST = 200  # columns of a matrix
 _PLACES = 4_000_000  # of an array
-_LONGEST = 500  # people of a shared cell: so many products of two remainders are less than 2^53
+_LONGEST = 500  # people of a shared cell: that many products of two remainders are below 2^53
 _OFTEN = 2000  # times that a view has a value
-_BITS = 10_000  # of the number of tables, for which so many primes of 22 bits tell numbers apart
+_BITS = 10_000  # of the number of tables, for which `_PRIMES` primes of 22 bits tell numbers apart
 _FEWEST, _MOST = 1 << 21, 1 << 22  # between which primes are drawn
 _PRIMES = 5
-_FAINTEST = (
-    2.0**-200
-)  # what the tables may weigh beside all that the values could be, each by itself
+
+_FAINTEST = 2.0**-200
+"""What the tables may weigh beside all that the values could be, each by itself."""
 
 Floats = npt.NDArray[np.float64]
 Slices = tuple[slice, ...]
 
 
 class _Value(NamedTuple):
-    """What one value may do: how often each shared cell can have it, and for every choice its weight and what views have left.
+    """What one value may do.
 
-    Weights were divided by a number, of which the logarithm is kept.
+    caps: how often each shared cell can have it
+    weight: of every choice
+    rest: what every view has left of it, for every choice
+    divided: the logarithm of the number by which weights were divided
     """
 
     number: int
@@ -58,7 +63,7 @@ class _Value(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """The places after some values: for each shared cell how many of its people may have one of them."""
+    """The places after some values: how many people of each shared cell may have one of them."""
 
     low: tuple[int, ...]
     high: tuple[int, ...]
@@ -73,16 +78,20 @@ class _Box(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """All tables that fit a puzzle, counted with roundings; TooLargeError where arrays would be too large.
+    """All tables that satisfy constraints, counted with roundings.
 
-    >>> donald = Puzzle(((3, (0,)), (1, (0, 1)), (3, (1,))), ((1, 2, 1, 0), (0, 2, 1, 1)))
+    TooLargeError where arrays would be too large.
+
+    >>> cells = ((3, (0,)), (1, (0, 1)), (3, (1,)))
+    >>> donald = Constraints(cells, ((1, 2, 1, 0), (0, 2, 1, 1)))
     >>> [round(float(share), 12) for share in Dense.of(donald).shares[1]]
     [0.0, 0.8, 0.2, 0.0]
     """
 
-    puzzle: Puzzle
+    constraints: Constraints
     sums: list[list[float]]
-    """For every cell and value how many people have it, in all tables together, up to a factor of its value."""
+    """For every cell and value how many people have it, in all tables together, up to a factor of
+    its value."""
 
     totals: list[float]
     """For every value all tables, up to the same factor."""
@@ -96,9 +105,9 @@ class Dense:
     """What numbers that are too small for floats may amount to, in a share."""
 
     @classmethod
-    def of(cls, puzzle: Puzzle, most: int = MOST) -> "Dense":
-        """Count, within so many multiplications."""
-        return cls(puzzle, *_passes(puzzle, most, None))
+    def of(cls, constraints: Constraints, most: int = MOST) -> "Dense":
+        """Count, within `most` multiplications."""
+        return cls(constraints, *_passes(constraints, most, None))
 
     @cached_property
     def error(self) -> Fraction:
@@ -108,50 +117,50 @@ class Dense:
     @cached_property
     def shares(self) -> list[list[Fraction]]:
         """For every cell, how probable each value is for each of its people."""
-        return [
-            [
-                min(Fraction(one) / (size * Fraction(total)), Fraction(1))
-                for one, total in zip(own, self.totals, strict=True)
-            ]
-            for (size, _), own in zip(self.puzzle.cells, self.sums, strict=True)
-        ]
+        shares = []
+        for (size, _), own in zip(self.constraints.cells, self.sums, strict=True):
+            pairs = zip(own, self.totals, strict=True)
+            exact = [Fraction(one) / (size * Fraction(total)) for one, total in pairs]
+            shares.append([min(share, Fraction(1)) for share in exact])
+        return shares
 
     def equal(self, asked: Iterable[tuple[int, int, Fraction]], source: Random) -> list[bool]:
-        """Whether the share of a cell's people with a value is exactly so large, by remainders after division by drawn primes."""
+        """Whether the share of a cell's people with a value is exactly this.
+
+        By remainders after division by drawn primes.
+
+        asked: cells, values and shares
+        """
         wanted = list(asked)
-        found = [True] * len(wanted)
+        answers = [True] * len(wanted)
         for _ in range(_PRIMES):
             prime = _prime(source)
-            sums, totals, *_ = _passes(self.puzzle, MOST, prime)
+            sums, totals, *_ = _passes(self.constraints, MOST, prime)
             for at, (cell, v, share) in enumerate(wanted):
-                size = self.puzzle.cells[cell][0]
-                off = int(sums[cell][v]) * share.denominator - share.numerator * size * int(
-                    totals[v]
-                )
-                found[at] = found[at] and off % prime == 0
-        return found
+                size = self.constraints.cells[cell][0]
+                have, all_ = int(sums[cell][v]), int(totals[v])
+                off = have * share.denominator - share.numerator * size * all_
+                answers[at] = answers[at] and off % prime == 0
+        return answers
 
 
-def _passes(
-    puzzle: Puzzle, most: int, prime: int | None
-) -> tuple[list[list[float]], list[float], int, float]:
+class _Passes(NamedTuple):
+    """What both passes give: the fields of `Dense`."""
+
+    sums: list[list[float]]
+    totals: list[float]
+    roundings: int
+    digits: float
+
+
+def _passes(constraints: Constraints, most: int, prime: int | None) -> _Passes:
     """Forwards and backwards through the values; all counts are remainders if there is a prime."""
-    shared = sorted(
-        (c for c, (_, own) in enumerate(puzzle.cells) if len(own) > 1),
-        key=lambda c: puzzle.cells[c][0],
-    )
-    sizes = tuple(puzzle.cells[c][0] for c in shared)
-    people, largest = sum(size for size, _ in puzzle.cells), max(max(bag) for bag in puzzle.bags)
-    if (
-        not shared
-        or sizes[-1] > _LONGEST
-        or largest > _OFTEN
-        or people * log2(max(puzzle.values, 2)) > _BITS
-        or prod(size + 1 for size in sizes) > _PLACES
-    ):
-        raise TooLargeError("views share more people than arrays can hold places for")
-    values = _ordered([_value(puzzle, shared, v, prime) for v in range(puzzle.values)])
+    shared = _shared(constraints)
+    sizes = tuple(constraints.cells[c][0] for c in shared)
+    numbers = range(constraints.values)
+    values = _ordered([_value(constraints, shared, v, prime) for v in numbers])
     boxes = _boxes(sizes, [value.caps for value in values])
+    # As many of the last axes as make matrices of a good width; the others lead.
     wide = (at for at in range(1, len(sizes)) if prod(size + 1 for size in sizes[at:]) <= _WIDEST)
     lead = next(wide, len(sizes) - 1)
     moves = [
@@ -165,92 +174,130 @@ def _passes(
         layers.append(move.forwards(layers[-1]))
     if prime is None and layers[-1].item() < _FAINTEST:
         raise TooLargeError("counts of one component differ by more than floats can hold")
-    alone = {own[0]: c for c, (_, own) in enumerate(puzzle.cells) if len(own) == 1}
-    sums = [[0.0] * puzzle.values for _ in puzzle.cells]
-    totals = [0.0] * puzzle.values
-    finish = np.ones((1,) * (lead + 1))
+    sums, totals = _backwards(constraints, shared, moves, layers)
+    weighed = 2 * (len(shared) + len(constraints.bags)) + 2
+    roundings = sum(weighed + value.weight.size + 1 for value in values)
+    largest_layer = max(layer.size for layer in layers)
+    largest_weight = max(value.weight.size for value in values)
+    roundings += largest_layer + largest_weight + 4
+    digits = sum(value.divided for value in values) + sum(
+        log10(factorial(size)) - size * (log10(size) - log10(constraints.values))
+        for size, _ in constraints.cells
+    )
+    if prime is None:
+        digits += log10(layers[-1].item())
+    return _Passes(sums, totals, roundings, digits)
+
+
+def _shared(constraints: Constraints) -> list[int]:
+    """The cells that are in several views; TooLargeError if there are too many of their people."""
+    cells = constraints.cells
+    shared = [c for c, (_, views) in enumerate(cells) if len(views) > 1]
+    shared.sort(key=lambda c: cells[c][0])
+    sizes = [cells[c][0] for c in shared]
+    people = sum(size for size, _ in cells)
+    largest = max(max(bag) for bag in constraints.bags)
+    if (
+        not shared
+        or sizes[-1] > _LONGEST
+        or largest > _OFTEN
+        or people * log2(max(constraints.values, 2)) > _BITS
+        or prod(size + 1 for size in sizes) > _PLACES
+    ):
+        raise TooLargeError("views share more people than arrays can hold places for")
+    return shared
+
+
+def _backwards(
+    constraints: Constraints, shared: Sequence[int], moves: Sequence["_Move"], layers: list[Floats]
+) -> tuple[list[list[float]], list[float]]:
+    """For every cell and value how many people have it, and for every value all tables."""
+    prime = moves[0].prime
+    alone = {views[0]: c for c, (_, views) in enumerate(constraints.cells) if len(views) == 1}
+    sums = [[0.0] * constraints.values for _ in constraints.cells]
+    totals = [0.0] * constraints.values
+    finish = np.ones_like(layers[0])
+
+    def total(held: Floats, often: npt.NDArray[Any]) -> float:
+        return float(_left(_left(held * often, prime).sum(), prime))
+
     for move, layer in zip(reversed(moves), reversed(layers[:-1]), strict=True):
         value = move.value
         held = _left(value.weight * move.between(layer, finish), prime)
         totals[value.number] = float(_left(held.sum(), prime))
         for axis, c in enumerate(shared):
             often = _along(np.arange(value.caps[axis] + 1.0), axis, len(shared))
-            sums[c][value.number] = float(_left(_left(held * often, prime).sum(), prime))
+            sums[c][value.number] = total(held, often)
         for k, c in alone.items():
-            often = np.maximum(value.rest[k], 0)
-            sums[c][value.number] = float(_left(_left(held * often, prime).sum(), prime))
+            sums[c][value.number] = total(held, np.maximum(value.rest[k], 0))
         finish = move.backwards(finish)
-    made = 2 * (len(shared) + len(puzzle.bags)) + 2
-    roundings = sum(made + value.weight.size + 1 for value in values)
-    roundings += (
-        max(layer.size for layer in layers) + max(value.weight.size for value in values) + 4
-    )
-    digits = sum(value.divided for value in values) + sum(
-        log10(factorial(size)) - size * (log10(size) - log10(puzzle.values))
-        for size, _ in puzzle.cells
-    )
-    return sums, totals, roundings, digits + (log10(layers[-1].item()) if prime is None else 0.0)
+    return sums, totals
 
 
-def _value(puzzle: Puzzle, shared: Sequence[int], v: int, prime: int | None) -> _Value:
-    """The weight of each choice x for a value: ∏ z^x/x! of all cells, those in one view with what is left of its bag.
+def _value(constraints: Constraints, shared: Sequence[int], v: int, prime: int | None) -> _Value:
+    """The weight of each choice x for a value: ∏ z^x/x! of all cells.
 
-    Each cell has a z of its own, the same for all values. So every table has the same power of it, and shares stay what they
-    are; with as many people as a value has on average, what is probable is not small beside the rest.
+    Those in one view only have what is left of its bag. Each cell has a z of its own, the same for
+    all values. So every table has the same power of it, and shares do not change; with as many
+    people as a value has on average, what is probable is not small beside the rest.
     """
-    bags = [bag[v] for bag in puzzle.bags]
-    own = [puzzle.cells[c] for c in shared]
-    alone = {views[0]: size for size, views in puzzle.cells if len(views) == 1}
-    caps = tuple(min(size, *(bags[k] for k in views)) for size, views in own)
-    rest: list[npt.NDArray[np.int64]] = [np.full((1,) * len(own), often) for often in bags]
-    for axis, (cap, (_, views)) in enumerate(zip(caps, own, strict=True)):
+    bags = [bag[v] for bag in constraints.bags]
+    cells = [constraints.cells[c] for c in shared]
+    alone = {views[0]: size for size, views in constraints.cells if len(views) == 1}
+    caps = tuple(min(size, *(bags[k] for k in views)) for size, views in cells)
+    rest: list[npt.NDArray[np.int64]] = [np.full((1,) * len(cells), often) for often in bags]
+    for axis, (cap, (_, views)) in enumerate(zip(caps, cells, strict=True)):
         for k in views:
-            rest[k] = rest[k] - _along(np.arange(cap + 1), axis, len(own))
+            rest[k] = rest[k] - _along(np.arange(cap + 1), axis, len(cells))
     weight, divided = np.ones(tuple(cap + 1 for cap in caps)), 0.0
-    for axis, (cap, (size, _)) in enumerate(zip(caps, own, strict=True)):
-        table, largest = _table(cap, Fraction(size, puzzle.values), prime)
-        weight, divided = _left(weight * _along(table, axis, len(own)), prime), divided + largest
+    for axis, (cap, (size, _)) in enumerate(zip(caps, cells, strict=True)):
+        table, largest = _table(cap, Fraction(size, constraints.values), prime)
+        weight = _left(weight * _along(table, axis, len(cells)), prime)
+        divided += largest
     for k, left in enumerate(rest):
-        table, largest = (
-            _table(bags[k], Fraction(alone[k], puzzle.values), prime)
-            if k in alone
-            else (np.eye(1, bags[k] + 1)[0], 0.0)
-        )
-        weight, divided = (
-            _left(weight * np.where(left >= 0, table[np.maximum(left, 0)], 0.0), prime),
-            divided + largest,
-        )
-    if prime is None and (total := float(weight.sum())) > 0:
+        if k in alone:
+            table, largest = _table(bags[k], Fraction(alone[k], constraints.values), prime)
+        else:
+            # Nobody is in this view only, so nothing may be left.
+            table, largest = np.eye(1, bags[k] + 1)[0], 0.0
+        chosen = np.where(left >= 0, table[np.maximum(left, 0)], 0.0)
+        weight = _left(weight * chosen, prime)
+        divided += largest
+    total = float(weight.sum())
+    if prime is None and total > 0:
         if total < _FAINTEST:
             raise TooLargeError("counts of one component differ by more than floats can hold")
         exponent = int(np.frexp(total)[1])
-        weight, divided = np.ldexp(weight, -exponent), divided + exponent * log10(2)
+        weight = np.ldexp(weight, -exponent)
+        divided += exponent * log10(2)
     return _Value(v, caps, weight, [np.broadcast_to(left, weight.shape) for left in rest], divided)
 
 
 def _table(last: int, z: Fraction, prime: int | None) -> tuple[Floats, float]:
-    """z^x / x! for x from 0 on, divided by the largest of them and rounded once, and its logarithm; or remainders of 1 / x!."""
+    """z^x / x! for x from 0 on, divided by the largest of them, and its logarithm.
+
+    Each is rounded once. If there is a prime, remainders of 1 / x!.
+    """
     if prime is not None:
-        return np.array(
-            [pow(factorial(x), -1, prime) for x in range(last + 1)], dtype=np.float64
-        ), 0.0
+        inverse = [pow(factorial(x), -1, prime) for x in range(last + 1)]
+        return np.array(inverse, dtype=np.float64), 0.0
     exact = [Fraction(1)]
     for x in range(1, last + 1):
         exact.append(exact[-1] * z / x)
     largest = max(exact)
-    return np.array([float(one / largest) for one in exact]), log10(largest.numerator) - log10(
-        largest.denominator
-    )
+    logarithm = log10(largest.numerator) - log10(largest.denominator)
+    return np.array([float(one / largest) for one in exact]), logarithm
 
 
 def _ordered(values: list[_Value]) -> list[_Value]:
-    """Those with the most choices first and last, as a pass does not have to combine them with anything there."""
+    """Values, those with the most choices first and last: there a pass need not combine them."""
     few = sorted(values, key=lambda value: np.count_nonzero(value.weight))
     return [few[-1], *few[:-2], few[-2]] if len(few) > 1 else few
 
 
 def _boxes(sizes: Sequence[int], caps: Sequence[Sequence[int]]) -> list[_Box]:
-    found = []
+    """The places before the first value, and after every value."""
+    boxes = []
     for at in range(len(caps) + 1):
         done = [sum(own[axis] for own in caps[:at]) for axis in range(len(sizes))]
         ahead = [sum(own[axis] for own in caps[at:]) for axis in range(len(sizes))]
@@ -258,12 +305,15 @@ def _boxes(sizes: Sequence[int], caps: Sequence[Sequence[int]]) -> list[_Box]:
         high = tuple(min(size, less) for size, less in zip(sizes, done, strict=True))
         if any(first > last for first, last in zip(low, high, strict=True)):
             raise contradiction()
-        found.append(_Box(low, high))
-    return found
+        boxes.append(_Box(low, high))
+    return boxes
 
 
 class _Move:
-    """From the places before a value to those after it: choice by choice, and after the `lead` axes by matrices."""
+    """From the places before a value to those after it.
+
+    Choice by choice along the `lead` axes, and by matrices along the others.
+    """
 
     def __init__(
         self, value: _Value, before: _Box, after: _Box, lead: int, prime: int | None
@@ -288,73 +338,71 @@ class _Move:
         turn = _TURN + _GATHERED * self.where.size
         multiplied = int((end - begin).prod(axis=1).sum()) * self.where.size
         self.work = int(multiplied * (1 + _NARROW / self.where.shape[1])) + len(able) * turn
-        """Multiplications of one pass, and those that all else takes as long as."""
+        """Multiplications of one pass, with as many as all else takes the time of."""
 
     def forwards(self, layer: Floats) -> Floats:
-        found = np.zeros((*self.after.shape, self.where.shape[1]))
+        """The ways in which places after the value are reached, given those before it."""
+        reached = np.zeros((*self.after.shape, self.where.shape[1]))
         for weights, old, new in self._turns():
             part = layer[old]
-            found[new] += _left(
-                part.reshape(-1, part.shape[-1]) @ weights[self.where], self.prime
-            ).reshape(found[new].shape)
-        return _left(found, self.prime)
+            product = part.reshape(-1, part.shape[-1]) @ weights[self.where]
+            reached[new] += _left(product, self.prime).reshape(reached[new].shape)
+        return _left(reached, self.prime)
 
     def backwards(self, finish: Floats) -> Floats:
-        found = np.zeros((*self.before.shape, self.where.shape[0]))
+        """The ways in which places before the value are finished, given those after it."""
+        finished = np.zeros((*self.before.shape, self.where.shape[0]))
         for weights, old, new in self._turns():
             part = finish[new]
-            found[old] += _left(
-                part.reshape(-1, part.shape[-1]) @ weights[self.where].T, self.prime
-            ).reshape(found[old].shape)
-        return _left(found, self.prime)
+            product = part.reshape(-1, part.shape[-1]) @ weights[self.where].T
+            finished[old] += _left(product, self.prime).reshape(finished[old].shape)
+        return _left(finished, self.prime)
 
     def between(self, layer: Floats, finish: Floats) -> Floats:
         """For every choice the ways before and after it together."""
         where = self.where.ravel()
-        found = np.zeros((*self.some.shape, self.weights.shape[1]))
-        pairs = (
-            self._pairs(
-                layer[old].reshape(-1, layer.shape[-1]), finish[new].reshape(-1, finish.shape[-1])
-            )
-            for _, old, new in self._turns()
-        )
-        found[self.some] = [
-            np.bincount(where, own.ravel(), minlength=found.shape[-1]) for own in pairs
-        ]
-        return _left(found[..., :-1].reshape(self.value.weight.shape), self.prime)
+        ways = np.zeros((*self.some.shape, self.weights.shape[1]))
+        by_choice = []
+        for _, old, new in self._turns():
+            reached = layer[old].reshape(-1, layer.shape[-1])
+            finished = finish[new].reshape(-1, finish.shape[-1])
+            pairs = self._pairs(reached, finished).ravel()
+            by_choice.append(np.bincount(where, pairs, minlength=ways.shape[-1]))
+        ways[self.some] = by_choice
+        return _left(ways[..., :-1].reshape(self.value.weight.shape), self.prime)
 
     def _pairs(self, one: Floats, other: Floats) -> Floats:
         """Their product over all places; remainders in parts that floats hold exactly."""
         if self.prime is None:
             return np.asarray(one.T @ other)
-        parts = range(0, len(one), _LONGEST)
-        return sum(
-            (
-                _left(one[at : at + _LONGEST].T @ other[at : at + _LONGEST], self.prime)
-                for at in parts
-            ),
-            np.zeros(self.where.shape),
-        )
+        product = np.zeros(self.where.shape)
+        for at in range(0, len(one), _LONGEST):
+            part = slice(at, at + _LONGEST)
+            product = product + _left(one[part].T @ other[part], self.prime)
+        return product
 
     def _turns(self) -> Iterator[tuple[Floats, Slices, Slices]]:
         """For every choice its weights, all places from which it leads to places, and these."""
-        for weights, begin, end, first, last in zip(
-            self.weights, *(some.tolist() for some in self._slices), strict=True
-        ):
+        ends = (some.tolist() for some in self._slices)
+        for weights, begin, end, first, last in zip(self.weights, *ends, strict=True):
             yield weights, tuple(map(slice, begin, end)), tuple(map(slice, first, last))
 
 
 def _between(before: _Box, after: _Box, caps: Sequence[int]) -> npt.NDArray[np.int64]:
-    """For each place before and after the number of the choice that leads from one to the other; that after all if none does."""
+    """For each place before and after the number of the choice that leads from one to the other.
+
+    Where none does, that is the number after all.
+    """
     axes = len(caps)
-    found, fits = np.zeros((1,) * 2 * axes, dtype=np.int64), np.ones((1,) * 2 * axes, dtype=bool)
+    number = np.zeros((1,) * 2 * axes, dtype=np.int64)
+    fits = np.ones((1,) * 2 * axes, dtype=bool)
     for axis, cap in enumerate(caps):
         old = _along(np.arange(before.low[axis], before.high[axis] + 1), axis, 2 * axes)
         new = _along(np.arange(after.low[axis], after.high[axis] + 1), axes + axis, 2 * axes)
-        found, fits = found * (cap + 1) + (new - old), fits & (old <= new) & (new <= old + cap)
-    return np.where(fits, found, prod(cap + 1 for cap in caps)).reshape(
-        prod(before.shape), prod(after.shape)
-    )
+        number = number * (cap + 1) + (new - old)
+        fits = fits & (old <= new) & (new <= old + cap)
+    choices = prod(cap + 1 for cap in caps)
+    return np.where(fits, number, choices).reshape(prod(before.shape), prod(after.shape))
 
 
 def _along(numbers: npt.NDArray[Any], axis: int, axes: int) -> npt.NDArray[Any]:

@@ -1,8 +1,11 @@
-"""Estimating where tables are too many to be counted: importance sampling. Uses `cells` and `counting`; `checking` uses it.
+"""`estimate`: importance sampling, where tables are too many to be counted.
 
-Tables are drawn person by person, a value in proportion to how often it is left in all views the person is in; a table counts
-for as much as it was improbable to be drawn. What cannot be finished counts for nothing. Cells that are in one view only come
-last, and take what is left in all ways at once.
+Uses `cells` and `ordering`; `checking` uses it.
+
+Tables are drawn person by person, a value in proportion to how often it is left in all views the
+person is in; a table counts the more, the less probable it was to be drawn. What cannot be finished
+counts for nothing. Cells that are in one view only come last, and take what is left in all ways at
+once.
 """
 
 from dataclasses import dataclass
@@ -10,24 +13,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.views.cells import Puzzle
-from shoal.views.counting import order
+from shoal.views.cells import Constraints
+from shoal.views.ordering import order
 
 __all__ = ["ENOUGH", "ENTRIES", "Estimated", "estimate"]
 
 ENOUGH = 400
-"""The effective sample size from which on an estimate is told."""
+"""The effective sample size from which on an estimate is used."""
 
 ENTRIES = 50_000_000
 """Numbers that samples may take, one for every cell or view and value of each: 200 MB."""
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Counts32 = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class Estimated:
-    """What samples tell of a puzzle.
+    """What samples reveal of constraints.
 
     shares: for every cell and value, how probable it is for each of the cell's people
     deviations: the standard errors of these
@@ -41,79 +45,109 @@ class Estimated:
     logarithm: float
 
 
-def estimate(puzzle: Puzzle, tries: int, source: np.random.Generator) -> Estimated:
-    """Estimate from so many samples; from fewer, if they would take more than `ENTRIES`.
+def estimate(constraints: Constraints, tries: int, source: np.random.Generator) -> Estimated:
+    """Estimate from this many samples; from fewer, if they would take more than `ENTRIES`.
 
-    The effective size is 0 if no sample can be finished, and at once if fewer than `ENOUGH` are all that can be held.
+    The effective size is 0 if no sample can be finished, and at once if fewer than `ENOUGH` are all
+    that can be held.
     """
-    values, number = puzzle.values, len(puzzle.cells)
-    able = ENTRIES // ((number + len(puzzle.bags)) * values)
+    number = len(constraints.cells)
+    able = ENTRIES // ((number + len(constraints.bags)) * constraints.values)
     if able < min(tries, ENOUGH):
-        return _nothing(puzzle)
-    tries = min(tries, able)
-    left = np.repeat(np.array(puzzle.bags, dtype=np.int32)[:, None], tries, axis=1)
-    people = np.array([sum(bag) for bag in puzzle.bags])
-    held = np.zeros((number, tries, values), dtype=np.int32)
-    rows, weight = (
-        np.arange(tries),
-        np.zeros(tries),
-    )  # the samples that can still be finished, and their logarithms
-    alone = [len(own) == 1 for _, own in puzzle.cells]
-    first, last = order(puzzle)
+        return _nothing(constraints)
+    samples = _Samples(constraints, min(tries, able))
+    alone = [len(views) == 1 for _, views in constraints.cells]
+    first, last = order(constraints)
     for c in sorted([*first, *last], key=lambda c: alone[c]):
-        size, own = puzzle.cells[c]
         if alone[c]:
-            held[c, rows] = left[own[0], rows]
-            weight += _log_factorial(size) - _log_factorial(held[c, rows]).sum(axis=1)
-            continue
-        views = np.array(own)
-        bags = left[views[:, None], rows]
+            samples.finish(c)
+        else:
+            samples.draw(c, source)
+            if not len(samples.rows):
+                return _nothing(constraints)
+    return samples.estimated()
+
+
+class _Samples:
+    """Tables while they are drawn, all of them cell by cell."""
+
+    def __init__(self, constraints: Constraints, tries: int) -> None:
+        self.constraints, self.tries = constraints, tries
+        bags = np.array(constraints.bags, dtype=np.int32)
+        self.left = np.repeat(bags[:, None], tries, axis=1)
+        """What is left in the bag of every view, in every sample."""
+
+        self.people = np.array([sum(bag) for bag in constraints.bags])
+        """How many people of every view have no value yet."""
+
+        shape = len(constraints.cells), tries, constraints.values
+        self.held: Counts32 = np.zeros(shape, dtype=np.int32)
+        """How often every cell has each value, in every sample."""
+
+        self.rows, self.weight = np.arange(tries), np.zeros(tries)
+        """The samples that can still be finished, and the logarithms of their weights."""
+
+    def finish(self, c: int) -> None:
+        """Give a cell that is in one view only what is left of it."""
+        size, (view,) = self.constraints.cells[c]
+        rest = self.left[view, self.rows]
+        self.held[c, self.rows] = rest
+        self.weight += _log_factorial(size) - _log_factorial(rest).sum(axis=1)
+
+    def draw(self, c: int, source: np.random.Generator) -> None:
+        """Draw the values of a cell's people, one after another.
+
+        Every order of its people is drawn and weighed as one of them: no factor is due.
+        """
+        size, numbers = self.constraints.cells[c]
+        views = np.array(numbers)
+        bags = self.left[views[:, None], self.rows]
         for _ in range(size):
-            odds = np.prod(bags / people[views, None, None], axis=0)
+            odds = np.prod(bags / self.people[views, None, None], axis=0)
             total = odds.sum(axis=1)
-            chosen = (np.cumsum(odds, axis=1) < (source.random(len(rows)) * total)[:, None]).sum(
-                axis=1
-            )
-            chosen = np.minimum(chosen, values - 1)
-            taken = odds[np.arange(len(rows)), chosen]
-            living = (
-                taken > 0
-            )  # else no value is left in all views, or one that is not was chosen by rounding
+            thresholds = source.random(len(self.rows)) * total
+            chosen = (np.cumsum(odds, axis=1) < thresholds[:, None]).sum(axis=1)
+            chosen = np.minimum(chosen, self.constraints.values - 1)
+            taken = odds[np.arange(len(self.rows)), chosen]
+            # Otherwise no value is left in all views, or rounding chose one that is not.
+            living = taken > 0
             if not living.all():
-                rows, weight, total, taken, chosen = (
-                    one[living] for one in (rows, weight, total, taken, chosen)
-                )
+                self.rows, self.weight = self.rows[living], self.weight[living]
+                total, taken, chosen = total[living], taken[living], chosen[living]
                 bags = bags[:, living]
-                if not len(rows):
-                    return _nothing(puzzle)
-            weight += np.log(total) - np.log(taken)
-            bags[:, np.arange(len(rows)), chosen] -= 1
-            people[views] -= 1
-        held[c, rows] = left[own[0], rows] - bags[0]
-        left[views[:, None], rows] = bags
-        # Every order of a cell's people is drawn and weighed as one of them: no factor is due.
-    largest = weight.max()
-    mass = np.exp(weight - largest)
-    total = mass.sum()
-    shares, deviations = np.zeros((number, values)), np.zeros((number, values))
-    for c, (size, _) in enumerate(puzzle.cells):
-        have = held[c, rows] / size
-        shares[c] = mass @ have / total
-        deviations[c] = np.sqrt(mass**2 @ (have - shares[c]) ** 2) / total
-    return Estimated(
-        shares,
-        deviations,
-        float(total**2 / (mass**2).sum()),
-        float((largest + np.log(total / tries)) / np.log(10)),
-    )
+                if not len(self.rows):
+                    return
+            self.weight += np.log(total) - np.log(taken)
+            bags[:, np.arange(len(self.rows)), chosen] -= 1
+            self.people[views] -= 1
+        self.held[c, self.rows] = self.left[numbers[0], self.rows] - bags[0]
+        self.left[views[:, None], self.rows] = bags
+
+    def estimated(self) -> Estimated:
+        """What all samples that were finished reveal."""
+        largest = self.weight.max()
+        mass = np.exp(self.weight - largest)
+        total = mass.sum()
+        shape = len(self.constraints.cells), self.constraints.values
+        shares, deviations = np.zeros(shape), np.zeros(shape)
+        for c, (size, _) in enumerate(self.constraints.cells):
+            have = self.held[c, self.rows] / size
+            shares[c] = mass @ have / total
+            deviations[c] = np.sqrt(mass**2 @ (have - shares[c]) ** 2) / total
+        return Estimated(
+            shares,
+            deviations,
+            float(total**2 / (mass**2).sum()),
+            float((largest + np.log(total / self.tries)) / np.log(10)),
+        )
 
 
-def _nothing(puzzle: Puzzle) -> Estimated:
-    shape = len(puzzle.cells), puzzle.values
+def _nothing(constraints: Constraints) -> Estimated:
+    shape = len(constraints.cells), constraints.values
     return Estimated(np.zeros(shape), np.ones(shape), 0.0, -np.inf)
 
 
-def _log_factorial(number: int | Ints) -> Floats:
+def _log_factorial(number: int | Ints | Counts32) -> Floats:
     most = int(np.max(number))
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
     return np.asarray(logs[number])

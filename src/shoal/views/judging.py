@@ -1,10 +1,12 @@
-"""`posterior`: what somebody believes who knows a procedure and sees what it put out. Uses `model`; tests and docs use it.
+"""`posterior`: what somebody believes who knows a procedure and sees its output.
 
-Views tell by what they show. That they were chosen, or that nothing was, tells too: in a table where the procedure would have
-done something else, this is not what it would have put out. For small cases all tables are there to be asked.
+Uses `model`; tests and docs use it.
+
+Views reveal something by what they show. That they were chosen, or that nothing was, reveals more:
+in a table where the procedure would have done something else, this would not have been its output.
+For small cases all tables can be listed.
 """
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,15 +14,15 @@ from typing import TypeVar
 
 from shoal.arguments import typed
 from shoal.errors import ParameterError, TooLargeError
-from shoal.views.cells import countable
+from shoal.views.cells import require_countable, views_of_people
 from shoal.views.model import OUTSIDE, Value, Views, contradiction
 
 __all__ = ["Posterior", "posterior", "worlds"]
 
-Table = tuple[Value, ...]
-"""Everybody's value."""
+World = tuple[Value, ...]
+"""Everybody's value in one possible table."""
 
-Put = TypeVar("Put", bound=Hashable)
+Output = TypeVar("Output", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -37,100 +39,103 @@ class Posterior:
     @property
     def largest(self) -> Fraction:
         """The largest probability of a value, of anybody."""
-        return max(
-            (
-                one
-                for belief in self.beliefs
-                for value, one in belief.items()
-                if value is not OUTSIDE
-            ),
-            default=Fraction(0),
-        )
+        shares = [
+            share
+            for belief in self.beliefs
+            for value, share in belief.items()
+            if value is not OUTSIDE
+        ]
+        return max(shares, default=Fraction(0))
 
 
 @typed
-def worlds(views: Views, most: int = 100_000) -> list[Table]:
-    """All tables that could have shown the views, one by one; TooLargeError beyond so many. All people must be in some view.
+def worlds(views: Views, most: int = 100_000) -> list[World]:
+    """All tables that could have shown the views; TooLargeError if there are more than `most`.
+
+    Everybody must be in some view.
 
     >>> from shoal.views import View
-    >>> worlds(Views(3, [View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])]))
+    >>> one, other = View("A", [0, 1], ["flu", "cold"]), View("B", [1, 2], ["flu", "gout"])
+    >>> worlds(Views(3, [one, other]))
     [('cold', 'flu', 'gout')]
     """
-    countable(views)
-    own: list[list[int]] = [[] for _ in views.names]
-    for k, view in enumerate(views.shown):
-        for person in view.members:
-            own[person].append(k)
-    if not all(own):
+    require_countable(views)
+    numbers = views_of_people(views)
+    if not all(numbers):
         raise ParameterError(
-            "somebody is in no view, so that they may have any value; leave them out of the register"
+            "somebody is in no view, so that they may have any value",
+            "leave them out of the register",
         )
     left = [dict(zip(views.values, views.bag(view), strict=True)) for view in views.shown]
-    found: list[Table] = []
-    for table in _filled(own, left, views.values, []):
-        if len(found) == most:
+    tables: list[World] = []
+    for table in _filled(numbers, left, views.values, []):
+        if len(tables) == most:
             raise TooLargeError(f"there are more than {most:,} possible tables")
-        found.append(table)
-    if not found:
+        tables.append(table)
+    if not tables:
         raise contradiction()
-    return found
+    return tables
 
 
 def _filled(
-    own: Sequence[Sequence[int]],
+    numbers: Sequence[Sequence[int]],
     left: Sequence[dict[Value, int]],
     values: Sequence[Value],
     given: list[Value],
-) -> Iterator[Table]:
-    if len(given) == len(own):
+) -> Iterator[World]:
+    """All ways to complete a table of which some people have their values.
+
+    numbers: everybody's views
+    left: what is left in the bag of every view
+    """
+    if len(given) == len(numbers):
         yield tuple(given)
         return
-    mine = own[len(given)]
     for value in values:
-        if all(left[k][value] for k in mine):
-            for k in mine:
-                left[k][value] -= 1
-            yield from _filled(own, left, values, [*given, value])
-            for k in mine:
-                left[k][value] += 1
+        bags = [left[k] for k in numbers[len(given)]]
+        if all(bag[value] for bag in bags):
+            for bag in bags:
+                bag[value] -= 1
+            yield from _filled(numbers, left, values, [*given, value])
+            for bag in bags:
+                bag[value] += 1
 
 
 @typed
 def posterior(
-    procedure: Callable[[Table], Put | Mapping[Put, Fraction]], tables: Sequence[Table]
-) -> dict[Put, Posterior]:
-    """For every output of a procedure what is then believed by someone who knows the procedure.
+    procedure: Callable[[World], Output | Mapping[Output, Fraction]], tables: Sequence[World]
+) -> dict[Output, Posterior]:
+    """For every output of a procedure what someone then believes who knows the procedure.
 
     procedure: from a table to its output; or to each output's probability, where it flips coins
     tables: all that are possible and equally likely before
 
-    >>> told = posterior(lambda table: table[0] == "flu", [("flu", "cold"), ("cold", "flu"), ("gout", "flu")])
-    >>> told[False].share, told[False].beliefs[0]
+    >>> tables = [("flu", "cold"), ("cold", "flu"), ("gout", "flu")]
+    >>> after = posterior(lambda table: table[0] == "flu", tables)
+    >>> after[False].share, after[False].beliefs[0]
     (Fraction(2, 3), {'cold': Fraction(1, 2), 'gout': Fraction(1, 2)})
     """
     if not tables:
-        raise ParameterError("there are no tables; give all that are possible")
-    reached: dict[Put, list[tuple[Table, Fraction]]] = {}
+        raise ParameterError("there are no tables", "give all that are possible")
+    reached: dict[Output, list[tuple[World, Fraction]]] = {}
     for table in tables:
-        put = procedure(table)
-        law = put if isinstance(put, Mapping) else {put: Fraction(1)}
+        output = procedure(table)
+        law = output if isinstance(output, Mapping) else {output: Fraction(1)}
         if sum(law.values()) != 1:
             raise ParameterError("the probabilities of a procedure's outputs do not add up to 1")
-        for one, probable in law.items():
-            if probable:
-                reached.setdefault(one, []).append((table, Fraction(probable)))
-    found = {}
-    for one, own in reached.items():
-        weight = sum(probable for _, probable in own)
-        beliefs: list[Counter[Value]] = [Counter() for _ in tables[0]]
-        for table, probable in own:
-            for person, value in enumerate(table):
-                beliefs[person][value] += probable  # type: ignore[assignment]
-        found[one] = Posterior(
-            Fraction(weight) / len(tables),
-            tuple(
-                {value: Fraction(often) / weight for value, often in belief.items()}
-                for belief in beliefs
-            ),
-        )
-    return found
+        for possible, chance in law.items():
+            if chance:
+                reached.setdefault(possible, []).append((table, Fraction(chance)))
+    return {output: _after(weighed, len(tables)) for output, weighed in reached.items()}
+
+
+def _after(weighed: Sequence[tuple[World, Fraction]], number: int) -> Posterior:
+    """What is believed given the tables that lead to an output, of so many, by their chance."""
+    weight = sum((chance for _, chance in weighed), Fraction(0))
+    people = len(weighed[0][0])
+    sums: list[dict[Value, Fraction]] = [{} for _ in range(people)]
+    for table, chance in weighed:
+        for person, value in enumerate(table):
+            sums[person][value] = sums[person].get(value, Fraction(0)) + chance
+    beliefs = tuple({value: often / weight for value, often in own.items()} for own in sums)
+    return Posterior(weight / number, beliefs)

@@ -1,10 +1,12 @@
-"""`plan`: views in addition, chosen by what is public alone, for someone who knows that something is to be restored. Uses
-`regions`, `candidates` and `checking`; `restoring` and the command line use it.
+"""`plan`: views in addition, chosen by what is public alone.
 
-Nobody who knows the procedure can be made less sure on average: what they believe after an output, averaged over all outputs,
-is what they believed before. So no procedure restores in all possible tables. What can be done is to choose views without
-looking at the table, and to say beforehand in which share of the possible tables every limit will hold; that is what `plan`
-does, and it never gets to see a table. docs/proofs/restoring.md has the proofs.
+Uses `regions`, `candidates` and `checking`; `restoring` and the command line use it.
+
+Nobody who knows the procedure can be made less sure on average: what they believe after an output,
+averaged over all outputs, is what they believed before. So no procedure restores in all possible
+tables. What can be done is to choose views without looking at the table, and to say beforehand in
+which share of the possible tables every limit will hold; that is what `plan` does, and it never
+gets to see a table. docs/proofs/restoring.md has the proofs.
 """
 
 from collections import Counter
@@ -13,10 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
+import numpy as np
+
 from shoal.arguments import typed
 from shoal.errors import InfeasibleError, InternalError, ParameterError, TooLargeError, plural
 from shoal.exact.numbers import Exact, fraction, whole
-from shoal.views.candidates import Candidate, fits, fresh
+from shoal.views.candidates import Candidate, fresh, require_fit
 from shoal.views.checking import Checked, check, possible
 from shoal.views.intervals import clopper_pearson
 from shoal.views.model import OUTSIDE, Value, View, Views
@@ -24,22 +28,29 @@ from shoal.views.regions import (
     Floats,
     Guesses,
     Region,
-    Standing,
+    RegionStanding,
     above,
     obstacle,
     probabilities,
     regions,
 )
 
-__all__ = ["Outcome", "Outlook", "Plan", "plan"]
+__all__ = ["Outcome", "Outlook", "Plan", "best_choice", "plan"]
 
 EFFORT = 2_000
-"""Outcomes that are counted for a region and a number of views, by itself."""
+"""Outcomes that are counted for a region and a number of views, by default."""
 
-BEAM = 6  # sets of candidates that are extended by one more
-GUESSED = 60  # tables by which candidates are ranked before they are counted
-SLACK = 0.02  # by which a guessed probability may be above its limit and count as below
-DRAWN = 2_000  # tables that are drawn where outcomes are too many
+DRAWN = 2_000
+"""Tables that are drawn where outcomes are too many."""
+
+GUESSED = 60
+"""Tables by which candidates are ranked before they are counted."""
+
+BEAM = 6
+"""Sets of candidates that are extended by one more."""
+
+SLACK = 0.02
+"""By which a guessed probability may be above its limit and count as below."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,8 @@ class Outcome:
 class Outlook:
     """What candidates will do for the people of one region.
 
-    low, high: the share of possible tables with which every limit holds afterwards; the same where all outcomes were counted
+    low, high: bounds of the share of possible tables with which every limit holds afterwards; the
+        same where all outcomes were counted
     outcomes: all of them, or those that were drawn
     reason: why there are no candidates, where there are none
     """
@@ -73,20 +85,20 @@ class Outlook:
     outcomes: tuple[Outcome, ...] = ()
     reason: str = ""
     never: tuple[int, ...] = ()
-    """The people of whom it is proven that no views whatever can restore them all."""
+    """People of whom it is proven that no views whatever can restore them all."""
 
     @property
     def worst(self) -> Fraction:
         """How probable a value becomes for anybody, at most, in any of the outcomes."""
-        return max((one.largest for one in self.outcomes), default=Fraction(0))
+        return max((outcome.largest for outcome in self.outcomes), default=Fraction(0))
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Which views to show in addition, by what is public alone, and what they will do.
 
-    The decision to follow it has to rest on what it says, not on the table: who looks first what the views would show, and
-    then does or does not show them, tells by that.
+    The decision to follow it has to rest on what it says, not on the table: whoever looks first at
+    what the views would show, and then shows them or not, reveals something by that.
     """
 
     before: Checked
@@ -95,7 +107,7 @@ class Plan:
     """No procedure at all reaches more than this share of the possible tables."""
 
     confidence: Fraction | None = None
-    """With which `low` and `high` hold, where tables were drawn; else they are exact."""
+    """With which `low` and `high` hold, where tables were drawn; otherwise they are exact."""
 
     @property
     def views(self) -> Views:
@@ -108,28 +120,45 @@ class Plan:
 
     @property
     def low(self) -> Fraction:
-        """The share of possible tables with which every limit will hold for everybody; the least that it is."""
-        return prod((one.low for one in self.outlooks), start=Fraction(1))
+        """The share of possible tables with which every limit will hold for everybody, at least."""
+        return prod((outlook.low for outlook in self.outlooks), start=Fraction(1))
 
     @property
     def high(self) -> Fraction:
-        return prod((one.high for one in self.outlooks), start=Fraction(1))
+        """The same, at most."""
+        return prod((outlook.high for outlook in self.outlooks), start=Fraction(1))
 
     @property
     def worst(self) -> Fraction:
-        """How probable a value becomes for anybody, at most, in any of the outcomes; or is, for whom nothing is planned."""
-        planned = {person for one in self.outlooks if one.candidates for person in one.people}
+        """How probable a value becomes for anybody, at most, in any of the outcomes.
+
+        For people for whom nothing is planned, how probable it is.
+        """
+        planned = {
+            person for outlook in self.outlooks if outlook.candidates for person in outlook.people
+        }
         stays = (
             high
             for people, value, _, high in probabilities(self.before)
             if value is not OUTSIDE and not planned.issuperset(people)
         )
-        return max((*stays, *(one.worst for one in self.outlooks)), default=Fraction(0))
+        reached = (outlook.worst for outlook in self.outlooks)
+        return max((*stays, *reached), default=Fraction(0))
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why nothing is planned for some people, each once."""
+        given = (outlook.reason for outlook in self.outlooks if outlook.reason)
+        return tuple(dict.fromkeys(given))
+
+    def followed(self, least: Fraction) -> bool:
+        """Whether it has views, and every limit will hold in at least this share of the tables."""
+        return bool(self.candidates) and self.low >= least
 
     def shown(self, table: Sequence[Value]) -> tuple[View, ...]:
         """The views of a table, by the plan."""
-        fits(self.views, table)
-        return tuple(one.view(table) for one in self.candidates)
+        require_fit(self.views, table)
+        return tuple(candidate.view(table) for candidate in self.candidates)
 
 
 @typed
@@ -143,21 +172,22 @@ def plan(
     confidence: Exact = Fraction(99, 100),
     seed: int = 0,
 ) -> Plan:
-    """Choose up to `most` candidates so that every limit will hold in as many of the possible tables as can be found.
+    """Choose up to `most` candidates so that every limit will hold in many of the possible tables.
 
-    It is a function of what is public: the views, the candidates and these parameters. Candidates with people who are in no view
-    are left out, as nothing says how probable values are for them.
+    It is a function of what is public: the views, the candidates and these parameters. Candidates
+    with people who are in no view are left out, as nothing says how probable values are for them.
 
     effort: how many outcomes are counted for each region and number of views
     ceiling: how probable a value may become for anybody in any outcome; 1 allows certainty
-    confidence: with which shares are bounded where outcomes are too many to be counted, and tables are drawn by the `seed`
+    confidence: with which shares are bounded where outcomes are too many to be counted, and tables
+        are drawn by the `seed`
     """
     whole(most, "most", 1)
     whole(effort, "effort", 1)
     whole(seed, "seed", 0)
     sure, top = fraction(confidence, "confidence", 0, 1), fraction(ceiling, "ceiling", 0, 1)
     if not 0 < sure < 1:
-        raise ParameterError("confidence is above 0 and below 1")
+        raise ParameterError("should be above 0 and below 1", option="confidence")
     before = check(views)
     if before.private:
         return Plan(before, (), Fraction(1))
@@ -167,212 +197,249 @@ def plan(
         if high > views.limit(value)
     )
     inside = frozenset[int]().union(*(view.members for view in views.shown))
-    able = [one for one in fresh(views, candidates) if one.people <= inside]
+    able = [candidate for candidate in fresh(views, candidates) if candidate.people <= inside]
     parts = regions(views, able, above(before))
-    error = float(1 - sure) / len(parts)
-    options = [_options(region, most, effort, top, error, seed) for region in parts]
-    restoring = [[one for one in own if one.low > 0] for own in options]
-    chosen = _best(restoring, most, prod) or _best(options, most, sum) or ()
-    drawn = any(one.low < one.high for one in chosen)
-    if any(one.never for one in chosen):
+    budget = _Budget(most, effort, top, float(1 - sure) / len(parts), seed)
+    options = [_options(region, budget) for region in parts]
+    restoring = [[outlook for outlook in own if outlook.low > 0] for own in options]
+    chosen = best_choice(restoring, most, prod) or best_choice(options, most, sum) or ()
+    drawn = any(outlook.low < outlook.high for outlook in chosen)
+    if any(outlook.never for outlook in chosen):
         bound = Fraction(0)
     return Plan(before, chosen, min(bound, Fraction(1)), sure if drawn else None)
 
 
-def _best(
+@dataclass(frozen=True)
+class _Budget:
+    """What a search may use.
+
+    most: candidates
+    effort: outcomes that are counted for each number of candidates
+    ceiling: how probable a value may become
+    error: how often a bound may be wrong, where tables are drawn by the `seed`
+    """
+
+    most: int
+    effort: int
+    ceiling: Fraction
+    error: float
+    seed: int
+
+
+def best_choice(
     options: Sequence[Sequence[Outlook]],
     most: int,
     measure: Callable[[Iterable[Fraction]], Fraction | int],
 ) -> tuple[Outlook, ...] | None:
-    """One option of each region, with as large a product or sum of shares as there is, and then as few candidates."""
-    found: dict[int, tuple[Outlook, ...]] = {0: ()}  # the best by how many candidates are spent
+    """One option of each region, with the largest measure of shares, and then few candidates."""
 
     def key(some: tuple[Outlook, ...]) -> tuple[Fraction | int, Fraction | int]:
-        shares = [one.low for one in some]
+        shares = [outlook.low for outlook in some]
         return measure(shares), sum(shares)
 
+    # The best choice so far, by how many candidates it takes.
+    best: dict[int, tuple[Outlook, ...]] = {0: ()}
     for own in options:
         after: dict[int, tuple[Outlook, ...]] = {}
-        for spent, some in found.items():
-            for one in own:
-                total = spent + len(one.candidates)
-                if total <= most and (total not in after or key((*some, one)) > key(after[total])):
-                    after[total] = (*some, one)
-        found = after
-    return max(found.items(), key=lambda item: (key(item[1]), -item[0]))[1] if found else None
+        for spent, some in best.items():
+            for outlook in own:
+                total, longer = spent + len(outlook.candidates), (*some, outlook)
+                if total <= most and (total not in after or key(longer) > key(after[total])):
+                    after[total] = longer
+        best = after
+    if not best:
+        return None
+    return max(best.items(), key=lambda item: (key(item[1]), -item[0]))[1]
 
 
-def _options(
-    region: Region, most: int, effort: int, top: Fraction, error: float, seed: int
-) -> list[Outlook]:
+def _options(region: Region, budget: _Budget) -> list[Outlook]:
     """The best of each number of candidates for a region, and none at all."""
     never = obstacle(region)
     if never is not None:
         return [_none(region, never.reason, never.people)]
     try:
-        found = list(_Search(region, most, effort, top, error, seed).best())
-    except TooLargeError as error_:
-        return [_none(region, str(error_))]
-    useful = [one for one in found if one.high > 0]
-    number = plural(len(region.candidates), "candidate")
-    reason = (
-        "the views went to other people"
-        if useful
-        else f"no set of up to {most} of {number} that was counted ever restores it"
-    ) + (f", within the ceiling of {top}" if top < 1 and not useful else "")
-    return [_none(region, reason), *(_whole(region, one) for one in useful)]
+        outlooks = list(_PlanSearch(region, budget).best())
+    except TooLargeError as error:
+        return [_none(region, str(error))]
+    useful = [outlook for outlook in outlooks if outlook.high > 0]
+    if useful:
+        reason = "the views went to other people"
+    else:
+        number = plural(len(region.candidates), "candidate")
+        reason = f"no set of up to {budget.most} of {number} that was counted ever restores it"
+        if budget.ceiling < 1:
+            reason += f", within the ceiling of {budget.ceiling}"
+    return [_none(region, reason), *(_whole(region, outlook) for outlook in useful)]
 
 
 def _none(region: Region, reason: str, never: tuple[int, ...] = ()) -> Outlook:
     return Outlook(region.people, (), Fraction(0), Fraction(0), reason=reason, never=never)
 
 
-def _whole(region: Region, found: Outlook) -> Outlook:
-    """With the numbers that people have in the register."""
-    return Outlook(
-        region.people,
-        tuple(
-            Candidate(one.name, frozenset(region.people[who] for who in one.people))
-            for one in found.candidates
-        ),
-        found.low,
-        found.high,
-        tuple(
-            Outcome(tuple(map(region.whole, one.bags)), one.share, one.private, one.largest)
-            for one in found.outcomes
-        ),
-    )
+def _whole(region: Region, outlook: Outlook) -> Outlook:
+    """An outlook with the numbers that people have in the register."""
+    candidates = [
+        Candidate(one.name, frozenset(region.people[person] for person in one.people))
+        for one in outlook.candidates
+    ]
+    outcomes = [
+        Outcome(tuple(map(region.whole, one.bags)), one.share, one.private, one.largest)
+        for one in outlook.outcomes
+    ]
+    return Outlook(region.people, tuple(candidates), outlook.low, outlook.high, tuple(outcomes))
 
 
-class _Search:
+_Bag = frozenset[tuple[Value, int]]
+
+_Reached = tuple[tuple[View, ...], Fraction, RegionStanding]
+"""What candidates show, in which share of the tables, and how the region then stands."""
+
+
+class _PlanSearch:
     """Looks for candidates in a region, by what is public alone."""
 
-    def __init__(
-        self, region: Region, most: int, effort: int, top: Fraction, error: float, seed: int
-    ) -> None:
-        self.region, self.most, self.effort, self.top = region, most, effort, top
-        self.error, self.seed = error / most, seed
+    def __init__(self, region: Region, budget: _Budget) -> None:
+        self.region, self.budget = region, budget
+        # The bounds of all numbers of candidates hold together.
+        self.error = budget.error / budget.most
         self.guesses = Guesses(region)
-        tables = possible(region.views, GUESSED, seed)
+        tables = possible(region.views, GUESSED, budget.seed)
         self.views = [[one.view(table) for table in tables] for one in region.candidates]
-        self.factors: dict[tuple[int, Bag], Floats] = {}
+        self.factors: dict[tuple[int, _Bag], Floats] = {}
 
     def best(self) -> Iterator[Outlook]:
         """The best set of candidates that is found, of each size."""
         beam: list[tuple[int, ...]] = [()]
-        for size in range(1, self.most + 1):
+        for size in range(1, self.budget.most + 1):
             sets = {
                 tuple(sorted((*some, at)))
                 for some in beam
                 for at in range(len(self.views))
                 if at not in some
             }
-            counted: list[tuple[tuple[Fraction, float], tuple[int, ...], Outlook]] = []
-            spent = 0
-            for some in sorted(sets, key=lambda some: (self._guess(some), some)):
-                if spent >= self.effort:
-                    break
-                try:
-                    outlook, left = self._outlook(some, self.seed)
-                except TooLargeError:
-                    continue
-                spent += len(outlook.outcomes)
-                # With more views the worst would not get less. Of outcomes that were drawn it is not known.
-                if self.top == 1 or (outlook.worst <= self.top and outlook.low == outlook.high):
-                    counted.append(((-outlook.low, left), some, outlook))
+            counted = self._counted(sets)
             if not counted:
                 return
             counted.sort(key=lambda one: one[:2])
-            (_, some, outlook), *_ = counted
-            # What was drawn to choose is no fair sample of what was chosen.
-            yield (
-                outlook if outlook.low == outlook.high else self._outlook(some, self.seed + size)[0]
-            )
+            _, some, outlook = counted[0]
+            if outlook.low < outlook.high:
+                # What was drawn to choose is not a fair sample of what was chosen.
+                outlook, _ = self._outlook(some, self.budget.seed + size)
+            yield outlook
             beam = [some for _, some, _ in counted[:BEAM]]
 
+    def _counted(
+        self, sets: Iterable[tuple[int, ...]]
+    ) -> list[tuple[tuple[Fraction, float], tuple[int, ...], Outlook]]:
+        """The outlooks of sets of candidates, the most promising first, with their ranks."""
+        top = self.budget.ceiling
+        counted = []
+        spent = 0
+        for some in sorted(sets, key=lambda some: (self._guess(some), some)):
+            if spent >= self.budget.effort:
+                break
+            try:
+                outlook, left = self._outlook(some, self.budget.seed)
+            except TooLargeError:
+                continue
+            spent += len(outlook.outcomes)
+            # More views would not make the worst less. Of drawn outcomes it is not known.
+            known = outlook.low == outlook.high
+            if top == 1 or (outlook.worst <= top and known):
+                counted.append(((-outlook.low, left), some, outlook))
+        return counted
+
     def _guess(self, some: tuple[int, ...]) -> tuple[float, float]:
-        """In how few of some tables candidates would restore, and what would be above limits, roughly."""
+        """In how many of some tables candidates would not restore, roughly, and all that would be
+        above limits."""
         start = self.region.start.shares
         missed = left = 0.0
-        for bags, often in Counter(
-            zip(*([_bag(view) for view in self.views[at]] for at in some), strict=True)
-        ).items():
-            factor: Floats | float = 1.0
+        bags_of_tables = zip(*([_bag(view) for view in self.views[at]] for at in some), strict=True)
+        for bags, often in Counter(bags_of_tables).items():
+            factor = np.ones_like(start)
             for at, bag in zip(some, bags, strict=True):
-                if (at, bag) not in self.factors:
-                    one = self.region.candidates[at]
-                    self.factors[at, bag] = self.guesses.factor(
-                        View(one.name, one.people, dict(bag))
-                    )
-                factor = factor * self.factors[at, bag]
-            assert not isinstance(factor, float)
+                factor = factor * self._factor(at, bag)
             excess, amount = self.guesses.score(start, factor)
             missed += often * (excess > SLACK)
             left += often * amount
         return missed, left
 
+    def _factor(self, at: int, bag: _Bag) -> Floats:
+        """By what a candidate multiplies probabilities if it shows a bag."""
+        if (at, bag) not in self.factors:
+            candidate = self.region.candidates[at]
+            view = View(candidate.name, candidate.people, dict(bag))
+            self.factors[at, bag] = self.guesses.factor(view)
+        return self.factors[at, bag]
+
     def _outlook(self, some: tuple[int, ...], seed: int) -> tuple[Outlook, float]:
         """What candidates will do, and what is above limits afterwards on average."""
         chosen = [self.region.candidates[at] for at in some]
         try:
-            found = [
-                (views, Fraction(one.tables, self.region.start.tables), one)
-                for views, one in self._outcomes(chosen)
-            ]
-            if sum(share for _, share, _ in found) != 1:
-                raise InternalError(
-                    "the outcomes of views do not add up to all possible tables; please report this"
-                )
-            low = high = sum((share for _, share, one in found if one.private), Fraction(0))
+            reached = list(self._shares(chosen))
         except TooLargeError:
-            found = list(self._drawn(chosen, seed))
-            hits = sum(share for _, share, one in found if one.private) * DRAWN
+            reached = list(self._drawn(chosen, seed))
+            hits = sum(share for _, share, standing in reached if standing.private) * DRAWN
             low, high = map(Fraction, clopper_pearson(float(hits), DRAWN, self.error))
+        else:
+            low = sum((share for _, share, own in reached if own.private), Fraction(0))
+            high = low
         outcomes = tuple(
-            Outcome(tuple(views), share, one.private, one.largest) for views, share, one in found
+            Outcome(views, share, standing.private, standing.largest)
+            for views, share, standing in reached
         )
-        return Outlook((), tuple(chosen), low, high, outcomes), sum(
-            float(share) * one.amount for _, share, one in found
-        )
+        left = sum(float(share) * standing.amount for _, share, standing in reached)
+        return Outlook((), tuple(chosen), low, high, outcomes), left
 
-    def _outcomes(self, chosen: Sequence[Candidate]) -> Iterator[tuple[tuple[View, ...], Standing]]:
+    def _shares(self, chosen: Sequence[Candidate]) -> Iterator[_Reached]:
+        """All that candidates may show, with the share of tables that show it."""
+        total = Fraction(0)
+        for views, standing in self._outcomes(chosen):
+            share = Fraction(standing.tables, self.region.start.tables)
+            total += share
+            yield views, share, standing
+        if total != 1:
+            raise InternalError(
+                "the outcomes of views do not add up to all possible tables", "please report this"
+            )
+
+    def _outcomes(
+        self, chosen: Sequence[Candidate]
+    ) -> Iterator[tuple[tuple[View, ...], RegionStanding]]:
         """All that candidates may show; TooLargeError beyond the effort."""
-        region, tried = self.region, 0
-        edge: list[tuple[tuple[View, ...], Standing]] = [((), region.start)]
+        region, effort, tried = self.region, self.budget.effort, 0
+        edge: list[tuple[tuple[View, ...], RegionStanding]] = [((), region.start)]
         while edge:
             views, standing = edge.pop()
             if len(views) == len(chosen):
                 yield views, standing
                 continue
-            for view in region.bags(chosen[len(views)], region.views.also(*views), standing.shares):
+            shown = region.views.also(*views)
+            for view in region.bags(chosen[len(views)], shown, standing.shares):
                 tried += 1
-                if tried > self.effort:
-                    raise TooLargeError(f"there are more than {self.effort:,} outcomes")
+                if tried > effort:
+                    raise TooLargeError(f"there are more than {effort:,} outcomes")
                 try:
                     edge.append(((*views, view), self._standing((*views, view))))
                 except InfeasibleError:
+                    # The bounds of what may be shown are wider than what some table has.
                     continue
 
-    def _drawn(
-        self, chosen: Sequence[Candidate], seed: int
-    ) -> Iterator[tuple[tuple[View, ...], Fraction, Standing]]:
-        tables = possible(self.region.views, DRAWN, seed)
-        seen: dict[tuple[Bag, ...], list[tuple[View, ...]]] = {}
-        for table in tables:
-            views = tuple(one.view(table) for one in chosen)
-            seen.setdefault(tuple(map(_bag, views)), []).append(views)
-        for alike in seen.values():
-            yield alike[0], Fraction(len(alike), DRAWN), self._standing(alike[0])
+    def _drawn(self, chosen: Sequence[Candidate], seed: int) -> Iterator[_Reached]:
+        """What candidates show of tables that are drawn, with its share of these."""
+        alike: dict[tuple[_Bag, ...], list[tuple[View, ...]]] = {}
+        for table in possible(self.region.views, DRAWN, seed):
+            views = tuple(candidate.view(table) for candidate in chosen)
+            alike.setdefault(tuple(map(_bag, views)), []).append(views)
+        for some in alike.values():
+            yield some[0], Fraction(len(some), DRAWN), self._standing(some[0])
 
-    def _standing(self, views: tuple[View, ...]) -> Standing:
-        found = self.region.standing(views, hopeful=False)
-        if found is None:
+    def _standing(self, views: tuple[View, ...]) -> RegionStanding:
+        standing = self.region.standing(views, hopeful=False)
+        if standing is None:
             raise TooLargeError("an outcome is too entangled to be counted")
-        return found
+        return standing
 
 
-Bag = frozenset[tuple[Value, int]]
-
-
-def _bag(view: View) -> Bag:
+def _bag(view: View) -> _Bag:
     return frozenset(view.shown.items())

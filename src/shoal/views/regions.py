@@ -1,31 +1,36 @@
-"""Parts of views that have to do with each other, and how they would stand with more views. Uses `cells`, `counting` and
-`candidates`; `restoring` and `planning` search with it.
+"""`Region`: views that have to do with each other, and how they would stand with more views.
 
-A candidate within one earlier view changes nothing outside that view's region, so every region is restored by itself.
+Uses `cells`, `counting` and `candidates`; `restoring` and `planning` search with it.
+
+A candidate within one earlier view changes nothing outside that view's region, so every region is
+restored by itself.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal.data.components import representatives
 from shoal.errors import TooLargeError, plural
 from shoal.views.candidates import Candidate
-from shoal.views.cells import Component, Puzzle, components, countable, together
+from shoal.views.cells import Component, Constraints, components, require_countable
 from shoal.views.checking import Checked
-from shoal.views.counting import STEPS, Counted, between
+from shoal.views.counting import STEPS, Counted
 from shoal.views.model import OUTSIDE, Outside, Value, View, Views
+from shoal.views.steps import between
 
 __all__ = [
     "LONGEST",
+    "Floats",
     "Guesses",
     "Obstacle",
     "Region",
-    "Standing",
+    "RegionStanding",
     "above",
     "obstacle",
     "probabilities",
@@ -33,29 +38,43 @@ __all__ = [
 ]
 
 LONGEST = 300_000
-"""Steps that counting for one set of views may take in a search; more than that, and the set is left out."""
+"""Steps that counting for one set of views may take in a search; beyond that, it is left out."""
 
 _FINE = 10**6  # denominators of the weights that refute a linear program
 _NAMED = 6  # people whom a reason names
 
-_FAINTEST, _FULLEST = 1e-300, 1 - 1e-15  # what rounds to 0 or 1 and is neither
+_FAINTEST, _FULLEST = 1e-300, 1 - 1e-15
+"""What rounds to 0 or 1 and is neither."""
+
+_CLOSE = 1e-9  # below which floats do not decide what is larger
 
 Floats = npt.NDArray[np.float64]
 
 
+class Tally(NamedTuple):
+    """All tables of a component: how many, and how many people of a cell have each value."""
+
+    tables: int
+    sums: list[list[int]]
+
+
 @dataclass(frozen=True)
 class Obstacle:
-    """Why nothing that is shown in addition can restore some people: docs/proofs/restoring.md has the arguments."""
+    """Why no views in addition can restore some people.
+
+    docs/proofs/restoring.md has the arguments.
+    """
 
     people: tuple[int, ...]
     reason: str
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class RegionStanding:
     """How a region stands with some more views.
 
-    excess: by how much the most probable value of anybody is above its limit; 0 or less, and every limit holds
+    excess: by how much the most probable value of anybody is above its limit; at 0 or less, every
+        limit holds
     largest: how probable the most probable value of anybody is
     amount: all that is above limits, summed over people
     shares: for everybody and every value how probable it is, roughly
@@ -80,12 +99,18 @@ class Standing:
         return float(self.excess), self.amount
 
 
-_HOPELESS = Standing(Fraction(1), Fraction(1), float("inf"), np.zeros((0, 0)), 0, hopeless=True)
+_HOPELESS = RegionStanding(
+    Fraction(1), Fraction(1), float("inf"), np.zeros((0, 0)), 0, hopeless=True
+)
 
 
 @dataclass(eq=False)
 class Region:
-    """Views that are connected by people, with the candidates that are about these; people are numbered anew."""
+    """Views that are connected by people, with the candidates that are about these.
+
+    Its own views and candidates number people by their place in `people`, which has their numbers
+    in the register.
+    """
 
     people: tuple[int, ...]
     views: Views
@@ -93,31 +118,32 @@ class Region:
     spent: int = 0
     """Steps of counting so far."""
 
-    @cached_property
-    def start(self) -> Standing:
-        """How it stands without any more views; TooLargeError if that cannot be counted."""
-        for part in components(self.views):
-            self._count(part.puzzle, STEPS)
-        found = self.standing(())
-        if found is None:
-            raise TooLargeError(
-                f"{plural(len(self.views.shown), 'view')} of {plural(len(self.people), 'person')} are too entangled to be "
-                "counted exactly, which a search needs"
-            )
-        self.spent = 0
-        return found
+    _tallies: dict[Constraints, Tally | None] = field(default_factory=dict, init=False)
+    """What was counted: views that more views leave alone are not counted again."""
 
     @cached_property
-    def _counted(self) -> dict[Puzzle, tuple[int, list[list[int]]] | None]:
-        """What was counted: views that more views leave alone are not counted again."""
-        return {}
+    def start(self) -> RegionStanding:
+        """How it stands without any more views; TooLargeError if that cannot be counted."""
+        for part in components(self.views):
+            self.tally(part.constraints, STEPS)
+        standing = self.standing(())
+        if standing is None:
+            views = plural(len(self.views.shown), "view")
+            people = plural(len(self.people), "person")
+            raise TooLargeError(
+                f"{views} of {people} are too entangled to be counted exactly, which a search needs"
+            )
+        self.spent = 0
+        return standing
 
     @cached_property
     def _column(self) -> dict[Value, int]:
         return {value: at for at, value in enumerate(self.views.values)}
 
-    def standing(self, more: Sequence[View], *, hopeful: bool = True) -> Standing | None:
-        """How it would stand with more views; None if that takes too long to count, InfeasibleError if no table shows them.
+    def standing(self, more: Sequence[View], *, hopeful: bool = True) -> RegionStanding | None:
+        """How it would stand with more views; None if that takes too long to count.
+
+        InfeasibleError if no table shows them.
 
         hopeful: do not count what is hopeless at first sight
         """
@@ -127,53 +153,36 @@ class Region:
             return _HOPELESS
         for value in views.values:
             self._column.setdefault(value, len(self._column))
-        shares = np.zeros((len(self.people), len(self._column)))
-        limits = [
-            (self._column[value], limit := views.limit(value), float(limit))
-            for value in views.values
-        ]
-        worst = largest = Fraction(-1)
-        near = top = -1.0
-        amount, tables = 0.0, 1
+        sums = _Sums(views, np.zeros((len(self.people), len(self._column))))
+        tables = 1
         for part in parts:
-            counted = self._count(part.puzzle)
-            if counted is None:
+            tally = self.tally(part.constraints)
+            if tally is None:
                 return None
-            number, sums = counted
-            tables *= number
-            for people, own in zip(part.people, sums, strict=True):
+            tables *= tally.tables
+            for people, own in zip(part.people, tally.sums, strict=True):
                 total = sum(own)
                 for v, often in zip(part.values, own, strict=True):
-                    if not often:
-                        continue
-                    column, limit, about = limits[v]
-                    share = 1.0 if often == total else min(max(often / total, _FAINTEST), _FULLEST)
-                    shares[list(people), column] = share
-                    if views.values[v] is OUTSIDE:
-                        continue
-                    amount += len(people) * max(share - about, 0.0)
-                    if share - about > near - 1e-9:  # else it is surely not the worst
-                        worst = max(worst, Fraction(often, total) - limit)
-                        near = float(worst)
-                    if share > top - 1e-9:
-                        largest = max(largest, Fraction(often, total))
-                        top = float(largest)
-        return Standing(worst, largest, amount, shares, tables)
+                    if often:
+                        column = self._column[views.values[v]]
+                        sums.add(list(people), v, column, often, total)
+        return RegionStanding(sums.worst, sums.largest, sums.amount, sums.shares, tables)
 
-    def _count(self, puzzle: Puzzle, most: int = LONGEST) -> tuple[int, list[list[int]]] | None:
-        if puzzle not in self._counted:
+    def tally(self, constraints: Constraints, most: int = LONGEST) -> Tally | None:
+        """The tables of a component, counted; None if that takes more than `most` steps."""
+        if constraints not in self._tallies:
             try:
-                counted = Counted.of(puzzle, most, rounded=False)
+                counted = Counted.of(constraints, most, rounded=False)
             except TooLargeError:
-                self._counted[puzzle] = None
+                self._tallies[constraints] = None
                 self.spent += most
             else:
-                self._counted[puzzle] = counted.tables, counted.sums
+                self._tallies[constraints] = Tally(counted.tables, counted.sums)
                 self.spent += counted.taken
-        return self._counted[puzzle]
+        return self._tallies[constraints]
 
     def bags(self, candidate: Candidate, views: Views, shares: Floats) -> Iterator[View]:
-        """All that a candidate might show: at least whatever some table has that fits the views; maybe more."""
+        """All that a candidate might show: whatever some table has that fits the views, or more."""
         own = sorted(candidate.people)
         values = views.values
         low = [int((shares[own, at] >= 1).sum()) for at in range(len(values))]
@@ -181,32 +190,58 @@ class Region:
         for view in views.shown:
             if candidate.people <= view.members:
                 rest = len(view.members) - len(own)
-                bag = dict(zip(views.values, views.bag(view), strict=True))
-                low = [
-                    max(one, bag.get(value, 0) - rest)
-                    for one, value in zip(low, values, strict=True)
-                ]
-                high = [
-                    min(one, bag.get(value, 0)) for one, value in zip(high, values, strict=True)
-                ]
-        for often in between(low, high, len(own)):
+                bag = views.bag(view)
+                low = [max(one, often - rest) for one, often in zip(low, bag, strict=True)]
+                high = [min(one, often) for one, often in zip(high, bag, strict=True)]
+        for counts in between(low, high, len(own)):
             shown = {
-                value: n
-                for value, n in zip(values, often, strict=True)
-                if n and not isinstance(value, Outside)
+                value: often
+                for value, often in zip(values, counts, strict=True)
+                if often and not isinstance(value, Outside)
             }
             yield View(candidate.name, candidate.people, shown)
 
     def whole(self, view: View) -> View:
         """A view with the numbers that people have in the register."""
-        return View(view.name, [self.people[one] for one in view.members], view.shown)
+        return View(view.name, [self.people[person] for person in view.members], view.shown)
+
+
+class _Sums:
+    """What is probable for everybody of a region, while its components are gone through."""
+
+    def __init__(self, views: Views, shares: Floats) -> None:
+        self.views, self.shares = views, shares
+        self.limits = [views.limit(value) for value in views.values]
+        self.about = [float(limit) for limit in self.limits]
+        self.worst = self.largest = Fraction(-1)
+        self.amount = 0.0
+        self._worst = self._largest = -1.0
+
+    def add(self, people: list[int], v: int, column: int, often: int, total: int) -> None:
+        """A value that some people have in `often` of the `total` tables.
+
+        Fractions are slow, and compared only where floats do not decide.
+        """
+        share = 1.0 if often == total else min(max(often / total, _FAINTEST), _FULLEST)
+        self.shares[people, column] = share
+        if self.views.values[v] is OUTSIDE:
+            return
+        excess = share - self.about[v]
+        self.amount += len(people) * max(excess, 0.0)
+        if excess > self._worst - _CLOSE:
+            self.worst = max(self.worst, Fraction(often, total) - self.limits[v])
+            self._worst = float(self.worst)
+        if share > self._largest - _CLOSE:
+            self.largest = max(self.largest, Fraction(often, total))
+            self._largest = float(self.largest)
 
 
 class Guesses:
-    """How probable values would be with a candidate more, roughly: as if candidates told of people independently.
+    """How probable values would be with one candidate more, roughly.
 
-    A candidate multiplies the odds of a value, for its people and for the others of a view that holds it, by how much more often
-    it shows the value than was to be expected; once it was counted, by what was found.
+    As if candidates were independent. A candidate multiplies the odds of a value, for its people
+    and for the others of a view that contains it, by how much more often it shows the value than
+    expected; once it was counted, by the exact factor.
     """
 
     def __init__(self, region: Region) -> None:
@@ -217,27 +252,23 @@ class Guesses:
     def factor(self, view: View) -> Floats:
         """By what a view multiplies probabilities, before they are made to add up to 1 again."""
         views = self.region.views
-        holder = min(
-            (one for one in views.shown if view.members < one.members),
-            key=lambda one: len(one.members),
-            default=None,
-        )
         bag = np.array([view.shown.get(value, 0) for value in views.values], dtype=float)
-        told = [(view.members, bag)]
-        if holder is not None:
-            told.append(
-                (holder.members - view.members, np.array(views.bag(holder), dtype=float) - bag)
-            )
-        found = np.ones_like(self.start)
-        for people, often in told:
+        parts = [(view.members, bag)]
+        holders = [one for one in views.shown if view.members < one.members]
+        if holders:
+            holder = min(holders, key=lambda one: len(one.members))
+            rest = np.array(views.bag(holder), dtype=float) - bag
+            parts.append((holder.members - view.members, rest))
+        factor = np.ones_like(self.start)
+        for people, often in parts:
             own = sorted(people)
-            found[own] = often / np.maximum(self.start[own].sum(axis=0), 1e-9)
-        return found
+            factor[own] = often / np.maximum(self.start[own].sum(axis=0), 1e-9)
+        return factor
 
-    def counted(self, standing: Standing) -> Floats:
+    def counted(self, standing: RegionStanding) -> Floats:
         """The factor of what was counted."""
-        found: Floats = standing.shares[:, : self.start.shape[1]] / self.start
-        return found
+        factor: Floats = standing.shares[:, : self.start.shape[1]] / self.start
+        return factor
 
     def score(self, shares: Floats, factor: Floats) -> tuple[float, float]:
         """By how much a value would be above its limit for anybody, and all that would be."""
@@ -247,127 +278,151 @@ class Guesses:
         return round(float(over.max(initial=0)), 9), round(float(over.sum()), 9)
 
 
-def probabilities(found: Checked) -> Iterator[tuple[tuple[int, ...], Value, Fraction, Fraction]]:
-    """People, a value, and between which bounds it is probable for each of them."""
-    for belief in found.beliefs:
+def probabilities(checked: Checked) -> Iterator[tuple[tuple[int, ...], Value, Fraction, Fraction]]:
+    """People, a value, and the bounds of its probability for each of them."""
+    for belief in checked.beliefs:
         for value in belief.shares:
             yield (belief.people, value, *belief.between(value))
 
 
-def above(found: Checked) -> list[int]:
-    """Who has a value that is more probable than its limit, or may be."""
-    return [
-        person
-        for people, value, _, high in probabilities(found)
-        if high > found.views.limit(value)
-        for person in people
-    ]
+def above(checked: Checked) -> list[int]:
+    """Everybody for whom a value is more probable than its limit, or may be."""
+    exposed: list[int] = []
+    for people, value, _, high in probabilities(checked):
+        if high > checked.views.limit(value):
+            exposed += people
+    return exposed
 
 
 def regions(views: Views, candidates: Iterable[Candidate], exposed: Iterable[int]) -> list[Region]:
     """The regions of people who are exposed, with the candidates that touch them."""
-    countable(views)
+    require_countable(views)
     chosen = list(candidates)
-    groups = [
-        *(tuple(view.members) for view in views.shown),
-        *(tuple(one.people) for one in chosen),
-    ]
-    root = together(range(len(views.names)), groups)
-    own = {root[person]: _Own([], [], []) for person in exposed}
+    groups = [tuple(view.members) for view in views.shown]
+    groups += [tuple(candidate.people) for candidate in chosen]
+    root = representatives(range(len(views.names)), groups)
+    parts = {root[person]: _RegionParts([], [], []) for person in exposed}
     number: dict[int, int] = {}
     for person in range(len(views.names)):
-        if (place := own.get(root[person])) is not None:
-            number[person] = len(place.people)
-            place.people.append(person)
+        part = parts.get(root[person])
+        if part is not None:
+            number[person] = len(part.people)
+            part.people.append(person)
     for view in views.shown:
-        if view.members and (place := own.get(root[next(iter(view.members))])) is not None:
-            place.views.append(View(view.name, [number[one] for one in view.members], view.shown))
+        part = parts.get(root[min(view.members)]) if view.members else None
+        if part is not None:
+            members = [number[person] for person in view.members]
+            part.views.append(View(view.name, members, view.shown))
     for candidate in chosen:
-        if (place := own.get(root[next(iter(candidate.people))])) is not None:
-            place.candidates.append(
-                Candidate(candidate.name, frozenset(number[one] for one in candidate.people))
-            )
-    return [
-        Region(
-            tuple(one.people),
-            Views(
-                [views.names[person] for person in one.people],
-                one.views,
-                views.gamma,
-                views.limits,
-                views.complete,
-            ),
-            tuple(one.candidates),
-        )
-        for one in own.values()
-    ]
+        part = parts.get(root[min(candidate.people)])
+        if part is not None:
+            people = frozenset(number[person] for person in candidate.people)
+            part.candidates.append(Candidate(candidate.name, people))
+    return [part.region(views) for part in parts.values()]
 
 
-class _Own(NamedTuple):
-    """What a region has, by numbers: of its people those in the register, of the others its own."""
+class _RegionParts(NamedTuple):
+    """The numbers of a region's people, and its views and candidates by their places."""
 
     people: list[int]
     views: list[View]
     candidates: list[Candidate]
 
+    def region(self, views: Views) -> Region:
+        names = [views.names[person] for person in self.people]
+        own = Views(names, self.views, views.gamma, views.limits, views.complete)
+        return Region(tuple(self.people), own, tuple(self.candidates))
+
+
+# Why nothing can help
+
 
 def crowds(
     views: Views, parts: Sequence[Component]
 ) -> Iterator[tuple[tuple[int, ...], Value, int]]:
-    """People of whom everybody knows that so many have a value, which are more than its limit allows of them."""
+    """People of whom more are known to have a value than its limit allows of them."""
     for part in parts:
-        for k, bag in enumerate(part.puzzle.bags):
+        for k, bag in enumerate(part.constraints.bags):
             size = sum(bag)
             for v, often in zip(part.values, bag, strict=True):
                 limit = views.limit(views.values[v])
+                # In whole numbers: often / size > limit.
                 if often * limit.denominator > limit.numerator * size:
-                    inside = [
-                        one
-                        for (_, own), people in zip(part.puzzle.cells, part.people, strict=True)
-                        if k in own
-                        for one in people
-                    ]
-                    yield tuple(sorted(inside)), views.values[v], often
+                    yield _inside(part, k), views.values[v], often
+
+
+def _inside(part: Component, view: int) -> tuple[int, ...]:
+    """The people of one view of a component."""
+    people: list[int] = []
+    for (_, views), own in zip(part.constraints.cells, part.people, strict=True):
+        if view in views:
+            people += own
+    return tuple(sorted(people))
 
 
 def obstacle(region: Region) -> Obstacle | None:
     """A proof that no views in addition restore a region, if one is found."""
+    parts = components(region.views)
+    crowded = _crowded(region, parts)
+    if crowded is not None:
+        return crowded
+    tallies = [region.tally(part.constraints, STEPS) for part in parts]
+    return _certain(region, parts, tallies) or _unfitting(region, parts, tallies)
+
+
+def _crowded(region: Region, parts: Sequence[Component]) -> Obstacle | None:
+    """The fewest people of whom too many are known to have a value."""
     views = region.views
-    parts = components(views)
-    least = min(crowds(views, parts), key=lambda one: len(one[0]), default=None)
-    if least is not None:
-        people, value, often = least
-        who = _who(views, people)
-        return Obstacle(
-            tuple(region.people[one] for one in people),
-            f"{often} of {len(people)} people ({who}) are known to have {_said(value)}, whatever else is shown"
-            if len(people) > 1
-            else f"{who} is known to have {_said(value)}, whatever else is shown",
-        )
-    counts = [region._count(part.puzzle, STEPS) for part in parts]
-    certain: list[tuple[tuple[int, ...], Value]] = []
-    for part, counted in zip(parts, counts, strict=True):
-        for people, own in zip(part.people, counted[1] if counted else (), strict=False):
+    least = min(crowds(views, parts), key=lambda crowd: len(crowd[0]), default=None)
+    if least is None:
+        return None
+    people, value, often = least
+    who = _who(views, people)
+    if len(people) > 1:
+        known = f"{often} of {len(people)} people ({who}) are known to have {_said(value)}"
+    else:
+        known = f"{who} is known to have {_said(value)}"
+    reason = f"{known}, whatever else is shown"
+    return Obstacle(tuple(region.people[person] for person in people), reason)
+
+
+def _certain(
+    region: Region, parts: Sequence[Component], tallies: Sequence[Tally | None]
+) -> Obstacle | None:
+    """Everybody whose value is known for certain."""
+    views = region.views
+    exposed: list[int] = []
+    reasons = []
+    for part, tally in zip(parts, tallies, strict=True):
+        for people, own in zip(part.people, tally.sums if tally else (), strict=False):
             able = [views.values[v] for v, often in zip(part.values, own, strict=True) if often]
             if len(able) == 1 and views.limit(able[0]) < 1:
-                certain.append((people, able[0]))
-    if certain:
-        told = [
-            f"{_who(views, people)} {'each of them is' if len(people) > 1 else 'is'} known to have {_said(value)}"
-            for people, value in certain
-        ]
-        more = f", and so on for {len(told) - _NAMED:,} more" if len(told) > _NAMED else ""
-        return Obstacle(
-            tuple(sorted(region.people[one] for people, _ in certain for one in people)),
-            f"{', '.join(told[:_NAMED])}{more}, whatever else is shown",
-        )
-    for part, counted in zip(parts, counts, strict=True):
-        weights = _refuted(views, part, None if counted is None else counted[1])
-        if weights is not None:
-            people = tuple(sorted(one for cell in weights for one in part.people[cell]))
+                is_known = "each of them is known" if len(people) > 1 else "is known"
+                reasons.append(f"{_who(views, people)} {is_known} to have {_said(able[0])}")
+                exposed += people
+    if not reasons:
+        return None
+    more = ""
+    if len(reasons) > _NAMED:
+        more = f", and so on for {len(reasons) - _NAMED:,} more"
+    return Obstacle(
+        tuple(sorted(region.people[person] for person in exposed)),
+        f"{', '.join(reasons[:_NAMED])}{more}, whatever else is shown",
+    )
+
+
+def _unfitting(
+    region: Region, parts: Sequence[Component], tallies: Sequence[Tally | None]
+) -> Obstacle | None:
+    """People whose views no probabilities within all limits fit."""
+    for part, tally in zip(parts, tallies, strict=True):
+        cells = _refuted(region.views, part, None if tally is None else tally.sums)
+        if cells is not None:
+            people = sorted(person for cell in cells for person in part.people[cell])
+            number, who = plural(len(people), "person"), _who(region.views, people)
             return Obstacle(
-                tuple(region.people[one] for one in people),
-                f"no probabilities within all limits fit the views of {plural(len(people), 'person')} ({_who(views, people)})",
+                tuple(region.people[person] for person in people),
+                f"no probabilities within all limits fit the views of {number} ({who})",
             )
     return None
 
@@ -375,50 +430,29 @@ def obstacle(region: Region) -> Obstacle | None:
 def _refuted(
     views: Views, part: Component, sums: Sequence[Sequence[int]] | None
 ) -> list[int] | None:
-    """The cells of a proof that probabilities within all limits do not fit a component's views; None if none was found.
+    """The cells of a proof that probabilities within all limits do not fit a component's views.
 
-    A linear program in floats proposes weights of the views; what they prove is computed in whole numbers.
+    None if there is none. A linear program in floats proposes weights of the views; what they prove
+    is computed in whole numbers.
     """
-    try:
-        from scipy.optimize import linprog
-        from scipy.sparse import coo_array, eye_array, hstack
-    except ImportError:
-        return None
-    puzzle = part.puzzle
-    columns, upper = (
-        [],
-        [],
-    )  # every cell and value: the rows it is in, and how many people may have it at most, on average
-    for c, (size, own) in enumerate(puzzle.cells):
-        for v in range(puzzle.values):
-            if (sums is None and all(puzzle.bags[k][v] for k in own)) or (
-                sums is not None and sums[c][v]
-            ):
-                columns.append((c, [k * puzzle.values + v for k in own]))
+    constraints = part.constraints
+    # Every cell and value: the rows it is in, and how many people may have it on average.
+    columns: list[tuple[int, list[int]]] = []
+    upper: list[Fraction] = []
+    for c, (size, numbers) in enumerate(constraints.cells):
+        for v in range(constraints.values):
+            able = all(constraints.bags[k][v] for k in numbers)
+            if sums is not None:
+                able = sums[c][v] > 0
+            if able:
+                columns.append((c, [k * constraints.values + v for k in numbers]))
                 upper.append(views.limit(views.values[part.values[v]]) * size)
-    rows = len(puzzle.bags) * puzzle.values
-    ones = [(row, at) for at, (c, inside) in enumerate(columns) for row in (*inside, rows + c)]
-    where = np.array(ones, dtype=np.int64).reshape(-1, 2).T
-    matrix = coo_array(
-        (np.ones(len(ones)), tuple(where)), shape=(rows + len(puzzle.cells), len(columns) + 1)
-    )
-    right = [*(often for bag in puzzle.bags for often in bag), *(size for size, _ in puzzle.cells)]
-    # By how much all limits would have to be raised: x - t·size <= limit·size.
-    sizes = np.array([[puzzle.cells[c][0]] for c, _ in columns], dtype=float)
-    raised = hstack([eye_array(len(columns)), coo_array(-sizes)])
-    cost = np.zeros(len(columns) + 1)
-    cost[-1] = 1
-    done = linprog(
-        cost,
-        A_ub=raised,
-        b_ub=[float(one) for one in upper],
-        A_eq=matrix,
-        b_eq=right,
-        method="highs",
-    )
-    if done.status != 0 or done.fun < 1e-9:
+    rows = len(constraints.bags) * constraints.values
+    right = [often for bag in constraints.bags for often in bag]
+    right += [size for size, _ in constraints.cells]
+    weights = _proposed(constraints, columns, upper, right)
+    if weights is None:
         return None
-    weights = [round(float(one) * _FINE) for one in done.eqlin.marginals]
     have = sum(weight * number for weight, number in zip(weights, right, strict=True))
     of = [sum(weights[row] for row in inside) + weights[rows + c] for c, inside in columns]
     may = sum(max(one, 0) * most for one, most in zip(of, upper, strict=True))
@@ -427,13 +461,42 @@ def _refuted(
     return sorted({c for (c, _), one in zip(columns, of, strict=True) if one > 0})
 
 
+def _proposed(
+    constraints: Constraints,
+    columns: Sequence[tuple[int, list[int]]],
+    upper: Sequence[Fraction],
+    right: Sequence[int],
+) -> list[int] | None:
+    """Whole weights of the equations, by which limits may be refuted; None if they can be kept.
+
+    They are the dual of a program that asks by how much all limits would have to be raised.
+    """
+    try:
+        from scipy.optimize import linprog
+        from scipy.sparse import coo_array, eye_array, hstack
+    except ImportError:
+        return None
+    rows = len(constraints.bags) * constraints.values
+    ones = [(row, at) for at, (c, inside) in enumerate(columns) for row in (*inside, rows + c)]
+    where = np.array(ones, dtype=np.int64).reshape(-1, 2).T
+    shape = rows + len(constraints.cells), len(columns) + 1
+    matrix: Any = coo_array((np.ones(len(ones)), tuple(where)), shape=shape)
+    # x - t·size <= limit·size
+    sizes = np.array([[constraints.cells[c][0]] for c, _ in columns], dtype=float)
+    raised: Any = hstack([eye_array(len(columns)), coo_array(-sizes)])
+    cost = np.zeros(len(columns) + 1)
+    cost[-1] = 1
+    limits = [float(most) for most in upper]
+    done = linprog(cost, A_ub=raised, b_ub=limits, A_eq=matrix, b_eq=right, method="highs")
+    if done.status != 0 or done.fun < _CLOSE:
+        return None
+    return [round(float(weight) * _FINE) for weight in done.eqlin.marginals]
+
+
 def _who(views: Views, people: Sequence[int]) -> str:
-    names = [views.names[one] for one in people]
-    return (
-        ", ".join(names)
-        if len(names) <= _NAMED
-        else f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
-    )
+    names = [views.names[person] for person in people]
+    named = ", ".join(names[:_NAMED])
+    return named if len(names) <= _NAMED else f"{named} and {len(names) - _NAMED:,} more"
 
 
 def _said(value: Value) -> str:

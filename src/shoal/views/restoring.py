@@ -1,35 +1,46 @@
-"""`restore`: true views in addition, with which nobody is exposed any more. Uses `regions`, `candidates`, `planning` and
-`checking`; the command line uses it.
+"""`restore`: true views in addition, with which nobody is exposed any more.
 
-More that is true can make a value less probable for somebody: it excludes tables, and more of those in which they have it. What
-this promises holds against someone who sees all views and does not know that some of them were chosen to restore: the choice
-looks at the table, and so the choice itself tells something. Against someone who knows, what `planning` chose is followed.
+Uses `regions`, `candidates`, `planning` and `checking`; the command line uses it.
+
+More that is true can make a value less probable for somebody: it excludes tables, and more of those
+in which they have it. What this promises holds against someone who sees all views and does not know
+that some of them were chosen to restore: the choice looks at the table, and so the choice itself
+reveals something. Against someone who knows, the choice of `planning` is followed.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.arguments import typed
 from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
 from shoal.exact.numbers import Exact, fraction, whole
-from shoal.measure.judging import NOTICE
 from shoal.studies import charts
-from shoal.views.candidates import Candidate, fits, fresh
-from shoal.views.checking import Checked, Exposed, check
+from shoal.studies.judging import NOTICE
+from shoal.views.candidates import Candidate, fresh, require_fit
+from shoal.views.checking import Checked, ExposedPerson, check
 from shoal.views.model import Value, View, Views
-from shoal.views.planning import Plan, plan
-from shoal.views.regions import Guesses, Obstacle, Region, Standing, above, obstacle, regions
+from shoal.views.planning import EFFORT as PLAN_EFFORT
+from shoal.views.planning import Outlook, Plan, plan
+from shoal.views.regions import (
+    Floats,
+    Guesses,
+    Obstacle,
+    Region,
+    RegionStanding,
+    above,
+    obstacle,
+    regions,
+)
 from shoal.zones import owner_only
 
 if TYPE_CHECKING:
     import altair
     import polars as pl
 
-__all__ = ["Adversary", "Restored", "Row", "Unrestored", "restore", "rows"]
+__all__ = ["Adversary", "BeforeAfter", "Restored", "Unrestored", "before_and_after", "restore"]
 
 Adversary = Literal["unaware", "aware"]
 ADVERSARIES: tuple[Adversary, ...] = ("unaware", "aware")
@@ -37,7 +48,7 @@ ADVERSARIES: tuple[Adversary, ...] = ("unaware", "aware")
 Proven = Literal["never", "candidates"] | None
 
 EFFORT = 400
-"""Sets of views that are counted for a region and a number of views, by itself."""
+"""Sets of views that are counted for a region and a number of views, by default."""
 
 BEAM = 12
 """Sets of views that are extended by one more, of each number."""
@@ -53,18 +64,19 @@ _LABEL = 360  # pixels of a label in a chart, of which longer ones are cut
 class Unrestored:
     """Somebody who stays exposed, and why.
 
-    proven: "never" if no views whatever can change that for all whom the reason names, "candidates" if no so many of the
-        candidates make every limit hold for everybody connected with them, else None: none were found
+    proven: "never" if no views whatever can change that for all whom the reason names, "candidates"
+        if no set of as many candidates makes every limit hold for everybody connected with them;
+        None if it is not proven: none were found
     """
 
-    exposed: Exposed
+    exposed: ExposedPerson
     reason: str
     proven: Proven
 
 
 @owner_only
 @dataclass(frozen=True)
-class Row:
+class BeforeAfter:
     """Somebody's value that was more probable than its limit before, or is after."""
 
     person: str
@@ -76,8 +88,8 @@ class Row:
 
 @owner_only
 @dataclass(frozen=True, eq=False)
-class Restored:
-    """What was found: the views in addition, and how everybody stands before and after. For the owner only."""
+class Restored(charts.Charted):
+    """The views in addition, and how everybody stands before and after. For the owner only."""
 
     before: Checked
     after: Checked
@@ -87,7 +99,7 @@ class Restored:
     """Sets of views that were counted; outcomes, of a plan."""
 
     plan: Plan | None = None
-    """What was chosen by, against someone who knows of restoring."""
+    """What was followed, against someone who knows of restoring."""
 
     @property
     def private(self) -> bool | None:
@@ -95,21 +107,25 @@ class Restored:
         return self.after.private
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[BeforeAfter, ...]:
         """Before and after for everybody who was or is exposed."""
-        return rows(self.before, self.after)
+        return before_and_after(self.before, self.after)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why somebody stays exposed, each reason once."""
+        return tuple(dict.fromkeys(one.reason for one in self.unrestored))
 
     def frame(self) -> "pl.DataFrame":
         """The rows as a dataframe, with probabilities as numbers."""
-        return frame(self.rows)
+        return _frame(self.rows)
 
     def chart(self) -> "altair.LayerChart":
-        """The rows as a chart: a line for each from before to after, with its limit; ParameterError if nobody was exposed."""
-        return chart(self.rows)
+        """The rows as a chart: for each a line from before to after, with its limit.
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix; not beside a release."""
-        charts.save(self.chart(), path)
+        ParameterError if nobody was exposed.
+        """
+        return _chart(self.rows)
 
 
 @typed
@@ -126,130 +142,162 @@ def restore(
 ) -> Restored:
     """Add up to `most` of the candidates so that every limit holds.
 
-    table: everybody's value, as it is: `OUTSIDE` for who is not in the table
-    adversary: "unaware" sees all views and does not know that some were chosen to restore: the choice looks at the table.
-        "aware" knows the procedure and that it ran: views are those of `plan`, which does not look, and may not restore
-    effort: how many sets of views are counted for each region and number of views. Where there are no more sets than that, all
-        are, and what is not found is proven not to be among the candidates
+    table: everybody's true value: `OUTSIDE` for people who are not in the table
+    adversary: "unaware" sees all views and does not know that some were chosen to restore: the
+        choice looks at the table. "aware" knows the procedure and that it ran: views are those of
+        `plan`, which does not look, and may not restore
+    effort: how many sets of views are counted for each region and number of views. Where there are
+        no more sets than that, all are, and a failure proves that none of the candidates will do
     least: follow a plan only if every limit will hold in at least this share of the possible tables
-    ceiling: follow a plan only if no value becomes more probable than this for anybody in any outcome
+    ceiling: follow a plan only if no value becomes more probable than this for anybody
 
     >>> from shoal.views.candidates import subsets
     >>> table = "heart SARS virus SARS virus SARS flu".split()
     >>> both = Views(7, [View("men", range(4), table[:4]), View("old", range(3, 7), table[3:])])
-    >>> found = restore(both, table, subsets(both, 2))
-    >>> [view.name for view in found.added], found.before.largest, found.after.largest
+    >>> restored = restore(both, table, subsets(both, 2))
+    >>> [view.name for view in restored.added], restored.before.largest, restored.after.largest
     (['men: 1, 2', 'old: 4, 5'], Fraction(4, 5), Fraction(1, 2))
     """
     whole(most, "most", 1)
     if adversary not in ADVERSARIES:
-        raise ParameterError(f"adversary={adversary!r} is unknown; known are {listed(ADVERSARIES)}")
+        raise ParameterError(
+            "is unknown",
+            f"known are {listed(ADVERSARIES)}",
+            option="adversary",
+            given=repr(adversary),
+        )
     if adversary == "unaware" and (least != 0 or ceiling != 1):
         raise ParameterError(
-            "least and ceiling are about a plan; take them with the adversary 'aware'"
+            "`least` and `ceiling` are about a plan", "use them with `adversary='aware'`"
         )
-    fits(views, table)
+    require_fit(views, table)
     if adversary == "aware":
-        options = {} if effort is None else {"effort": effort}
-        return _followed(
-            plan(views, candidates, most=most, ceiling=ceiling, **options),
-            table,
-            fraction(least, "least", 0, 1),
-        )
+        tries = PLAN_EFFORT if effort is None else effort
+        chosen = plan(views, candidates, most=most, ceiling=ceiling, effort=tries)
+        return _followed(chosen, table, fraction(least, "least", 0, 1))
+    tries = whole(EFFORT if effort is None else effort, "effort", 1)
+    return _searched(views, table, candidates, most, tries)
+
+
+def _searched(
+    views: Views,
+    table: Sequence[Value],
+    candidates: Iterable[Candidate],
+    most: int,
+    effort: int,
+) -> Restored:
+    """The views that a search finds, region by region."""
     before = check(views)
     if before.private:
         return Restored(before, before, (), (), 0)
-    found = [
-        _search(
-            region,
-            [table[one] for one in region.people],
-            most,
-            whole(EFFORT if effort is None else effort, "effort", 1),
-        )
-        for region in regions(views, fresh(views, candidates), above(before))
-    ]
+    results = []
+    for region in regions(views, fresh(views, candidates), above(before)):
+        values = [table[person] for person in region.people]
+        results.append(_search(region, values, most, effort))
     added: list[View] = []
     failed: dict[int, tuple[str, Proven]] = {}
-    for one in sorted(found, key=lambda one: len(one.chosen or ())):
-        reason = one.reason, one.proven
-        if one.chosen is not None:
-            if len(added) + len(one.chosen) <= most:
-                added += map(one.region.whole, one.chosen)
-                continue
-            reason = (
-                f"this takes {plural(len(one.chosen), 'view')}, and {len(added)} of {most} went to other people",
-                None,
-            )
-        failed |= dict.fromkeys(one.region.people, reason)
-        if one.never is not None:
-            failed |= dict.fromkeys(
-                set(one.region.people) - set(one.never.people), (_beside(one.reason), "candidates")
-            )
+    # Regions that need few views come first, as there may not be enough for all.
+    for result in sorted(results, key=lambda result: len(result.chosen or ())):
+        if result.chosen is None:
+            failed |= result.failures()
+        elif len(added) + len(result.chosen) <= most:
+            added += map(result.region.whole, result.chosen)
+        else:
+            needed = plural(len(result.chosen), "view")
+            reason = f"this takes {needed}, and {len(added)} of {most} went to other people"
+            failed |= dict.fromkeys(result.region.people, (reason, None))
     after = check(views.also(*added)) if added else before
     if not failed.keys() >= set(above(after)):
         raise InternalError(
-            "views were chosen that do not restore what they should; please report this"
+            "views were chosen that do not restore what they should", "please report this"
         )
-    unrestored = (
-        tuple(Unrestored(one, *failed[one.person]) for one in (*after.exposed, *after.undecided))
-        if failed
-        else ()
-    )
-    return Restored(before, after, tuple(added), unrestored, sum(one.tried for one in found))
+    unrestored: tuple[Unrestored, ...] = ()
+    if failed:
+        exposed = (*after.exposed, *after.undecided)
+        unrestored = tuple(Unrestored(one, *failed[one.person]) for one in exposed)
+    tried = sum(result.tried for result in results)
+    return Restored(before, after, tuple(added), unrestored, tried)
 
 
-def _followed(by: Plan, table: Sequence[Value], least: Fraction) -> Restored:
+def _followed(chosen: Plan, table: Sequence[Value], least: Fraction) -> Restored:
     """What comes of a plan. Whether it is followed depends on the plan alone."""
-    follow = bool(by.candidates) and by.low >= least
-    added = by.shown(table) if follow else ()
-    after = check(by.views.also(*added)) if added else by.before
+    follow = chosen.followed(least)
+    added = chosen.shown(table) if follow else ()
+    after = check(chosen.views.also(*added)) if added else chosen.before
     unrestored = []
-    for one in (*after.exposed, *after.undecided):
-        outlook = next(own for own in by.outlooks if one.person in own.people)
-        never = one.person in outlook.never
-        if not outlook.candidates:
-            reason = outlook.reason if never or not outlook.never else _beside(outlook.reason)
-        elif not follow:
-            reason = f"every limit would hold in {by.low} of the possible tables, which is less than {least}"
-        else:
-            reason = f"every limit was to hold in {outlook.low} of the possible tables, and this is none of them"
-        unrestored.append(
-            Unrestored(one, reason, "never" if never else "candidates" if outlook.never else None)
-        )
-    tried = sum(len(one.outcomes) for one in by.outlooks)
-    return Restored(by.before, after, added, tuple(unrestored), tried, by)
+    for exposed in (*after.exposed, *after.undecided):
+        outlook = next(one for one in chosen.outlooks if exposed.person in one.people)
+        reason = _reason(outlook, exposed.person)
+        if outlook.candidates and follow:
+            reason = (
+                f"every limit was to hold in {outlook.low} of the possible tables, "
+                "and this is not one of them"
+            )
+        elif outlook.candidates:
+            reason = (
+                f"every limit would hold in {chosen.low} of the possible tables, "
+                f"which is less than {least}"
+            )
+        unrestored.append(Unrestored(exposed, reason, _proven(outlook, exposed.person)))
+    tried = sum(len(outlook.outcomes) for outlook in chosen.outlooks)
+    return Restored(chosen.before, after, added, tuple(unrestored), tried, chosen)
+
+
+def _reason(outlook: Outlook, person: int) -> str:
+    """Why nothing is planned for somebody."""
+    beside = outlook.never and person not in outlook.never
+    return _beside(outlook.reason) if beside else outlook.reason
+
+
+def _proven(outlook: Outlook, person: int) -> Proven:
+    if person in outlook.never:
+        return "never"
+    return "candidates" if outlook.never else None
 
 
 def _beside(reason: str) -> str:
-    """Of those who are connected with people whom nothing restores."""
+    """The reason for people connected with those whom nothing restores."""
     return f"nothing was tried, as not everybody connected with them can be restored: {reason}"
 
 
 # The report
 
 
-def rows(before: Checked, after: Checked) -> tuple[Row, ...]:
-    """Before and after for everybody who was or is exposed, or may be; upper bounds where probabilities are not exact."""
+def before_and_after(before: Checked, after: Checked) -> tuple[BeforeAfter, ...]:
+    """Before and after for everybody who was or is exposed, or may be.
+
+    Upper bounds where probabilities are not exact.
+    """
     views = before.views
-    pairs = dict.fromkeys(
-        (one.person, one.value)
-        for found in (before, after)
-        for one in (*found.exposed, *found.undecided)
-    )
-    beliefs = [
-        {person: belief for belief in found.beliefs for person in belief.people}
-        for found in (before, after)
-    ]
-    told = []
-    for person, value in pairs:
-        first, last = (
-            own[person].between(value)[1] if person in own else Fraction(0) for own in beliefs
+    pairs: dict[tuple[int, Value], None] = {}
+    for checked in (before, after):
+        exposed = (*checked.exposed, *checked.undecided)
+        pairs |= dict.fromkeys((one.person, one.value) for one in exposed)
+    tops = []
+    for checked in (before, after):
+        belief_of = {person: own for own in checked.beliefs for person in own.people}
+        tops.append(
+            {
+                (person, value): belief_of[person].between(value)[1]
+                for person, value in pairs
+                if person in belief_of
+            }
         )
-        told.append(Row(views.names[person], value, views.limit(value), first, last))
-    return tuple(told)
+    first, last = tops
+    none = Fraction(0)
+    return tuple(
+        BeforeAfter(
+            views.names[person],
+            value,
+            views.limit(value),
+            first.get((person, value), none),
+            last.get((person, value), none),
+        )
+        for person, value in pairs
+    )
 
 
-def frame(told: Iterable[Row]) -> "pl.DataFrame":
+def _frame(rows: Iterable[BeforeAfter]) -> "pl.DataFrame":
     """Rows as a dataframe."""
     import polars as pl
 
@@ -260,28 +308,26 @@ def frame(told: Iterable[Row]) -> "pl.DataFrame":
         "before": pl.Float64,
         "after": pl.Float64,
     }
-    return pl.DataFrame(
-        [
-            (one.person, said(one.value), float(one.limit), float(one.before), float(one.after))
-            for one in told
-        ],
-        schema=kinds,
-        orient="row",
-    )
+    cells = [
+        (row.person, _text(row.value), float(row.limit), float(row.before), float(row.after))
+        for row in rows
+    ]
+    return pl.DataFrame(cells, schema=kinds, orient="row")
 
 
-def chart(told: Sequence[Row]) -> "altair.LayerChart":
-    """Rows as a chart: for each a line from before, a ring, to after, a dot, and a tick at its limit; ParameterError if there
-    are none."""
-    if not told:
-        raise ParameterError("nobody was exposed, there is nothing to draw")
+def _chart(rows: Sequence[BeforeAfter]) -> "altair.LayerChart":
+    """Rows as a chart: for each a line from before, a ring, to after, a dot, and a tick at its
+    limit; ParameterError if there are none."""
+    if not rows:
+        raise ParameterError("nobody was exposed, so there is nothing to draw")
     alt = charts.library()
-    lines, marks = [], []
-    for one in told:
-        who = {"who": f"{one.person}: {said(one.value) or 'missing'}"}
-        lines.append({**who, "before": float(one.before), "after": float(one.after)})
-        places = {"before": one.before, "after": one.after, "allowed": one.limit}
-        marks += [{**who, "at": float(at), "what": what} for what, at in places.items()]
+    lines: list[dict[str, object]] = []
+    marks: list[dict[str, object]] = []
+    for row in rows:
+        who = f"{row.person}: {_text(row.value) or 'missing'}"
+        lines.append({"who": who, "before": float(row.before), "after": float(row.after)})
+        places = {"before": row.before, "after": row.after, "allowed": row.limit}
+        marks += [{"who": who, "at": float(at), "what": what} for what, at in places.items()]
     names = ["before", "after", "allowed"]
     across = alt.Scale(domain=[0, 1])
     down = alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=_LABEL))
@@ -289,10 +335,12 @@ def chart(told: Sequence[Row]) -> "altair.LayerChart":
     def by(kind: Any, ways: list[Any]) -> Any:
         return kind("what:N", title=None, sort=names, scale=alt.Scale(domain=names, range=ways))
 
-    drawn = alt.layer(
+    rules = (
         alt.Chart(alt.InlineData(lines))
         .mark_rule(color="#999999")
-        .encode(down, alt.X("before:Q", scale=across), alt.X2("after:Q")),
+        .encode(down, alt.X("before:Q", scale=across), alt.X2("after:Q"))
+    )
+    points = (
         alt.Chart(alt.InlineData(marks))
         .mark_point(opacity=1, strokeWidth=2)
         .encode(
@@ -302,24 +350,17 @@ def chart(told: Sequence[Row]) -> "altair.LayerChart":
             by(alt.Size, [200, 45, 160]),
             by(alt.Stroke, ["#1f77b4", "#d95f02", "black"]),
             by(alt.Fill, ["transparent", "#d95f02", "transparent"]),
-        ),
+        )
     )
-    spare = min(
-        max(len(str(one["who"])) for one in lines) * 1.5, _LABEL / 4
-    )  # where letters are wider than here
-    title = alt.Title(
-        "How sure one can be of a value, before and after", subtitle=NOTICE, anchor="start"
-    )
-    return cast(
-        "altair.LayerChart",
-        drawn.properties(
-            width=420, title=title, padding={"left": 5 + spare, "right": 5, "top": 5, "bottom": 5}
-        ),
-    )
+    # Letters of labels may be wider than they are taken for here.
+    longest = max(len(str(line["who"])) for line in lines)
+    spare = min(longest * 1.5, _LABEL / 4)
+    padding = {"left": 5 + spare, "right": 5, "top": 5, "bottom": 5}
+    title = "How sure one can be of a value, before and after"
+    return charts.layered(title, [rules, points], width=420, padding=padding)
 
 
-def said(value: Value) -> str | None:
-    """A value as text."""
+def _text(value: Value) -> str | None:
     return None if value is None else str(value)
 
 
@@ -327,13 +368,43 @@ def said(value: Value) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _RegionResult:
+    """What a search found for a region: views, or why there are none."""
+
     region: Region
     chosen: tuple[View, ...] | None
-    reason: str
-    proven: Proven
     tried: int
+    reason: str = ""
+    proven: Proven = None
     never: Obstacle | None = None
+
+    def failures(self) -> dict[int, tuple[str, Proven]]:
+        """For everybody of the region, why they are not restored."""
+        failed = dict.fromkeys(self.region.people, (self.reason, self.proven))
+        if self.never is not None:
+            others = set(self.region.people) - set(self.never.people)
+            failed |= dict.fromkeys(others, (_beside(self.reason), "candidates"))
+        return failed
+
+
+def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _RegionResult:
+    """The fewest candidates that restore a region, the most promising first."""
+    never = obstacle(region)
+    if never is not None:
+        return _RegionResult(region, None, 0, never.reason, "never", never)
+    try:
+        search = _BeamSearch(region, table, most, effort)
+    except TooLargeError as error:
+        return _RegionResult(region, None, 0, str(error))
+    chosen = search.run()
+    if chosen is not None:
+        return _RegionResult(region, chosen, search.tried)
+    sets = sum(comb(len(region.candidates), size) for size in range(1, most + 1))
+    among = f"{plural(sets, 'set')} of up to {plural(most, 'candidate')}"
+    if search.complete:
+        reason = f"none of all {among} restores it"
+        return _RegionResult(region, None, search.tried, reason, "candidates")
+    return _RegionResult(region, None, search.tried, f"none was found among {among}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,84 +412,81 @@ class _Node:
     """Some candidates, by their numbers, and how the region stands with them."""
 
     chosen: tuple[int, ...]
-    standing: Standing
+    standing: RegionStanding
 
 
-def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _Found:
-    """The fewest candidates that restore a region, the most promising first."""
-    never = obstacle(region)
-    if never is not None:
-        return _Found(region, None, never.reason, "never", 0, never)
-    try:
-        start = region.start
-    except TooLargeError as error:
-        return _Found(region, None, str(error), None, 0)
-    shown = [one.view(table) for one in region.candidates]
-    guesses = Guesses(region)
-    factors = [guesses.factor(view) for view in shown]
-    useful = [at for at, view in enumerate(shown) if not _crowded(region.views, view)]
-    beam = [_Node((), start)]
-    tried, complete = 0, True
-    seen: set[frozenset[int]] = set()
-    for size in range(1, most + 1):
-        promising = []
-        for node in beam:
-            more = [
-                at
-                for at in useful
-                if at not in node.chosen and frozenset((*node.chosen, at)) not in seen
-            ]
-            seen |= {frozenset((*node.chosen, at)) for at in more}
-            promising += [
-                (guesses.score(node.standing.shares, factors[at]), node, at) for at in more
-            ]
-        promising.sort(key=lambda one: (one[0], one[1].chosen, one[2]))
-        complete &= len(promising) <= effort
-        reached = []
-        for _, node, at in promising[:effort]:
-            chosen = (*node.chosen, at)
-            if region.spent > most * effort * WORK:
-                complete = False
+class _BeamSearch:
+    """Sets of candidates, from small to large: of each size the best ones are extended.
+
+    TooLargeError if the region cannot be counted without any.
+    """
+
+    def __init__(self, region: Region, table: Sequence[Value], most: int, effort: int) -> None:
+        self.region, self.most, self.effort = region, most, effort
+        self.shown = [candidate.view(table) for candidate in region.candidates]
+        self.guesses = Guesses(region)
+        self.factors: list[Floats] = [self.guesses.factor(view) for view in self.shown]
+        views = enumerate(self.shown)
+        self.useful = [at for at, view in views if not _exposes(region.views, view)]
+        self.seen: set[frozenset[int]] = set()
+        self.tried = 0
+        self.complete = True
+        """Whether every set was counted, so that a failure is a proof."""
+
+    def run(self) -> tuple[View, ...] | None:
+        """The views of the first set that restores the region."""
+        beam = [_Node((), self.region.start)]
+        for size in range(1, self.most + 1):
+            reached: list[_Node] = []
+            for node, at in self._promising(beam):
+                chosen = (*node.chosen, at)
+                if self.region.spent > self.most * self.effort * WORK:
+                    self.complete = False
+                    break
+                standing = self._standing(chosen)
+                if standing is None:
+                    self.complete = False
+                elif standing.private:
+                    return tuple(self.shown[one] for one in chosen)
+                elif not standing.hopeless:
+                    if size == 1:
+                        self.factors[at] = self.guesses.counted(standing)
+                    reached.append(_Node(chosen, standing))
+            if size < self.most:
+                beam = self._kept(reached)
+            if not beam:
                 break
-            standing = region.standing([shown[one] for one in chosen])
-            tried += 1
-            if standing is None:
-                complete = False
-                continue
-            if standing.private:
-                return _Found(region, tuple(shown[one] for one in chosen), "", None, tried)
-            if not standing.hopeless:
-                if size == 1:
-                    factors[at] = guesses.counted(standing)
-                reached.append(_Node(chosen, standing))
-        if size == most:
-            break
-        reached.sort(key=lambda one: (one.standing.rank, one.chosen))
-        kept = len(reached) if complete and len(reached) * len(useful) <= effort else BEAM
-        complete &= len(reached) <= kept
-        beam = reached[:kept]
-        if not beam:
-            break
-    number = sum(comb(len(shown), size) for size in range(1, most + 1))
-    if complete:
-        return _Found(
-            region,
-            None,
-            f"none of all {plural(number, 'set')} of up to {plural(most, 'candidate')} restores it",
-            "candidates",
-            tried,
-        )
-    return _Found(
-        region,
-        None,
-        f"none was found among {plural(number, 'set')} of up to {plural(most, 'candidate')}",
-        None,
-        tried,
-    )
+        return None
+
+    def _promising(self, beam: Sequence[_Node]) -> list[tuple[_Node, int]]:
+        """Which candidate to add to which set, the best guess first, within the effort."""
+        scored = []
+        for node in beam:
+            for at in self.useful:
+                longer = frozenset((*node.chosen, at))
+                if at not in node.chosen and longer not in self.seen:
+                    self.seen.add(longer)
+                    score = self.guesses.score(node.standing.shares, self.factors[at])
+                    scored.append((score, node, at))
+        scored.sort(key=lambda one: (one[0], one[1].chosen, one[2]))
+        self.complete &= len(scored) <= self.effort
+        return [(node, at) for _, node, at in scored[: self.effort]]
+
+    def _standing(self, chosen: tuple[int, ...]) -> RegionStanding | None:
+        self.tried += 1
+        return self.region.standing([self.shown[at] for at in chosen])
+
+    def _kept(self, reached: list[_Node]) -> list[_Node]:
+        """The sets that are extended: all, while all of the next size can be counted."""
+        reached.sort(key=lambda node: (node.standing.rank, node.chosen))
+        kept = BEAM
+        if self.complete and len(reached) * len(self.useful) <= self.effort:
+            kept = len(reached)
+        self.complete &= len(reached) <= kept
+        return reached[:kept]
 
 
-def _crowded(views: Views, view: View) -> bool:
+def _exposes(views: Views, view: View) -> bool:
     """Whether a view exposes people by itself."""
-    return any(
-        often > views.limit(value) * len(view.members) for value, often in view.shown.items()
-    )
+    people = len(view.members)
+    return any(often > views.limit(value) * people for value, often in view.shown.items())

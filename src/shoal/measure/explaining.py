@@ -1,0 +1,260 @@
+"""`explain` and `explain_counts`: what ε, δ, k and β mean for one person, before any data is seen. Uses `privacy`."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sinh
+from typing import Any
+
+from shoal.arguments import typed
+from shoal.errors import ParameterError
+from shoal.exact.epsilon import Epsilon
+from shoal.exact.numbers import Exact, fraction, short, whole
+from shoal.privacy.calculus import Definition, delta_concern, per_row, safepub_parameters
+from shoal.privacy.noise import (
+    NoisyCountParameters,
+    column_parameters,
+    noisy_count_parameters,
+)
+from shoal.privacy.promises import DifferentialPrivacy
+
+__all__ = ["CountExplanation", "Explanation", "Smoothness", "explain", "explain_counts"]
+
+CURVE = (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(3))
+"""The multiples of ε at which the smoothness of δ is shown."""
+
+CHANCES = tuple(map(Fraction, ("0", "0.01", "0.1", "0.5", "0.9", "0.99", "0.999")))
+"""The chances of a row to be released for which the number of records is shown."""
+
+
+@dataclass(frozen=True)
+class Smoothness:
+    """The δ that goes with a larger ε: the promise does not end at a cliff."""
+
+    epsilon: Epsilon
+    delta: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a SafePub release with these parameters does.
+
+    anonymisation, search: the ε of each, for every row
+    delta_row: the δ of every row
+    k: how many drawn rows must look the same
+    beta: the chance that a row is drawn
+    crowd: about how many rows of the table must look the same
+    odds: the factor by which a conclusion may become more or less likely
+    concern: what is wrong with δ for that many people, if anything
+    """
+
+    promise: DifferentialPrivacy
+    rows: int
+    split: Fraction
+    anonymisation: Epsilon
+    search: Epsilon | None
+    delta_row: Fraction
+    k: int
+    beta: Fraction
+    gamma: Fraction
+    odds: float
+    smoothness: tuple[Smoothness, ...]
+    concern: str | None
+
+    @property
+    def crowd(self) -> float:
+        return float(self.k / self.beta)
+
+    @property
+    def not_drawn(self) -> float:
+        """The chance that a row is not even looked at."""
+        return float(1 - self.beta)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: floats, and beside them the exact numbers as texts."""
+        epsilon, delta = Epsilon.of(self.promise.epsilon), Fraction(self.promise.delta)
+        return {
+            "epsilon": float(epsilon),
+            "delta": float(delta),
+            "definition": self.promise.definition,
+            "rows": self.rows,
+            "split": {"anonymisation": float(self.split), "search": float(1 - self.split)},
+            "epsilon_anonymisation": float(self.anonymisation),
+            "epsilon_search": float(self.search or 0),
+            "k": self.k,
+            "beta": float(self.beta),
+            "gamma": float(self.gamma),
+            "not_drawn": self.not_drawn,
+            "crowd": self.crowd,
+            "odds": self.odds,
+            "smoothness": [
+                {"epsilon": float(point.epsilon), "delta": point.delta} for point in self.smoothness
+            ],
+            "promise": self.promise.statement,
+            "exact": {
+                "epsilon": str(epsilon),
+                "delta": short(delta),
+                "epsilon_anonymisation": str(self.anonymisation),
+                "epsilon_search": "0" if self.search is None else str(self.search),
+                "delta_row": short(self.delta_row),
+                "beta": str(self.beta),
+            },
+        }
+
+
+@typed
+def explain(
+    epsilon: Epsilon | Exact,
+    delta: Exact,
+    definition: Definition = "probabilistic",
+    *,
+    split: Exact = Fraction(9, 10),
+    rows: int = 1,
+    people: int | None = None,
+) -> Explanation:
+    """What ε and δ mean for one person in a SafePub release.
+
+    split: the share of ε for the anonymisation; the rest is for the search
+    rows: how many rows of each person are used
+    people: how many people the table is publicly known to have
+
+    >>> explain(1, "1e-6").k
+    73
+    """
+    share = fraction(split, "split", 0, 1)
+    if not share:
+        raise ParameterError(
+            "leaves nothing for the anonymisation",
+            "give a share above 0, such as 0.9",
+            option="split",
+            given="0",
+        )
+    promise = _promise(epsilon, delta, definition, rows)
+    each, delta_row = per_row(epsilon, delta, rows)
+    anonymisation = each * share
+    parameters = safepub_parameters(anonymisation, delta_row, definition)
+    curve = []
+    for factor in CURVE:
+        larger = anonymisation * factor
+        curve.append(Smoothness(larger, float(parameters.delta_at(larger))))
+    return Explanation(
+        promise=promise,
+        rows=rows,
+        split=share,
+        anonymisation=anonymisation,
+        search=each * (1 - share) if share < 1 else None,
+        delta_row=delta_row,
+        k=parameters.k,
+        beta=parameters.beta,
+        gamma=parameters.gamma,
+        odds=float(Epsilon.of(epsilon).exponential()[1]),
+        smoothness=tuple(curve),
+        concern=None if people is None else delta_concern(delta, people),
+    )
+
+
+@dataclass(frozen=True)
+class CountExplanation:
+    """What a release of noisy counts does.
+
+    columns: of how many groups of columns a record may be in; None for whole rows
+    noise: by how much a released count is off, on average
+    half: how many records must share a row for it to be more likely than not to be released
+    chances: for some numbers of records the chance that a row which they share is released
+    """
+
+    promise: DifferentialPrivacy
+    k: int
+    columns: int | None
+    epsilon: Epsilon
+    delta: Fraction
+    scale: Fraction
+    half: int
+    chances: tuple[tuple[int, float], ...]
+    concern: str | None
+
+    @property
+    def noise(self) -> float:
+        return 1 / sinh(1 / float(self.scale))  # E|z| = 2r / (1 − r²)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: floats, and beside them the exact numbers as texts."""
+        return {
+            "epsilon": float(Epsilon.of(self.promise.epsilon)),
+            "delta": float(Fraction(self.promise.delta)),
+            "definition": self.promise.definition,
+            "k": self.k,
+            "columns": self.columns,
+            "epsilon_count": float(self.epsilon),
+            "delta_count": float(self.delta),
+            "scale": float(self.scale),
+            "noise": self.noise,
+            "half": self.half,
+            "chances": [{"records": records, "chance": chance} for records, chance in self.chances],
+            "promise": self.promise.statement,
+            "exact": {
+                "epsilon_count": str(self.epsilon),
+                "delta_count": short(self.delta),
+                "scale": str(self.scale),
+            },
+        }
+
+
+@typed
+def explain_counts(
+    epsilon: Epsilon | Exact,
+    delta: Exact,
+    k: int,
+    definition: Definition = "probabilistic",
+    *,
+    columns: int | None = None,
+    rows: int = 1,
+    people: int | None = None,
+) -> CountExplanation:
+    """What ε, δ and k mean for a row that some records share, in a release of noisy counts.
+
+    columns: of how many groups of columns a record may be in, for a release of columns
+    """
+    whole(k, "k")
+    if columns is not None and definition != "standard":
+        raise ParameterError("goes with the standard definition", option="columns")
+    promise = _promise(epsilon, delta, definition, rows)
+    each, delta_row = per_row(epsilon, delta, rows)
+    if columns is None:
+        parameters = noisy_count_parameters(each, delta_row, k, definition)
+    else:
+        parameters = column_parameters(each, delta_row, columns, k)
+    return CountExplanation(
+        promise=promise,
+        k=k,
+        columns=columns,
+        epsilon=parameters.epsilon,
+        delta=parameters.delta,
+        scale=parameters.scale,
+        half=parameters.half,
+        chances=tuple(_chances(parameters)),
+        concern=None if people is None else delta_concern(delta, people),
+    )
+
+
+def _chances(parameters: NoisyCountParameters) -> list[tuple[int, float]]:
+    """The fewest records for each of some chances to be released."""
+    sizes = range(parameters.k, len(parameters.withheld))
+    found: dict[int, float] = {}
+    for least in CHANCES:
+        size = next((size for size in sizes if parameters.chance(size) >= least), None)
+        if size is not None:
+            found[size] = float(parameters.chance(size))
+    return list(found.items())
+
+
+def _promise(
+    epsilon: Epsilon | Exact, delta: Exact, definition: Definition, rows: int
+) -> DifferentialPrivacy:
+    if rows > 1 and definition != "standard":
+        raise ParameterError(
+            "the probabilistic definition says nothing of several rows",
+            "take `definition='standard'`",
+            option="rows",
+            given=str(rows),
+        )
+    return DifferentialPrivacy(epsilon, delta, definition, "row" if rows == 1 else "person")

@@ -1,0 +1,323 @@
+"""`verify`: does a written release keep what its certificate says? And what can nobody see?
+
+The order of all checks is here; what each looks at is in the other modules. No name of a method
+occurs: what differs between methods is in their checks, which `catalogue` lists.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.arguments import typed
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.errors import FileError, ShoalError, listed
+from shoal.releases.certificate import Certificate
+from shoal.releases.verification.catalogue import CHECKS
+from shoal.releases.verification.claims import Claims, read_claims
+from shoal.releases.verification.contents import content_faults, require_known
+from shoal.releases.verification.labels import (
+    hierarchy_faults,
+    is_ordered,
+    label_faults,
+    unsettled,
+)
+from shoal.releases.verification.method import MethodCheck, OpenEnd, Place
+from shoal.releases.verification.models import ClaimedModel
+from shoal.releases.verification.promised import promise_faults, statement, variant_faults
+from shoal.releases.verification.reading import (
+    ReleasedTables,
+    read_bytes,
+    read_certificate,
+    read_frame,
+)
+from shoal.releases.verification.words import NOT_VALID, named, on_one_line, word
+
+__all__ = ["Verdict", "unchecked", "verify"]
+
+_ROLES = {
+    "quasi": "quasi-identifying",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+}
+"""The roles with which columns are released, in words."""
+
+
+@typed
+class Verdict(list[str]):
+    """The failures of a certificate and its table, one line each: equal to [] if nothing is wrong.
+
+    `statement` is the promise in words that are derived from its structure, never quoted; None if
+    something is wrong. `unchecked` says in words what the files cannot show, and `places` where on
+    the certificate that is: whatever lies there, or below, could have been changed unnoticed.
+    Everything else was checked.
+    """
+
+    def __init__(self, failures: Iterable[str] = ()) -> None:
+        super().__init__(failures)
+        self.statement: str | None = None
+        self.unchecked: list[str] = []
+        self.places: list[Place] = []
+
+
+@typed
+def verify(
+    certificate: str | os.PathLike[str],
+    released: str | os.PathLike[str],
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    *,
+    recipe: str | None = None,
+) -> Verdict:
+    """What does not hold about a certificate and its table, one line each; empty if all is well.
+
+    With `hierarchies` of generalised columns, released values are also looked up among the labels
+    of their levels. With the digest of a `recipe`, the certificate must not name another. What the
+    files alone cannot show is passed over, and listed in the verdict. Whatever the files are, the
+    answer is a verdict.
+    """
+    from polars.exceptions import PanicException
+
+    verdict = Verdict()
+    try:
+        paper = read_certificate(Path(certificate))
+        if recipe is not None and paper.recipe not in (None, recipe):
+            verdict.append("the recipe is not the one that was followed: their digests differ")
+        examination = Examination.of(paper, hierarchies or {})
+        # One by one, so that faults found before an error stay.
+        for fault in examination.faults(Path(released)):
+            verdict.append(fault)
+        if not verdict:
+            _complete(verdict, examination, recipe)
+    except ShoalError as error:
+        verdict.append(str(error))
+    except (Exception, PanicException):
+        # The files are anybody's: whatever they lead to, they fail.
+        verdict.append(NOT_VALID)
+    verdict[:] = map(on_one_line, verdict)
+    return verdict
+
+
+def _complete(verdict: Verdict, examination: "Examination", recipe: str | None) -> None:
+    """Add what is promised, and what was not checked."""
+    verdict.statement = on_one_line(statement(examination.claims))
+    for end in examination.open_ends(recipe):
+        verdict.unchecked.append(on_one_line(end.words))
+        verdict.places.extend(end.places)
+
+
+def unchecked(
+    certificate: Certificate | str | os.PathLike[str],
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+) -> list[str]:
+    """What a certificate (or its file) says that the released files alone cannot show."""
+    paper = certificate
+    if not isinstance(paper, Certificate):
+        paper = read_certificate(Path(paper))
+    try:
+        ends = Examination.of(paper, hierarchies or {}).open_ends(None)
+        return [on_one_line(end.words) for end in ends]
+    except ShoalError:
+        raise
+    except Exception:
+        raise FileError(NOT_VALID) from None
+
+
+@dataclass
+class Examination:
+    """One certificate under examination; `unsettled` columns are known once the table was read."""
+
+    claims: Claims
+    check: MethodCheck[Any]
+    hierarchies: Mapping[str, Hierarchy]
+    unsettled: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, paper: Certificate, hierarchies: Mapping[str, Hierarchy]) -> "Examination":
+        require_known(paper)
+        return cls(read_claims(paper), CHECKS[paper.method], hierarchies)
+
+    # Faults, in the order in which they are looked for
+
+    def faults(self, path: Path) -> Iterator[str]:
+        """What does not hold about the certificate and the table at a path."""
+        paper = self.claims.certificate
+        if paper.file is None:
+            raise FileError(
+                "the certificate does not belong to a file", "write the release with Release.write"
+            )
+        if paper.private is not True:
+            yield "the release was made with a seed, as a test: nothing is promised"
+        yield from promise_faults(self.claims)
+        promise = self.claims.promise_name
+        if promise not in self.check.promises:
+            yield f"the method {paper.method!r} does not promise {promise}"
+        yield from content_faults(paper, self.check)
+        record = self.check.parse(self.claims)
+        yield from variant_faults(self.claims, self.check.variant(record))
+        yield from self._completeness_faults(record)
+        yield from self.check.derivation(record)
+        contents = self._read_files(path)
+        changed = list(self._changed(contents))
+        yield from changed
+        if not changed:
+            yield from self._table_faults(record, contents)
+
+    def _completeness_faults(self, record: object) -> Iterator[str]:
+        """Whether the certificate says truly that records may be left out, or that none are."""
+        stated, whole = self.claims.certificate.whole, self.check.whole(record)
+        if stated and not whole:
+            yield "the certificate says that no record was left out, though some may be"
+        if whole and not stated:
+            yield "the certificate says that records were left out, which its method does not do"
+
+    def _read_files(self, path: Path) -> dict[str | None, bytes]:
+        """The contents of all tables by name; that of the first is None."""
+        further = self._further_files()
+        paths = {name: path.with_name(Path(file["name"]).name) for name, file in further.items()}
+        contents: dict[str | None, bytes] = {None: read_bytes(path)}
+        for name, own_path in paths.items():
+            contents[name] = read_bytes(own_path)
+        return contents
+
+    def _further_files(self) -> Mapping[str, Mapping[str, Any]]:
+        """The files of tables beside the first, which lie in the same folder."""
+        file = self.claims.certificate.file or {}
+        further: Mapping[str, Mapping[str, Any]] = file.get("further", {})
+        return further
+
+    def _changed(self, contents: Mapping[str | None, bytes]) -> Iterator[str]:
+        """Whether the files are those that the certificate was written for."""
+        digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        further = self._further_files()
+        file = self.claims.certificate.file or {}
+        changed = [name for name in further if digests[name] != further[name]["sha256"]]
+        if digests[None] != file["sha256"]:
+            yield (
+                "the table is not the one that the certificate was written for: "
+                "their digests differ"
+            )
+        elif changed:
+            yield (
+                f"the table {listed(changed)} is not the one that the certificate was written for: "
+                "their digests differ"
+            )
+        elif tuple(further) != self.check.further:
+            yield "the tables differ from those that the method makes"
+
+    def _table_faults(self, record: object, contents: Mapping[str | None, bytes]) -> Iterator[str]:
+        claims = self.claims
+        frames = {name: read_frame(content, claims) for name, content in contents.items()}
+        further = {str(name): frame for name, frame in frames.items() if name is not None}
+        shape = self.check.shape(record)
+        tables = ReleasedTables(claims, shape, frames[None], further, self.hierarchies)
+        own_columns = [column.name for column in claims.columns if column.table is None]
+        if list(tables.table.names) != own_columns:
+            yield "the columns differ from the certificate"
+            return
+        if any(column.role not in _ROLES for column in claims.columns):
+            yield "a column has a role with which no column is released"
+        yield from hierarchy_faults(claims, self.hierarchies)
+        yield from label_faults(tables)
+        self.unsettled = tuple(unsettled(tables))
+        if not is_ordered(tables):
+            yield (
+                "the rows are not in the order of their values: "
+                "what decides their order instead may reveal more than they do"
+            )
+        yield from self.check.released(record, tables)
+        yield from self._model_faults(tables)
+
+    def _model_faults(self, tables: ReleasedTables) -> Iterator[str]:
+        for claimed in self.claims.models:
+            if claimed.model is not None and self._is_checkable(claimed):
+                failing = claimed.model.failing(tables.groups)
+                if failing:
+                    groups = len(tables.groups.sizes)
+                    yield f"{failing:,} of {groups:,} groups do not satisfy {claimed.called}"
+
+    def _is_checkable(self, claimed: ClaimedModel) -> bool:
+        """Whether the released table shows if a model holds."""
+        model = claimed.model
+        if model is None or not model.shown:
+            return False
+        if model.of_groups_alone:
+            return True
+        # It compares groups with the input, of which the release must be all.
+        all_there = self.claims.certificate.whole or self.check.models_of_release
+        kept_back = [column.name for column in self.claims.columns if column.kept_back]
+        return all_there and claimed.column not in kept_back
+
+    # What is not checked
+
+    def open_ends(self, recipe: str | None) -> Iterator[OpenEnd]:
+        """What is not checked; the digest of a recipe is, where it is given."""
+        claims = self.claims
+        record = self.check.parse(claims)
+        for claimed in claims.models:
+            if not self._is_checkable(claimed):
+                yield OpenEnd(claimed.called)
+        if claims.unit is not None and "rows" not in self.check.parameters.split():
+            # Methods that bound rows have words of their own for it.
+            yield OpenEnd(f"that each value of {claims.unit!r} gave one row, drawn by chance")
+        yield from self.check.trusted(record, self.hierarchies)
+        yield from self._open_levels()
+        parameters = claims.certificate.parameters
+        free = [name for name in self.check.free(record) if name in parameters]
+        if free:
+            yield OpenEnd(
+                f"the parameters {listed(free)}: "
+                "the released files do not depend on them in a way that shows",
+                tuple(("parameters", name) for name in free),
+            )
+        yield from self._open_hierarchies()
+        yield OpenEnd(
+            f"what the columns are, which the owner declared: {self._columns_in_words()}",
+            self._places_of_columns("role", "type"),
+        )
+        if recipe is None or claims.certificate.recipe is None:
+            words = "the number of the release and the digest of its recipe"
+            yield OpenEnd(words, (("number",), ("recipe",)))
+        else:
+            yield OpenEnd("the number of the release", (("number",),))
+
+    def _open_levels(self) -> Iterator[OpenEnd]:
+        bare = self.claims.without_tree(self.hierarchies)
+        levels = [name for name in self.claims.levels if name in bare or name in self.unsettled]
+        if levels:
+            yield OpenEnd(
+                f"the levels of {listed(levels)}: "
+                "they do not show without hierarchies, or in labels that occur at several levels",
+                tuple(("levels", name) for name in levels),
+            )
+
+    def _open_hierarchies(self) -> Iterator[OpenEnd]:
+        places: list[Place] = [
+            ("parameters", "models", place, key)
+            for place, claimed in enumerate(self.claims.models)
+            for key in claimed.counts_by
+        ]
+        digests: list[Place] = []
+        for place, column in enumerate(self.claims.columns):
+            given = column.name in self.hierarchies
+            if column.has_hierarchy and (column.kept_back or not given):
+                places.append(("columns", place, "hierarchy"))
+            if column.role == "quasi" and not given:
+                digests.append(("columns", place, "hierarchy_sha256"))
+        if places:
+            words = "hierarchies and populations by which models of sensitive columns count"
+            yield OpenEnd(words, tuple(places))
+        if digests:
+            words = "by which hierarchies released texts are read, where none was given"
+            yield OpenEnd(words, tuple(digests))
+
+    def _columns_in_words(self) -> str:
+        return ", ".join(
+            f"{named(column.name)} is {_ROLES[column.role]}, {word(column.kind)}"
+            for column in self.claims.columns
+        )
+
+    def _places_of_columns(self, *keys: str) -> tuple[Place, ...]:
+        columns = range(len(self.claims.columns))
+        return tuple(("columns", place, key) for place in columns for key in keys)

@@ -1,0 +1,213 @@
+"""The checks of noisy counts and of k-DGS: is the noise wide enough, is every row there k times?
+
+With which chance a row was withheld cannot be seen. It follows from ε, δ and k, and needs no line
+of its own. Uses `differential` and `levels`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.errors import plural
+from shoal.privacy.promises import SemanticAnonymity
+from shoal.releases.verification import differential
+from shoal.releases.verification.claims import Claims
+from shoal.releases.verification.differential import DifferentialClaim, first_likely_size
+from shoal.releases.verification.levels import fixed_level_faults, level_trust, rows_per_person
+from shoal.releases.verification.method import MethodCheck, OpenEnd
+from shoal.releases.verification.numbers import StatedEpsilon, noise_scale
+from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.rows import Ints, row_codes
+
+__all__ = ["KDGS", "NOISY_COUNTS", "count_is_free"]
+
+_COUNT = "count"
+
+
+@dataclass(frozen=True)
+class RepeatedRows:
+    """What a certificate says of rows that are released k times or more, or with a count."""
+
+    claims: Claims
+    k: int | None
+    """None where nothing is withheld."""
+
+    counted: bool
+    fixed_levels: Mapping[str, int]
+
+    @classmethod
+    def read(cls, claims: Claims) -> "RepeatedRows":
+        given = claims.parameters
+        return cls(
+            claims,
+            k=given.whole_if_any("k"),
+            counted=given.flag("counts"),
+            fixed_levels=given.levels_if_any("levels") or {},
+        )
+
+    def level_faults(self) -> Iterator[str]:
+        return fixed_level_faults(self.claims.levels, self.fixed_levels)
+
+    def released(self, tables: ReleasedTables) -> Iterator[str]:
+        """Whether every distinct row is released at least k times."""
+        table = tables.table
+        names = list(table.names)
+        if self.counted and names[-1:] != [_COUNT]:
+            yield "there is no column with the counts"
+            return
+        sizes = np.bincount(row_codes(table, names[:-1] if self.counted else names))
+        if self.counted:
+            if (sizes > 1).any():
+                yield "a row is there twice, each time with a count"
+            sizes = _counts(tables)
+        k = self.k or 1
+        small = int((sizes < k).sum())
+        if small:
+            rows = plural(len(sizes), "row")
+            yield f"{small:,} of {rows} are released fewer than k = {k} times"
+
+    def free(self) -> Iterator[str]:
+        yield from count_is_free(self.claims)
+
+
+def count_is_free(claims: Claims) -> Iterator[str]:
+    """The parameter `counts` is not settled where a column of that name may be the table's own."""
+    if _COUNT in claims.names:
+        yield "counts"
+
+
+def _counts(tables: ReleasedTables) -> Ints:
+    """The counts of all rows, 0 for what is not a number."""
+    column = tables.table.column(_COUNT)
+    counts = [key if isinstance(key, int) else 0 for key in column.keys]
+    if not tables.table.rows:
+        return np.zeros(0, dtype=np.int64)
+    return np.array(counts, dtype=np.int64)[column.codes]
+
+
+# Noisy counts
+
+
+@dataclass(frozen=True)
+class NoisyCountsClaim:
+    """What a certificate of noisy counts says."""
+
+    rows: RepeatedRows
+    privacy: DifferentialClaim
+    row_epsilon: StatedEpsilon
+    k: int | None
+    scale: Fraction
+    half: int | None
+    """How often a row must occur to be more likely than not to be released."""
+
+
+def parse(claims: Claims) -> NoisyCountsClaim:
+    derived = claims.derived
+    return NoisyCountsClaim(
+        rows=RepeatedRows.read(claims),
+        privacy=DifferentialClaim.read(claims),
+        row_epsilon=derived.epsilon("epsilon"),
+        k=derived.whole_if_any("k"),
+        scale=derived.number("scale"),
+        half=derived.whole_if_any("half"),
+    )
+
+
+def derivation(claim: NoisyCountsClaim) -> Iterator[str]:
+    """Whether the noise is wide enough, and the levels and k are those of the parameters."""
+    privacy, k = claim.privacy, claim.k
+    yield from privacy.faults()
+    if not privacy.row_epsilon.equals(claim.row_epsilon):
+        rows = plural(privacy.rows, "row")
+        yield f"the epsilon of a row is not that of the promise over {rows}"
+    yield from _noise_faults(claim)
+    if k != claim.rows.k or (k is None) != (privacy.delta == 0):
+        yield "k is not that of the parameters, or does not go with delta"
+    if privacy.semantic_k != (None if privacy.unit else k):
+        yield "semantic k-anonymity is promised for another k, or for people with several rows"
+    row_delta, definition = privacy.row_delta, privacy.definition
+    if claim.half != first_likely_size(privacy.row_epsilon, row_delta, k, definition):
+        yield (
+            "the number of records from which a row is more likely than not to be released "
+            "does not follow from epsilon, delta and k"
+        )
+    claims = claim.rows.claims
+    if k is None and set(claims.names) - {_COUNT} != claims.levels.keys():
+        yield (
+            "without a delta every column has a declared domain, "
+            "and the certificate does not name a level of each"
+        )
+    yield from claim.rows.level_faults()
+
+
+def _noise_faults(claim: NoisyCountsClaim) -> Iterator[str]:
+    # Half of ε is for the noise where the other half is for what is withheld.
+    share = 1 if claim.k is None else 2
+    scale = noise_scale(claim.privacy.row_epsilon, share)
+    if claim.scale < scale:
+        yield "the noise is narrower than epsilon asks for"
+    elif claim.scale > scale:
+        yield "the noise is wider than epsilon asks for: it was not derived from it"
+
+
+def trusted(claim: NoisyCountsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+    yield OpenEnd(
+        "that rows were withheld and counts were made noisy by chance, as the parameters say, "
+        "and that nobody knows the draws"
+    )
+    yield from rows_per_person(claim.privacy.unit, claim.privacy.rows)
+    yield from level_trust(claim.rows.claims, hierarchies)
+
+
+NOISY_COUNTS = MethodCheck(
+    name="noisy-counts",
+    promises=(differential.PROMISE,),
+    parameters="epsilon delta k definition levels unit rows counts",
+    derived="epsilon delta definition rows k scale half",
+    parse=parse,
+    derivation=derivation,
+    released=lambda claim, tables: claim.rows.released(tables),
+    trusted=trusted,
+    free=lambda claim: claim.rows.free(),
+)
+
+
+# k-DGS
+
+
+@dataclass(frozen=True)
+class SemanticClaim:
+    """What a certificate of k-DGS says."""
+
+    rows: RepeatedRows
+    k: int
+    promised_k: int
+
+
+def parse_semantic(claims: Claims) -> SemanticClaim:
+    return SemanticClaim(
+        RepeatedRows.read(claims),
+        k=claims.parameters.whole("k"),
+        promised_k=claims.promise.whole("k"),
+    )
+
+
+def semantic_derivation(claim: SemanticClaim) -> Iterator[str]:
+    if claim.promised_k != claim.k:
+        yield "the k of the promise is not that of the parameters"
+    yield from claim.rows.level_faults()
+
+
+KDGS = MethodCheck(
+    name="kdgs",
+    promises=(SemanticAnonymity.name,),
+    parameters="k levels counts unit",
+    parse=parse_semantic,
+    derivation=semantic_derivation,
+    released=lambda claim, tables: claim.rows.released(tables),
+    trusted=lambda claim, hierarchies: level_trust(claim.rows.claims, hierarchies),
+    free=lambda claim: claim.rows.free(),
+)

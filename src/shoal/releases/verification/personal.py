@@ -1,0 +1,199 @@
+"""The check of personal generalisation: does every record keep the utility that is promised?
+
+Uses `labels`.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.errors import listed, plural
+from shoal.privacy.promises import LowestRisk
+from shoal.releases.verification.claims import Claims, is_table_or_none
+from shoal.releases.verification.labels import canonical
+from shoal.releases.verification.levels import has_level_of_each
+from shoal.releases.verification.method import MethodCheck, OpenEnd
+from shoal.releases.verification.models import SLACK
+from shoal.releases.verification.numbers import is_numeric, number
+from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.words import NOT_TAKEN
+
+__all__ = ["CHECK"]
+
+_CHOICES = {
+    "solver": ("exact", "genetic", "lagrangian", "relaxed"),
+    "measure": ("leaves", "log", "depth"),
+    "model": ("fixed", "uniform", "harmonic"),
+}
+
+
+@dataclass(frozen=True)
+class PersonalClaim:
+    """What a certificate of personal generalisation says."""
+
+    claims: Claims
+    utility: Fraction
+    """The least that any record keeps, by the promise."""
+
+    given_utility: Fraction
+    wishes: tuple[Fraction | None, ...]
+    """The utility that each wish asks for."""
+
+    choices: Mapping[str, str]
+    """Solver, measure and model, by the parameters."""
+
+    promised_choices: Mapping[str, str]
+    counted_in: str
+    has_register: bool
+    importance: Mapping[str, Fraction]
+
+    @property
+    def measure(self) -> str:
+        return self.choices["measure"]
+
+
+def parse(claims: Claims) -> PersonalClaim:
+    given, promise = claims.parameters, claims.promise
+    given.require(is_numeric, "weights", "importance", "effort", "pull", "power")
+    given.require(is_table_or_none, "register")
+    given.require(_is_text_or_none, "choice")
+    given.require(_are_wishes, "wishes")
+    importance = given.part["importance"]
+    return PersonalClaim(
+        claims,
+        utility=promise.number("utility"),
+        given_utility=given.number("utility"),
+        wishes=tuple(_utility(wish) for wish in given.part["wishes"].values()),
+        choices={name: given.text(name) for name in _CHOICES},
+        promised_choices={name: promise.text(name) for name in _CHOICES},
+        counted_in=promise.text("counted_in"),
+        has_register=given.part["register"] is not None,
+        importance={name: number(weight) for name, weight in importance.items()},
+    )
+
+
+def _utility(wish: Mapping[str, Any]) -> Fraction | None:
+    return None if wish["utility"] is None else number(wish["utility"])
+
+
+def _is_text_or_none(given: object) -> bool:
+    return given is None or type(given) is str
+
+
+def _are_wishes(given: object) -> bool:
+    return isinstance(given, Mapping) and all(map(_is_wish, given.values()))
+
+
+def _is_wish(given: object) -> bool:
+    if not isinstance(given, Mapping) or given.keys() != {"is", "utility", "weights"}:
+        return False
+    numeric = is_numeric(given["utility"]) and is_numeric(given["weights"])
+    return given["is"] == "Wish" and numeric
+
+
+def derivation(claim: PersonalClaim) -> Iterator[str]:
+    """Whether the promise is that of the parameters."""
+    yield from has_level_of_each(claim.claims.levels, ())
+    if any(claim.choices[name] not in known for name, known in _CHOICES.items()):
+        yield NOT_TAKEN
+    least = min([claim.given_utility, *(wish for wish in claim.wishes if wish is not None)])
+    counted_in = "register" if claim.has_register else "table"
+    same_choices = claim.promised_choices == claim.choices
+    if not same_choices or claim.counted_in != counted_in or claim.utility != least:
+        yield "the promise is not that of the parameters"
+
+
+def released(claim: PersonalClaim, tables: ReleasedTables) -> Iterator[str]:
+    """With all hierarchies: whether every record keeps the utility promised.
+
+    A text that occurs at several levels counts by the best of them.
+    """
+    quasi, table = claim.claims.quasi, tables.table
+    if not table.rows or any(name not in tables.hierarchies for name in quasi):
+        return
+    kept, most = np.zeros(table.rows), 0.0
+    for name in quasi:
+        column, kind = table.column(name), claim.claims.kind(name)
+        tree = tables.hierarchies[name].of_kind(kind).with_missing()
+        weight = float(claim.importance.get(name, 1))
+        utilities = _utilities(tree, claim.measure, kind)
+        texts = [canonical(key, kind) for key in column.keys]
+        wrong = sum(text not in utilities for text in texts)
+        if wrong:
+            values = plural(wrong, "value")
+            yield f"column {name!r} has {values} that its hierarchy does not have"
+            return
+        kept += weight * np.array([utilities[text] for text in texts])[column.codes]
+        most += weight * _largest_utility(tree, claim.measure)
+    short = int((kept < (float(claim.utility) - SLACK) * most).sum())
+    if short:
+        records = plural(short, "record")
+        yield f"{records} of {table.rows:,} keep less utility than is promised"
+
+
+def _utilities(tree: Hierarchy, measure: str, kind: Kind) -> dict[str, float]:
+    """The utility of every text of a hierarchy, the best where it is at several levels."""
+    leaves = int(tree.cover(tree.height).max())
+    utilities: dict[str, float] = {}
+    for level, labels in enumerate(tree.labels):
+        for label, covered in zip(labels, tree.cover(level).tolist(), strict=True):
+            if measure == "depth":
+                utility = float(tree.height - level)
+            elif measure == "leaves":
+                utility = 1 / covered
+            else:
+                utility = math.log(leaves / covered)
+            text = canonical(label, kind)
+            utilities[text] = max(utilities.get(text, 0.0), utility)
+    return utilities
+
+
+def _largest_utility(tree: Hierarchy, measure: str) -> float:
+    """That of a value as it is."""
+    if measure == "depth":
+        return tree.height
+    if measure == "leaves":
+        return 1
+    return math.log(int(tree.cover(tree.height).max()))
+
+
+def trusted(claim: PersonalClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+    yield OpenEnd(
+        "that no generalisation of a record with this utility has a lower risk, "
+        "for which the input is needed"
+    )
+    unknown = [name for name in claim.claims.quasi if name not in hierarchies]
+    if unknown:
+        yield OpenEnd(
+            "that every record keeps its utility: "
+            f"the hierarchies of {listed(unknown)} were not given"
+        )
+    if len(set(claim.wishes)) > 1:
+        yield OpenEnd("that people who chose a higher utility than the lowest one keep it")
+
+
+def free(claim: PersonalClaim) -> Iterator[str]:
+    yield from ("weights", "importance", "choice", "wishes", "effort", "pull", "power")
+    if claim.wishes:
+        # That of a wish may be below.
+        yield "utility"
+
+
+CHECK = MethodCheck(
+    name="personal",
+    promises=(LowestRisk.name,),
+    parameters="utility solver measure model weights importance choice wishes register"
+    " effort pull power unit",
+    parse=parse,
+    derivation=derivation,
+    released=released,
+    trusted=trusted,
+    free=free,
+    whole=lambda claim: True,
+)

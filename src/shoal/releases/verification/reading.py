@@ -1,0 +1,176 @@
+"""Files of a release: their bytes, the certificate in one, and the tables in the others.
+
+Files are anybody's, so memory is asked for before they are read, and what cannot be read is a
+FileError. Uses `claims`, `models` and the readers of `data`; `core` reads by it, and the checks of
+methods get their tables as `ReleasedTables`.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.data import memory
+from shoal.data.files import formulas, require_room, restored
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Kind
+from shoal.data.tables import Table, table
+from shoal.errors import FileError, ShoalError, TooLargeError, listed
+from shoal.releases.certificate import Certificate
+from shoal.releases.verification.claims import ClaimedColumn, Claims
+from shoal.releases.verification.models import ReleasedGroups, released_groups
+from shoal.releases.verification.words import NOT_VALID
+
+__all__ = [
+    "ReleasedTables",
+    "TableShape",
+    "read_bytes",
+    "read_certificate",
+    "read_frame",
+    "read_table",
+]
+
+_BYTES_PER_CHARACTER = 40
+"""Memory that a byte of JSON takes at most, as Python objects."""
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """What is special about the tables of a method, or of one with certain parameters."""
+
+    generalised: bool = True
+    """Whether quasi-identifying columns hold labels and ranges, and not values."""
+
+    extra_labels: tuple[str, ...] = ()
+    """Labels that every level has beside its own; they come last."""
+
+    grouped_by: str | None = None
+    """The column that numbers the groups; None if quasi-identifying values make them."""
+
+    most_starred: Fraction | None = None
+    """The share of rows that may be suppressed as stars; None if such rows are a group."""
+
+    added: Mapping[str, Kind] = field(default_factory=dict)
+    """Columns that the method adds to its tables, whatever the certificate says of them."""
+
+    data_hierarchies: bool = False
+    """Whether hierarchies may be made from the rows, which a budget would have to pay for."""
+
+
+@dataclass(frozen=True)
+class ReleasedTables:
+    """The tables of a release, with what they are read by."""
+
+    claims: Claims
+    shape: TableShape
+    frame: Any
+    further: Mapping[str, Any]
+    """Frames of the tables beside the first, by name."""
+
+    hierarchies: Mapping[str, Hierarchy]
+    """Those that whoever verifies has given."""
+
+    @cached_property
+    def table(self) -> Table:
+        return read_table(self.frame, self.claims, self.shape)
+
+    @cached_property
+    def level_trees(self) -> dict[str, Hierarchy]:
+        """The hierarchies at hand of columns with a level."""
+        return self.claims.trees(self.hierarchies, self.claims.levels)
+
+    @cached_property
+    def quasi_trees(self) -> dict[str, Hierarchy]:
+        """The hierarchies at hand of quasi-identifying columns."""
+        return self.claims.trees(self.hierarchies, self.claims.quasi)
+
+    @cached_property
+    def groups(self) -> ReleasedGroups:
+        """The groups that models are about."""
+        names = self.claims.quasi
+        if self.shape.grouped_by is not None:
+            names = [self.shape.grouped_by]
+        lines = {column.name: column.lines or () for column in self.claims.columns}
+        return released_groups(self.table, names, lines, self.shape.most_starred)
+
+    def is_generalised(self, column: ClaimedColumn) -> bool:
+        return _is_generalised(column, self.claims, self.shape)
+
+
+def read_bytes(path: Path, memory_per_byte: int = 1) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            memory.require(memory_per_byte * size, f"reading {path}", "use a larger machine")
+            return file.read()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise FileError(f"cannot read {path}: {reason}") from None
+
+
+def read_certificate(path: Path) -> Certificate:
+    try:
+        text = read_bytes(path, _BYTES_PER_CHARACTER).decode("utf-8")
+        return Certificate.from_json(text)
+    except UnicodeDecodeError:
+        raise FileError("the certificate is not UTF-8 text") from None
+    except ShoalError:
+        raise
+    except Exception:
+        raise FileError(NOT_VALID) from None
+
+
+def read_frame(content: bytes, claims: Claims) -> Any:
+    """The Polars frame in the bytes of a file."""
+    import polars as pl
+
+    readers: dict[str, Callable[[bytes], Any]] = {
+        "csv": lambda content: pl.read_csv(content, infer_schema=False),
+        "parquet": lambda content: pl.read_parquet(content),
+        "arrow": lambda content: pl.read_ipc(content),
+    }
+    file = claims.certificate.file or {}
+    form = file.get("format", "")
+    if form not in readers:
+        raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
+    try:
+        require_room(content, form, "the table")
+        frame = readers[form](content)
+    except TooLargeError:
+        raise
+    except (FileError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise FileError(f"the table is not a readable {form} file") from None
+    if "neutralised" not in file:
+        return frame
+    if file["neutralised"] is not True or form != "csv":
+        raise FileError(NOT_VALID)
+    return _restored(frame)
+
+
+def _restored(frame: Any) -> Any:
+    """The texts that cells were made from, which were written so that no spreadsheet runs them."""
+    if formulas(frame):
+        raise FileError(
+            "the table has a cell that a spreadsheet would run as a formula, "
+            "though the certificate says that it has none"
+        )
+    return restored(frame)
+
+
+def read_table(frame: Any, claims: Claims, shape: TableShape) -> Table:
+    """A frame as a table whose columns have the types that the certificate declares."""
+    types = dict[str, Kind]()
+    for column in claims.columns:
+        generalised = _is_generalised(column, claims, shape)
+        types[column.name] = Kind.TEXT if generalised else column.kind
+    types.update(shape.added)
+    present = {name: kind for name, kind in types.items() if name in frame.columns}
+    return table(frame, types=present)
+
+
+def _is_generalised(column: ClaimedColumn, claims: Claims, shape: TableShape) -> bool:
+    by_role = shape.generalised and column.role == "quasi"
+    return by_role or column.name in claims.levels

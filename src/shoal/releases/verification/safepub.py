@@ -1,0 +1,305 @@
+"""The check of SafePub: is k large enough, do the parts of ε add up, are all groups that large?
+
+Uses `differential`, `levels` and `numbers`. The sums are those of docs/proofs/safepub.md, over all
+group sizes, by an arithmetic of its own.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.errors import plural
+from shoal.releases.verification import differential
+from shoal.releases.verification.claims import Claims, is_name_list, one_of
+from shoal.releases.verification.differential import DifferentialClaim
+from shoal.releases.verification.levels import (
+    NOT_OF_EACH,
+    bounded_level_faults,
+    hierarchies_missing,
+    rows_per_person,
+)
+from shoal.releases.verification.method import MethodCheck, OpenEnd
+from shoal.releases.verification.numbers import (
+    CLEARLY,
+    MOST_STEPS,
+    StatedEpsilon,
+    as_decimal,
+    digits_for,
+    is_numeric,
+    precision,
+)
+from shoal.releases.verification.reading import ReleasedTables
+from shoal.releases.verification.rows import row_codes
+from shoal.releases.verification.words import NOT_TAKEN
+
+__all__ = ["CHECK", "Sampling"]
+
+_GRAIN = Fraction(1, 1 << 64)
+"""β is a multiple of it."""
+
+_SCORES = ("granularity", "intensity", "discernibility", "entropy", "groups", "classification")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Records drawn with chance β, where groups keep (ε, δ) if they are shown from k records on."""
+
+    beta: Fraction
+    epsilon: StatedEpsilon
+    delta: Fraction
+    definition: str
+
+    @cached_property
+    def _digits(self) -> int:
+        return digits_for(self.epsilon, self.delta)
+
+    @cached_property
+    def largest_beta(self) -> Fraction:
+        """1 − e^−ε, rounded down."""
+        return 1 - 1 / self.epsilon.power(self._digits)[0]
+
+    @cached_property
+    def last_size(self) -> int:
+        """A group size from which on nothing that tells too much has a probability above δ.
+
+        That is at most e^(−nD) in a group of n, with D = γ ln(γ/β) − (1 − γ)ε: theorem 3 of
+        docs/proofs/safepub.md.
+        """
+        rest = (1 - self.beta) / self.epsilon.power(self._digits)[0]
+        with precision(self._digits):
+            gamma = as_decimal(1 - rest)
+            gained = gamma * (gamma / as_decimal(self.beta)).ln()
+            divergence = gained - as_decimal(rest) * self.epsilon.value(self._digits)
+            size = -as_decimal(self.delta).ln() / divergence
+            return int(size * (1 + Decimal("1e-20"))) + 1
+
+    def can_be_summed(self, k: int) -> bool:
+        """Whether the sum by which k is checked is short enough."""
+        return self.last_size - k <= MOST_STEPS
+
+    def keeps(self, k: int) -> bool:
+        """Whether suppressing groups below k keeps (ε, δ).
+
+        Of a group of n records X are drawn. A count j tells too much if j > γn, with
+        γ = 1 − (1 − β)e^−ε, and is seen if j ≥ k. With i the first such j, the probabilistic
+        definition asks for P[X_n ≥ i] ≤ δ, the standard one for P[X_n ≥ i] − e^ε P[X_n−1 ≥ i] ≤ δ,
+        for every n: lemma 2 of docs/proofs/safepub.md. Both go from n to n + 1 and from i to i + 1
+        by one term.
+        """
+        low, high = self.epsilon.power(self._digits)
+        # 1 − γ, rounded up where it is irrational.
+        over, under = ((1 - self.beta) / low).as_integer_ratio()
+        probabilistic = self.definition == "probabilistic"
+        with precision(self._digits):
+            drawn, left = as_decimal(self.beta), as_decimal(1 - self.beta)
+            growth, limit = as_decimal(high), as_decimal(self.delta * (1 + CLEARLY))
+            i = k
+            # P[X_n = i] and P[X_n ≥ i], for n = i = k.
+            term = tail = drawn**k
+            for n in range(k, self.last_size):
+                # ⌊γn⌋ + 1
+                first = n - -(-over * n // under) + 1
+                while i < first:
+                    tail -= term
+                    term *= drawn * (n - i) / (left * (i + 1))
+                    i += 1
+                lost = tail
+                if not probabilistic:
+                    lost -= growth * (tail - term * i / n)
+                if lost > limit:
+                    return False
+                tail += term * i * left / (n + 1 - i)
+                term *= left * (n + 1) / (n + 1 - i)
+        return True
+
+
+@dataclass(frozen=True)
+class SafePubClaim:
+    """What a certificate of SafePub says."""
+
+    claims: Claims
+    privacy: DifferentialClaim
+    k: int
+    beta: Fraction
+    anonymisation: StatedEpsilon
+    search: StatedEpsilon | None
+    """What the search for levels spent; None if there was none."""
+
+    split: Fraction
+    """The share of ε that is for the anonymisation."""
+
+    walked: bool
+    has_steps: bool
+    fixed_levels: Mapping[str, int] | None
+    floor: Mapping[str, int]
+    ceiling: Mapping[str, int]
+
+    @property
+    def levels(self) -> Mapping[str, int]:
+        return self.claims.levels
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        privacy = self.privacy
+        return Sampling(self.beta, self.anonymisation, privacy.row_delta, privacy.definition)
+
+
+def parse(claims: Claims) -> SafePubClaim:
+    given, derived = claims.parameters, claims.derived
+    given.require(is_numeric, "importance", "split", "steps")
+    given.require(is_name_list, "classes")
+    given.require(one_of(*_SCORES), "score")
+    search = derived.epsilon_if_any("epsilon_search")
+    return SafePubClaim(
+        claims,
+        privacy=DifferentialClaim.read(claims),
+        k=derived.whole("k"),
+        beta=derived.number("beta"),
+        anonymisation=derived.epsilon("epsilon_anonymisation"),
+        search=search,
+        split=Fraction(1) if search is None else given.number("split"),
+        walked=given.checked(one_of("select", "walk"), "search") == "walk",
+        has_steps=given.part["steps"] is not None,
+        fixed_levels=given.levels_if_any("levels"),
+        floor=given.levels("floor"),
+        ceiling=given.levels("ceiling"),
+    )
+
+
+def derivation(claim: SafePubClaim) -> Iterator[str]:
+    """Whether everything on the certificate follows from the parameters, and k is large enough."""
+    yield from claim.privacy.faults()
+    yield from _level_faults(claim)
+    if not _parts_add_up(claim):
+        rows = claim.privacy.rows
+        over = f" over {rows} rows" if rows > 1 else ""
+        yield f"the parts of epsilon do not add up to {claim.privacy.epsilon_text}{over}"
+    if claim.privacy.semantic_k is not None:
+        yield "semantic k-anonymity is promised, which sampling does not keep"
+    if claim.has_steps != claim.walked:
+        yield f"{NOT_TAKEN}: a walk has steps, and nothing else has"
+    yield from _sampling_faults(claim)
+
+
+def _level_faults(claim: SafePubClaim) -> Iterator[str]:
+    levels = claim.levels
+    names, quasi = claim.claims.names, claim.claims.quasi
+    if not set(quasi) <= set(levels) <= set(names):
+        yield NOT_OF_EACH
+    if claim.fixed_levels is None:
+        yield from bounded_level_faults(levels, claim.floor, claim.ceiling)
+    elif claim.fixed_levels != levels or claim.search is not None:
+        yield (
+            "the levels are not those that the parameters fix, "
+            "or a search is paid for that did not take place"
+        )
+
+
+def _parts_add_up(claim: SafePubClaim) -> bool:
+    row = claim.privacy.row_epsilon
+    if not claim.anonymisation.equals(row.times(claim.split)):
+        return False
+    return claim.search is None or claim.search.equals(row.times(1 - claim.split))
+
+
+def _sampling_faults(claim: SafePubClaim) -> Iterator[str]:
+    """Whether β and k are those that ε and δ ask for."""
+    beta, k, sampling = claim.beta, claim.k, claim.sampling
+    largest = sampling.largest_beta
+    if not 0 < beta <= largest:
+        yield "beta is above 1 - e^-epsilon: records were drawn too often"
+    elif beta + _GRAIN <= largest or beta % _GRAIN:
+        yield "beta is not the largest chance that epsilon allows: it was not derived from it"
+    elif sampling.can_be_summed(k):
+        if not sampling.keeps(k):
+            yield f"k = {k} is too small for this epsilon, delta and beta"
+        smaller_delta = sampling.delta * (1 - 10**10 * CLEARLY)
+        clearly = Sampling(beta, sampling.epsilon, smaller_delta, sampling.definition)
+        if k > 1 and clearly.keeps(k - 1):
+            yield (
+                f"k = {k} is larger than this epsilon, delta and beta ask for: "
+                "it was not derived from them"
+            )
+
+
+def released(claim: SafePubClaim, tables: ReleasedTables) -> Iterator[str]:
+    """Whether the table has only what may be released."""
+    table = tables.table
+    sizes = np.bincount(row_codes(table, table.names))
+    small = int((sizes < claim.k).sum())
+    if small:
+        yield (
+            f"{small:,} of {plural(len(sizes), 'group')} over all columns "
+            f"have fewer than k = {claim.k} rows"
+        )
+    if table.rows and all(_is_at_root(claim, tables, name) for name in table.names):
+        yield (
+            "every column is at its root: such rows reveal nothing and count as suppressed, "
+            "yet there are some"
+        )
+    if claim.search is None and claim.fixed_levels is None:
+        for name, level in claim.levels.items():
+            root = _root_level(tables, name, level)
+            if claim.floor.get(name, 0) != claim.ceiling.get(name, root):
+                yield (
+                    "nothing is paid for a search, "
+                    f"though the level of column {name!r} had to be chosen"
+                )
+
+
+def _is_at_root(claim: SafePubClaim, tables: ReleasedTables, name: str) -> bool:
+    if name not in claim.levels:
+        return False
+    tree = tables.level_trees.get(name)
+    if tree is None:
+        return tables.table.column(name).keys == ("*",)
+    return claim.levels[name] == tree.height
+
+
+def _root_level(tables: ReleasedTables, name: str, level: int) -> int:
+    """The level of the root; without a hierarchy, the present one if it may be that, else -1."""
+    tree = tables.level_trees.get(name)
+    if tree is not None:
+        return tree.height
+    return level if len(tables.table.column(name).keys) <= 1 else -1
+
+
+def trusted(claim: SafePubClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+    yield OpenEnd(
+        "that every record was drawn by chance, with the probability beta, "
+        "and that nobody knows the draws"
+    )
+    if claim.search is not None:
+        yield OpenEnd(
+            "that the levels were chosen by the search that is paid for, on a sample of its own"
+        )
+    yield from rows_per_person(claim.privacy.unit, claim.privacy.rows)
+    yield from hierarchies_missing(claim.claims, hierarchies)
+    yield OpenEnd("that the hierarchies were public, and not made from the rows")
+    if not claim.sampling.can_be_summed(claim.k):
+        yield OpenEnd("that k is large enough: for so small an epsilon the sum is too long")
+
+
+def free(claim: SafePubClaim) -> Iterator[str]:
+    yield from ("score", "importance", "floor", "ceiling", "classes", "search", "steps")
+    if claim.search is None:
+        yield "split"
+
+
+CHECK = MethodCheck(
+    name="safepub",
+    promises=(differential.PROMISE,),
+    parameters="epsilon delta definition split score importance floor ceiling classes search steps"
+    " levels unit rows",
+    derived="k beta epsilon_anonymisation epsilon_search delta definition rows",
+    parse=parse,
+    derivation=derivation,
+    released=released,
+    trusted=trusted,
+    free=free,
+)
