@@ -290,7 +290,7 @@ def _unsuppressed(
     silent = np.ones(counts.distinct, dtype=np.bool_)
     for name in columns:
         saying_nothing = np.array(
-            [label in markers for label in table.column(name).labels], dtype=np.bool_
+            [label in markers for label in table.labels(name)], dtype=np.bool_
         )
         if not saying_nothing.any():
             return counts
