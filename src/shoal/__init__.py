@@ -1,6 +1,8 @@
-"""Shoal: tables about people, released so that the promise holds against someone who knows the algorithm.
+"""Shoal: tables about people, released so that the promise holds against someone who knows the
+algorithm.
 
-This page lists everything public. Importing it is light: each name loads its room when it is first used.
+This page lists everything public. Importing it is light: each name loads its room when it is first
+used.
 """
 
 from importlib import import_module

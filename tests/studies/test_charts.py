@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import FileError, ParameterError, ShoalError
-from shoal.measure.judging import NOTICE
+from shoal.studies.judging import NOTICE
 from shoal.studies.curves import AnonymityComparison, Curve, Staircase
 
 Studies = list[Curve | Staircase | AnonymityComparison]

@@ -1,7 +1,9 @@
-"""`judge`: how good a release is, told to the owner. Uses `measure`, `counts`, `engine` and `release`; the command line uses it.
+"""`judge`: how good a release is, told to the owner. Uses `measure`, `counts`, `engine` and
+`release`; the command line uses it.
 
-Everything here is a comparison with the input, and so tells about it: no promise covers it. A judgement is marked as not for
-release, in every form it takes, and cannot be written beside one. What the figures mean: docs/judging.md.
+Everything here is a comparison with the input, and so tells about it: no promise covers it. A
+judgement is marked as not for release, in every form it takes, and cannot be written beside one.
+What the figures mean: docs/judging.md.
 """
 
 import json
@@ -59,7 +61,8 @@ NOTICE = "owner only: this report reveals information about the input"
 """The first and the last line of a judgement for people."""
 
 FOLDS = 10
-"""Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper."""
+"""Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper.
+"""
 
 
 @owner_only
@@ -74,7 +77,9 @@ class Lost:
 @owner_only
 @dataclass(frozen=True)
 class ValueCount:
-    """How many records have a value: of the input, of the release, and of the release divided by the sampling rate."""
+    """How many records have a value: of the input, of the release, and of the release divided by
+    the sampling rate.
+    """
 
     value: str
     before: int
@@ -87,8 +92,9 @@ class ValueCount:
 class ColumnCounts:
     """The values of a column at the level it was released at, those that no record has left out.
 
-    Where a column has values of several levels side by side, `level` is None: the values are then the leaves, and `after`
-    is what one gets by taking every released value for any of its leaves with equal chance.
+    Where a column has values of several levels side by side, `level` is None: the values are then
+    the leaves, and `after` is what one gets by taking every released value for any of its leaves
+    with equal chance.
     """
 
     column: str
@@ -101,10 +107,10 @@ class ColumnCounts:
 class Judgement:
     """What the owner should know about a release. It tells about the input: keep it.
 
-    `records` are those of the input, `kept` those of them that are in the release and not suppressed, in `groups`; where
-    counts are noisy, `kept` is as noisy as they are.
-    `rate` is the chance with which a record was drawn, where the certificate tells it. In `losses` every record that is not
-    kept is lost entirely. `unknown` says for what could not be measured why.
+    `records` are those of the input, `kept` those of them that are in the release and not
+    suppressed, in `groups`; where counts are noisy, `kept` is as noisy as they are. `rate` is the
+    chance with which a record was drawn, where the certificate tells it. In `losses` every record
+    that is not kept is lost entirely. `unknown` says for what could not be measured why.
     """
 
     release: str | None
@@ -131,7 +137,10 @@ class Judgement:
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the JSON form into a file; FileError where that would be in the directory of a release."""
+        """Write the JSON form into a file.
+
+        FileError where that would be in the directory of a release.
+        """
         refuse_beside_a_release(path)
         with replacing(path) as file:
             file.write(self.to_json().encode())
@@ -147,11 +156,14 @@ def judge(
     queries: int = 0,
     seed: int = 0,
 ) -> Judgement:
-    """How good a release of a table is: records kept, losses, what can still be learnt, and counts before and after.
+    """How good a release of a table is: records kept, losses, what can still be learnt, and counts
+    before and after.
 
     release: a `Release`, or a released dataframe
-    levels: of the generalised columns; else those of the certificate, else found by the released values
-    classes: columns to predict from all others by classifiers, which takes seconds and needs scikit-learn
+    levels: of the generalised columns; else those of the certificate, else found by the released
+    values
+    classes: columns to predict from all others by classifiers, which takes seconds and needs
+    scikit-learn
     queries: how many count queries are asked
     seed: of the folds and queries, which decide what is measured and nothing else
 
@@ -206,7 +218,9 @@ def judge(
 
 
 def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
-    """FileError where a path leads into the directory of a release, or into a folder of it: whoever gets that gets all of it."""
+    """FileError where a path leads into the directory of a release, or into a folder of it: whoever
+    gets that gets all of it.
+    """
     for way in (os.path.abspath(path), os.path.realpath(path)):
         for folder in Path(way).parents:
             if os.path.lexists(folder / "certificate.json"):
@@ -222,7 +236,9 @@ def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A released column: its level, the values there, how many input records have each, and every released row's code."""
+    """A released column: its level, the values there, how many input records have each, and every
+    released row's code.
+    """
 
     name: str
     level: int | None
@@ -231,13 +247,17 @@ class _Column:
     codes: Ints  # -1 for "*" where that is no value of the level
 
     def only(self, keep: Bools, fixed: bool) -> "_Column":
-        """The rows that are not suppressed; a "*" that is left there is of another level than the other values."""
+        """The rows that are not suppressed.
+
+        A "*" that is left there is of another level than the other values.
+        """
         codes = self.codes[keep]
         if (codes >= 0).all():
             return replace(self, codes=codes)
         if fixed:
             raise HierarchyError(
-                f"column {self.name!r} has '*' in rows that are not suppressed, which is no value of its level"
+                f"column {self.name!r} has '*' in rows that are not suppressed, which is not a value "
+                "of its level"
             )
         return replace(self, level=None, codes=codes)
 
@@ -251,7 +271,9 @@ def _foreign() -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class _Released:
-    """The released rows that are not suppressed, and the column that numbers groups which may look alike, if there is one."""
+    """The released rows that are not suppressed, and the column that numbers groups which may look
+    alike, if there is one.
+    """
 
     table: Table
     mark: str | None
@@ -283,7 +305,9 @@ def _released(release: Release) -> tuple[Any, str | None]:
 
 
 def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
-    """The released dataframe as a table: generalised values as texts, others by the types of the input."""
+    """The released dataframe as a table: generalised values as texts, others by the types of the
+    input.
+    """
     shown = as_table(frame)
     if extra := [name for name in shown.names if name not in table.names and name != mark]:
         raise ColumnError(
@@ -328,7 +352,8 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
         possible = [
             (level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at
         ]
-    # A level that has all values, "*" too, is better than one beside whose values "*" can only mean a suppressed record.
+    # A level that has all values, "*" too, is better than one beside whose values "*" can only mean
+    # a suppressed record.
     for beside, (level, labels, code_of) in product(((), (ANY,)), possible):
         place = {canonical(label): code for code, label in enumerate(labels)}
         place |= {label: code for code, label in enumerate(labels)}
@@ -360,7 +385,9 @@ def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _
 
 
 def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
-    """Which rows say '*' in every generalised column, unless that is what the level of each, or the one group there is, says."""
+    """Which rows say '*' in every generalised column, unless that is what the level of each, or the
+    one group there is, says.
+    """
     silent = np.ones(shown.rows, dtype=np.bool_)
     for column in generalised:
         own = shown.column(column.name)
@@ -427,13 +454,17 @@ def _scaled(raw: Mapping[str, float], lattice: Lattice, nothing: bool) -> dict[s
 
 
 def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
-    """How many records of each group of the input are in the release; where counts are noisy, not more than there are."""
+    """How many records of each group of the input are in the release.
+
+    Where counts are noisy, not more than there are.
+    """
     there = np.logical_and.reduce([column.before[column.codes] > 0 for column in columns])
     if not noisy and not there.all():
         raise _foreign()
     if not there.any():
         return np.zeros(len(groups.sizes), dtype=np.int64)
-    # A combination that no record has leads anywhere: whether it is that of the group is looked at afterwards.
+    # A combination that no record has leads anywhere: whether it is that of the group is looked at
+    # afterwards.
     rows = [column.codes[there].astype(np.uint64) for column in columns]
     found = groups.find(rows).clip(0, len(groups.sizes) - 1)
     same = np.logical_and.reduce([groups.codes(j)[found] == codes for j, codes in enumerate(rows)])
@@ -446,7 +477,9 @@ def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
 def _losses_of_texts(
     table: Table, released: _Released, lattice: Lattice
 ) -> tuple[dict[str, Lost], dict[str, str]]:
-    """The losses of a release whose groups have ranges or sets of their own: those that need no levels."""
+    """The losses of a release whose groups have ranges or sets of their own: those that need no
+    levels.
+    """
     unknown = {
         f"loss by {name}": "the release has values of several levels side by side"
         for name in LOSSES
@@ -458,7 +491,8 @@ def _losses_of_texts(
         column = shown.column(name)
         covered = [*map(covers(tree), column.labels)]
         if strange := covered.count(None):
-            reason = f"column {name!r}: {plural(strange, 'released value')} not in its hierarchy, of any level"
+            values = plural(strange, "released value")
+            reason = f"column {name!r}: {values} not in its hierarchy, at any level"
             return {}, dict.fromkeys(unknown, reason)
         number = np.array(covered, dtype=np.float64)[column.codes]
         shares += float(number.sum()) / tree.leaves
@@ -502,7 +536,9 @@ def _accuracies(
 def _queries(
     table: Table, shown: Table, number: int, rate: Fraction | None, seed: int
 ) -> CountErrors:
-    """The errors of count queries over the quasi-identifying columns, or over all where there are none."""
+    """The errors of count queries over the quasi-identifying columns, or over all where there are
+    none.
+    """
     names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(
         shown.names
     )

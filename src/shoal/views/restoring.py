@@ -18,7 +18,6 @@ from shoal.arguments import typed
 from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.studies import charts
-from shoal.studies.judging import NOTICE
 from shoal.views.candidates import Candidate, fresh, require_fit
 from shoal.views.checking import Checked, ExposedPerson, check
 from shoal.views.model import Value, View, Views
