@@ -28,7 +28,7 @@ from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, RecipeError
 from shoal.measure.risk import assess
-from shoal.methods import Method, Schema
+from shoal.methods import Method
 from shoal.methods.buckets import Buckets
 from shoal.methods.catalogue import CATALOGUE
 from shoal.methods.columns import Columns
@@ -109,7 +109,7 @@ def test_repeated_people_are_refused_unless_somebody_says_what_they_are(method: 
 def test_with_a_unit_everybody_has_one_row(method: Method, kind: Any) -> None:
     given = table(kind(frame(60).to_dict(as_series=False)))
     own = with_unit(method)
-    stated = own.promise(Schema.of(given))
+    stated = own.promise(given.schema)
     release = own.release(given)
     paper = release.certificate
     assert paper.promise == stated.to_dict()

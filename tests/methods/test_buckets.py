@@ -30,7 +30,6 @@ from shoal.errors import (
     ShoalError,
 )
 from shoal.ledger import Ledger
-from shoal.methods import Schema
 from shoal.methods.buckets import Buckets
 from shoal.privacy.limits import Limits, Linear
 from shoal.releases.certificate import Certificate
@@ -188,7 +187,7 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
 )
 def test_what_makes_no_sense_is_refused_before_any_data_is_seen(options: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        replace(METHODS["two"], **options).promise(Schema.of(many(0)))
+        replace(METHODS["two"], **options).promise(many(0).schema)
 
 
 def test_a_second_sensitive_column_and_a_column_called_bucket_are_refused() -> None:

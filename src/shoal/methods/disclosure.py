@@ -522,7 +522,7 @@ class Disclosure:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The table at the node that the rule chooses, or groups at one each; InfeasibleError if the coarsest are not safe."""
-        promise = self.promise(Schema.of(table))
+        promise = self.promise(table.schema)
         chance = chance or Chance()
         table = people_of(self, table, chance)
         method = replace(self, models=tuple(bound(model, table) for model in self.models))

@@ -158,7 +158,7 @@ class Buckets:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The people in the order of their values and buckets; the buckets with their values, and how often each is there."""
-        schema = Schema.of(table)
+        schema = table.schema
         promise = self.promise(schema)
         chance, said = chance or Chance(), progress or silent
         table = people_of(self, table, chance)

@@ -149,7 +149,7 @@ class Coincident:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The records in groups; fewer than `size` of them, drawn at random, are left out, so that groups are even."""
-        promise = self.promise(Schema.of(table))
+        promise = self.promise(table.schema)
         chance, said = chance or Chance(), progress or silent
         table = people_of(self, table, chance)
         said(0, 3, "ordering people")

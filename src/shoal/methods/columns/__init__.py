@@ -279,7 +279,7 @@ class Columns:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Group by group the projections that were drawn, with the counts that were drawn, in the order of their values."""
-        schema = Schema.of(table)
+        schema = table.schema
         promise = self.promise(schema)
         if self.public is table:
             raise ParameterError(
@@ -396,7 +396,7 @@ def schema_of(
         "levels": levels,
     }
     method = Columns(1, Fraction(1, 2), groups=groups, public=table, **asked)
-    schema = Schema.of(table)
+    schema = table.schema
     names, (_, at) = method._vocabulary(schema), fixed(schema, levels)
     numbers = method._clusterings(names)
     found = clustered(method._form(table, names, at).distance(), numbers)

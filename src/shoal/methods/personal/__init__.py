@@ -189,7 +189,7 @@ class Personal:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The table, each record at its own levels; none is left out."""
-        promise = self.promise(Schema.of(table))
+        promise = self.promise(table.schema)
         chance = chance or Chance()
         table = people_of(self, table, chance)
         people = People.of(self, table)
