@@ -17,7 +17,6 @@ import shoal
 from shoal import Groups, Lattice, Table
 from shoal.audit import Secret
 from shoal.errors import ColumnError, ParameterError, ShoalError
-from shoal.methods import Schema
 from shoal.methods.disclosure import Predicate, Space
 from shoal.views import Candidate, View, Views
 
@@ -104,7 +103,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "data": table,
         "path": str(folder / "file.csv"),
         "directory": str(folder / "folder"),
-        "schema": Schema.of(table),
+        "schema": table.schema,
         "method": method,
         "models": [shoal.KAnonymity(2)],
         "column": "ill",
