@@ -19,7 +19,7 @@ from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
 from shoal.lattice import Lattice, Node
-from shoal.lattice.optimum import Evaluation, Optimum
+from shoal.lattice.optimum import Evaluation, Optimum, SmallGroups
 from shoal.measure.loss import LOSSES, Columnwise, Loss, normalised
 from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
 from shoal.methods.entry import AsViews, Entry
@@ -183,9 +183,8 @@ def _bounded(
         rollup,
         lattice.seen(weights.level),
         weights.suppressed,
-        k if only_k else with_models,
-        low=rollup.levels_of(lattice.bottom),
-        high=rollup.levels_of(lattice.top),
+        SmallGroups(k) if only_k else with_models,
+        between=(rollup.levels_of(lattice.bottom), rollup.levels_of(lattice.top)),
         limit=limit,
         progress=lambda done, total: progress(done, total, "searching the lattice"),
     )
