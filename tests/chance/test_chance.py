@@ -55,7 +55,8 @@ def off(drawn: float, expected: float, variance: float) -> float:
 
 
 def chi_squared(seen: dict[int, int], expected: dict[int, float]) -> float:
-    """Pearson's statistic in standard deviations above its mean, the rarest values pooled until 5 are expected of them."""
+    """Pearson's statistic in standard deviations above its mean, the rarest values pooled until 5
+    are expected of them."""
     cells: list[tuple[int, float]] = [(0, 0.0)]
     for value in sorted(expected, key=expected.__getitem__):
         if cells[-1][1] >= 5:

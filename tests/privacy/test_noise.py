@@ -1,4 +1,5 @@
-"""The chances and the noise of noisy counts: what the paper and its errata say, and that every rounding is to the safe side."""
+"""The chances and the noise of noisy counts: what the paper and its errata say, and that every
+rounding is to the safe side."""
 
 from collections.abc import Callable
 from decimal import Decimal, localcontext
@@ -106,7 +107,8 @@ def test_rows_are_released_from_as_many_records_on_as_the_errata_say() -> None:
     assert [f"{float(found.chance(i)):.6f}" for i in (35, 36)] == ["0.980023", "0.992651"]
 
 
-# What the definitions ask of two neighbouring counts, for the noise of the paper: r = e^−(1 / scale)
+# What the definitions ask of two neighbouring counts, for the noise of the paper: r = e^−(1 /
+# scale)
 
 
 def law(found: NoisyCountParameters, i: int, last: int) -> list[Decimal]:
@@ -274,7 +276,8 @@ def test_a_delta_below_every_float_is_refused_for_columns_too(delta: str) -> Non
 
 
 def lost(epsilon: float, number: int, total: float) -> float:
-    """The δ of so many ε-private releases at a total ε, from the law of randomised response: the worst case there is."""
+    """The δ of so many ε-private releases at a total ε, from the law of randomised response: the
+    worst case there is."""
     from math import exp
 
     p = exp(epsilon) / (1 + exp(epsilon))
@@ -312,7 +315,8 @@ def test_optimal_composition_pays_for_many_columns() -> None:
 
 
 def coins(number: int, rate: Fraction, power: Fraction) -> Fraction:
-    """The δ of so many coins at odds e^ε′ = rate, at e^ε = power, over all outcomes: in fractions, one outcome at a time."""
+    """The δ of so many coins at odds e^ε′ = rate, at e^ε = power, over all outcomes: in fractions,
+    one outcome at a time."""
     heads = rate / (1 + rate)
     law = {
         flips: prod(heads if flip else 1 - heads for flip in flips)

@@ -1,4 +1,5 @@
-"""Releases: rows in canonical order, certificates that notice every change, files that are whole or not there."""
+"""Releases: rows in canonical order, certificates that notice every change, files that are whole or
+not there."""
 
 import json
 import re
