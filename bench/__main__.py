@@ -26,7 +26,7 @@ from shoal.lattice import Lattice
 from shoal.measure.loss import LOSSES, normalised
 from shoal.measure.risk import Assessment
 from shoal.measure.risk import assess as assess_table
-from shoal.methods.optimal import Found, search
+from shoal.methods.optimal import BestNode, search
 from shoal.privacy.models import KAnonymity
 
 # What a study in plain numpy on one core reached, and ARX (Java), on the same tables: in R.
@@ -154,7 +154,7 @@ def peers(python: Path, source: Source) -> Printed:
     sensitive = [name for name in frame.columns if name not in quasi]
     hierarchies = source.hierarchies()
 
-    def release() -> tuple[Lattice, Found]:
+    def release() -> tuple[Lattice, BestNode]:
         table = shoal.table(
             frame.select(quasi),
             quasi=quasi,

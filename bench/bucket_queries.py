@@ -30,7 +30,7 @@ from bench.buckets import (
 )
 from bench.measure import best
 from shoal.chance import Chance
-from shoal.measure.buckets import Reading
+from shoal.measure.buckets import BucketReading
 from shoal.methods.buckets import Buckets, _filled
 from shoal.methods.buckets.filling import assigned
 from shoal.methods.buckets.settings import Solver, find_setting
@@ -89,7 +89,7 @@ def errors(
     asked: Sequence[dict[str, list[int]]], true: Sequence[int], release: shoal.Release
 ) -> dict[str, float]:
     """The mean and the median relative error of both estimates, in percent."""
-    read, far = Reading(release), []
+    read, far = BucketReading(release), []
     for where, answer in zip(asked, true, strict=True):
         if answer:
             far.append(

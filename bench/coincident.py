@@ -67,7 +67,7 @@ def judged(people: shoal.Table, method: Callable[[], Method]) -> tuple[float, fl
         release = method().release(people)
     except InfeasibleError:
         return None
-    return people.rows / release.facts["groups"], shoal.judge(people, release).losses[
+    return people.rows / (release.facts.groups or 1), shoal.judge(people, release).losses[
         "granularity"
     ].normalised
 

@@ -50,7 +50,7 @@ def told(method: Personal) -> str:
 
 def risk(people: People, solver: Solver) -> float:
     asked = replace(people, method=replace(people.method, solver=solver))
-    return float(asked.facts(asked.solve(Chance(), silent))["risk"])
+    return float(asked.facts(asked.solve(Chance(), silent)).risk)
 
 
 def speed(given: argparse.Namespace) -> Printed:
@@ -180,7 +180,7 @@ def one(solver: Solver, floor: str, data: Path) -> None:
     found = seen.facts(seen.solve(Chance(), silent))
     taken = time.perf_counter() - start
     memory, bare = high_water(), seen.facts(Best(seen.crowds, seen.utility, seen.wanted).chosen())
-    print(json.dumps([taken, memory, found["risk"], bare["risk"], found["utility"]]))
+    print(json.dumps([taken, memory, found.risk, bare.risk, found.utility]))
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], Printed]] = {

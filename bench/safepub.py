@@ -27,10 +27,10 @@ from shoal.lattice.rollup import Cells as Groups
 from shoal.lattice.rollup import Floats, Rollup
 from shoal.measure.loss import LOSSES, normalised
 from shoal.measure.utility import classification
-from shoal.methods import Schema
+from shoal.methods import begin
 from shoal.methods.optimal import search
 from shoal.methods.safepub import SafePub, drawn, released_groups
-from shoal.methods.safepub.scores import SCORES, Space
+from shoal.methods.safepub.scores import SCORES, Candidates
 from shoal.privacy.calculus import safepub_parameters
 from shoal.privacy.models import KAnonymity
 
@@ -66,7 +66,7 @@ def silent(done: int, total: int, what: str) -> None:
 
 
 def worth(
-    space: Space, rollup: Rollup, groups: Groups, k: int, marginals: list[list[Floats]]
+    space: Candidates, rollup: Rollup, groups: Groups, k: int, marginals: list[list[Floats]]
 ) -> dict[str, float]:
     """What is left of a sample at a node when groups below k are suppressed, by every score without its ramp."""
     groups = groups.compact
@@ -94,7 +94,7 @@ def worth(
     return found
 
 
-def every_worth(space: Space, sample: Counts, k: int) -> dict[Node, dict[str, float]]:
+def every_worth(space: Candidates, sample: Counts, k: int) -> dict[Node, dict[str, float]]:
     rollup = space.rollup(sample)
     marginals = [
         [rollup.marginal(axis, level) for level in range(len(rollup.real[axis]))]
@@ -107,7 +107,7 @@ def every_worth(space: Space, sample: Counts, k: int) -> dict[Node, dict[str, fl
     }
 
 
-def every_class(space: Space, sample: Counts, k: int) -> dict[Node, float]:
+def every_class(space: Candidates, sample: Counts, k: int) -> dict[Node, float]:
     """How many records have their group's most frequent class, at every node."""
     rollup = space.rollup(sample, last=space.classes)
     features, card = len(rollup.axes), len(rollup.real[-1][0])
@@ -143,11 +143,10 @@ def quality(source: Source, runs: int, searches: tuple[Search, ...]) -> Printed:
             classes = CLASSES[1:] if name == "classification" else ()
             for how in searches:
                 method = SafePub(1, "1e-5", score=name, classes=classes, search=how)
-                space = method._space(Schema.of(table))
-                counts = method.count(table, chance)
-                parameters, searching = method._parameters(space)
-                assert searching is not None
-                node = method._search(counts, space, parameters, searching, chance, silent)
+                plan = method.plan(table.schema)
+                space, parameters = plan.candidates, plan.parameters
+                counts = table.count(table.schema.released)
+                node = method.choose(plan, counts, chance, silent)
                 if (name, how) == ("granularity", searches[0]):
                     sample = drawn(counts, parameters.beta, chance)
                     worths = every_worth(space, sample, parameters.k)
@@ -211,11 +210,10 @@ def definitions(source: Source, runs: int) -> Printed:
         method = SafePub(
             1, "1e-6", score=name, classes=CLASSES[1:] if name == "classification" else ()
         )
-        space = method._space(Schema.of(table))
-        counts = method.count(table, chance)
-        parameters, searching = method._parameters(space)
-        assert searching is not None
-        chosen[name] = method._search(counts, space, parameters, searching, chance, silent)
+        plan = method.plan(table.schema)
+        space = plan.candidates
+        counts = table.count(table.schema.released)
+        chosen[name] = method.choose(plan, counts, chance, silent)
     chosen["every column one level up"] = tuple(
         min(1, space.hierarchies[name].height) for name in space.names
     )
@@ -263,12 +261,12 @@ def speed(sources: list[Source]) -> Printed:
         unit = best(partial(work.read, source))
         table = coded(source)
         method = SafePub(1, "1e-6")
-        counts = method.count(table, Chance())
+        counts = table.count(table.schema.released)
         with tempfile.TemporaryDirectory() as folder:
             seconds = best(partial(_counted, method, table, counts, folder))
             from_table = best(partial(_whole, method, table, folder))
         unit = min(unit, best(partial(work.read, source)))
-        size = method._space(Schema.of(table)).size
+        size = method.plan(table.schema).candidates.size
         about = f"{source.name}: {table.rows:,} × {len(table.names)}, {size:,} nodes"
         rows.append(
             (
@@ -289,7 +287,7 @@ def speed(sources: list[Source]) -> Printed:
 
 
 def _counted(method: SafePub, table: shoal.Table, counts: Counts, folder: str) -> None:
-    method.release_counts(table, counts, Chance(), silent).write(folder)
+    method.release_counts(begin(method, table), counts).write(folder)
 
 
 def _whole(method: SafePub, table: shoal.Table, folder: str) -> None:
@@ -320,12 +318,9 @@ def baselines(source: Source, runs: int) -> Printed:
 
     def released(how: Search, sample: Counts) -> tuple[float, float]:
         method = SafePub(1, "1e-5", search=how)
-        space = method._space(Schema.of(table))
-        found, searching = method._parameters(space)
-        assert searching is not None
-        return lost(
-            sample, method._search(counts, space, found, searching, chance, silent), found.k
-        )
+        plan = method.plan(table.schema)
+        node = method.choose(plan, counts, chance, silent)
+        return lost(sample, node, plan.parameters.k)
 
     def rows() -> Iterator[Cells]:
         drawings: dict[str, Callable[[Counts], tuple[float, float]]] = {

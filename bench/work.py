@@ -14,7 +14,7 @@ from shoal.measure.loss import Granularity
 from shoal.measure.risk import Assessment
 from shoal.measure.risk import assess as assess_table
 from shoal.methods.columns import Columns
-from shoal.methods.optimal import Found, search
+from shoal.methods.optimal import BestNode, search
 from shoal.privacy.models import KAnonymity
 from shoal.releases.release import Release
 
@@ -68,7 +68,7 @@ def lattice(table: shoal.Table, counts: Counts) -> Lattice:
     return Lattice(counts, {name: table.hierarchy(name) for name in table.names})
 
 
-def optimum(nodes: Lattice) -> Found:
+def optimum(nodes: Lattice) -> BestNode:
     """The node with the least granularity under 5-anonymity, any number of records suppressed."""
     return search(nodes, (KAnonymity(K),), GRANULARITY, 1)
 
@@ -122,7 +122,7 @@ def few_columns(source: Source) -> Release:
     return columns(source, 10, 3)
 
 
-def whole(source: Source) -> Found:
+def whole(source: Source) -> BestNode:
     """From a file to the optimum."""
     table = code(source)
     return optimum(lattice(table, count(table)))

@@ -21,7 +21,10 @@ from shoal.errors import FileError, ParameterError
 
 
 def test_the_hospital_is_the_same_in_every_process() -> None:
-    code = "from shoal import demo; print(demo.hospital().hash_rows(seed=1).sum(), demo.hospital(50).write_csv()[:200])"
+    code = (
+        "from shoal import demo;"
+        "print(demo.hospital().hash_rows(seed=1).sum(), demo.hospital(50).write_csv()[:200])"
+    )
     found = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -39,7 +42,9 @@ def test_it_has_the_columns_and_the_number_of_rows_asked_for() -> None:
     assert demo.hospital().shape == (4000, 10)
     assert [demo.hospital(rows).height for rows in (0, 1, 2, 7)] == [0, 1, 2, 7]
     assert demo.hospital(0).schema == demo.hospital().schema
-    with pytest.raises(ParameterError, match="rows=-1; it is 0 or more"):
+    with pytest.raises(
+        ParameterError, match="rows=-1 is out of range; it takes a whole number from 0"
+    ):
         demo.hospital(-1)
 
 
@@ -93,7 +98,7 @@ def test_the_files_read_back_as_the_table(tmp_path: Path) -> None:
         assert again.lines() == tree.lines()
 
 
-def test_a_place_one_cannot_write_to_is_named(tmp_path: Path) -> None:
+def test_an_unwritable_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").touch()
     with pytest.raises(FileError, match="cannot make"):
         demo.write(tmp_path / "taken")
@@ -104,9 +109,8 @@ def test_every_released_column_has_a_hierarchy_of_several_levels() -> None:
     assert set(trees) == set(demo.hospital(0).columns) - {"patient"}
     for name, tree in trees.items():
         cards = [tree.cardinality(level) for level in range(tree.height + 1)]
-        assert cards == sorted(set(cards), reverse=True), (
-            name
-        )  # no level that is the one below by another name
+        # No level is the one below by another name.
+        assert cards == sorted(set(cards), reverse=True), name
 
 
 def test_the_recipe_makes_a_release_with_differential_privacy(tmp_path: Path) -> None:
@@ -202,7 +206,7 @@ def test_what_the_demo_says_to_do_next_can_be_done(
         assert after.exit_code == 0, after.output
 
 
-def test_the_demo_writes_over_nothing_without_being_told(
+def test_the_demo_overwrites_nothing_unless_forced(
     done: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, _ = done
@@ -214,7 +218,7 @@ def test_the_demo_writes_over_nothing_without_being_told(
     refused = run("--out", "elsewhere", "--data", "shoal-demo/hospital")
     assert refused.exit_code == 2
     assert not Path("elsewhere").exists()
-    assert "hospital.toml is there already" in refused.stderr
+    assert "hospital.toml exists already" in refused.stderr
     Path("shoal-demo/release/release.parquet").touch()
     assert "'release.parquet', which belongs to no release" in run("--force").stderr
     Path("shoal-demo/release/release.parquet").unlink()
@@ -227,17 +231,17 @@ def test_the_demo_writes_over_nothing_without_being_told(
 
 
 @pytest.mark.parametrize("name", ["hospital.csv", "hierarchies"])
-def test_the_demo_writes_over_no_table_that_is_not_its_own(tmp_path: Path, name: str) -> None:
+def test_the_demo_never_overwrites_a_table_of_someone_else(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("private")
     for more in ([], ["--force"]):
         refused = run("--out", str(tmp_path / "out"), "--data", str(tmp_path), *more)
         assert refused.exit_code == 2
-        assert f"{name} is there already" in refused.stderr
+        assert f"{name} exists already" in refused.stderr
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "private"
 
 
-def test_with_a_directory_of_its_own_the_demo_writes_the_release_only(
+def test_with_out_alone_the_demo_writes_only_the_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

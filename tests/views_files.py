@@ -1,4 +1,4 @@
-"""What several tests of views lay out: the chapter's example as a file, and eight people with their recipe and register."""
+"""Files for tests of views: the chapter's example, and eight people with recipe and register."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +17,9 @@ DONALD = """
 [register]
 person = "name"
 people = [
-  { name = "Alan", age = 23 }, { name = "Bob", age = 24 }, { name = "Clark", age = 25 }, { name = "Donald", age = 26 },
-  { name = "Ellen", age = 27 }, { name = "Fen", age = 28 }, { name = "Garcia", age = 28 },
+  { name = "Alan", age = 23 }, { name = "Bob", age = 24 }, { name = "Clark", age = 25 },
+  { name = "Donald", age = 26 }, { name = "Ellen", age = 27 }, { name = "Fen", age = 28 },
+  { name = "Garcia", age = 28 },
 ]
 [sensitive]
 column = "ill"

@@ -1,6 +1,8 @@
-"""Shoal: tables about people, released so that the promise holds against someone who knows the algorithm.
+"""Shoal: tables about people, released so that the promise holds against someone who knows the
+algorithm.
 
-This page lists everything public. Importing it is light: each name loads its room when it is first used.
+This page lists everything public. Importing it is light: each name loads its room when it is first
+used.
 """
 
 from importlib import import_module
@@ -49,7 +51,7 @@ _ROOMS = {
     "Release": "releases.release",
     "Certificate": "releases.certificate",
     "verify": "releases.verification",
-    "judge": "measure.judging",
+    "judge": "studies.judging",
     "Ledger": "ledger",
     "Audit": "audit",
     "Recipe": "recipe",
@@ -114,7 +116,6 @@ if TYPE_CHECKING:
     from shoal.measure.explaining import explain as explain
     from shoal.measure.explaining import explain_counts as explain_counts
     from shoal.measure.gates import RiskLimits as RiskLimits
-    from shoal.measure.judging import judge as judge
     from shoal.measure.previewing import preview as preview
     from shoal.methods.buckets import Buckets as Buckets
     from shoal.methods.coincident import Coincident as Coincident
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     from shoal.releases.certificate import Certificate as Certificate
     from shoal.releases.release import Release as Release
     from shoal.releases.verification import verify as verify
+    from shoal.studies.judging import judge as judge
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,10 @@
-"""A made-up hospital, to try Shoal on without anybody's data. Uses `tables`, `hierarchy` and `files`; docs and tests use it.
+"""A made-up hospital, to try Shoal on without anybody's data.
 
-The stays are drawn by a seeded generator of the standard library, so that everybody has the same table. That is making data,
-not protecting it: the chance that releases are made with lives elsewhere and cannot be seeded. Nobody in here exists, and the
-postal codes are invented; how things hang together (age, sex, season, ward, diagnosis, length of stay) is as in real wards.
+Uses `tables`, `hierarchy` and `files`; docs and tests use it. The stays are drawn by a seeded
+generator of the standard library, so that everybody has the same table. That is making data, not
+protecting it: the chance that releases are made with lives elsewhere and cannot be seeded. Nobody
+in here exists, and the postal codes are invented; how things hang together (age, sex, season, ward,
+diagnosis, length of stay) is as in real wards.
 """
 
 import datetime as dt
@@ -32,11 +34,18 @@ OLDEST = 105
 LONGEST = 365
 
 ENOUGH = 20_000
-"""Rows of a hospital so large that a release with ε = 1 and δ = 1e-6, in groups of at least 73, keeps detail and half of them."""
+"""Rows of a hospital large enough for a release that keeps detail, and half of the rows.
+
+With ε = 1 and δ = 1e-6, groups have at least 73 rows.
+"""
 
 
 class _Illness(NamedTuple):
-    """How often women and men are treated for something in 10,000 stays, where, at which age, how long, and how it ends."""
+    """An illness: how often it is treated, where, at which age, how long, and how it ends.
+
+    women, men: how many of 10,000 stays are theirs
+    winter: how many times as often in winter as in summer
+    """
 
     name: str
     chapter: str
@@ -47,7 +56,7 @@ class _Illness(NamedTuple):
     spread: int
     stay: float
     deaths: float
-    winter: float = 1.0  # how many times as often in winter as in summer
+    winter: float = 1.0
 
 
 _ILLNESSES = (
@@ -84,7 +93,7 @@ _ILLNESSES = (
     _Illness("tick-borne encephalitis", "infections", "neurology", 6, 9, 48, 16, 11, 0.01, 0.1),
 )
 _RARE = _Illness("Creutzfeldt-Jakob disease", "nervous system", "neurology", 1, 0, 66, 4, 19, 0.5)
-"""The rare one: exactly one patient has it. Who knows of her illness finds her row, whatever else is hidden."""
+"""Exactly one patient has it: whoever knows of her illness finds her row, whatever is hidden."""
 
 _WARDS = {
     "surgical": ["general surgery", "orthopaedics"],
@@ -96,8 +105,8 @@ _SEXES = ("female", "male", "diverse")
 _INSURANCES = ("statutory", "private", "self-paid")
 _OUTCOMES = {"home": ["home"], "elsewhere": ["rehabilitation", "transferred"], "died": ["died"]}
 
-# A town, its suburbs and the villages around it: codes, and how many of a thousand patients come from each. Three codes of
-# villages are so small that a patient from there is soon alone.
+# A town, its suburbs and the villages around it: codes, and how many of a thousand patients come
+# from each. Three codes of villages are so small that a patient from there is soon alone.
 _PLACES = (
     ("071", ("01", "03", "05", "07", "09", "11", "13", "15", "17", "19"), 56),
     ("072", ("05", "12", "18", "24", "31", "37", "42", "49"), 34),
@@ -108,25 +117,31 @@ _PLACES = (
 _POSTCODES = {prefix + end: weight for prefix, ends, weight in _PLACES for end in ends}
 
 
+_NURSED = ("hip fracture", "stroke", "worn knee")
+# What can wait is not done on Sundays.
+_PLANNED = ("worn knee", "inguinal hernia", "gallstones", "prostate cancer")
+
+
 @typed
 def hospital(rows: int = 4000) -> "pl.DataFrame":
     """The stays of a made-up hospital in two years, one row each, the same at every call.
 
-    >>> hospital(rows=2).columns
-    ['patient', 'age', 'sex', 'postcode', 'admitted', 'ward', 'diagnosis', 'stay', 'insurance', 'outcome']
+    >>> hospital(rows=2).columns[:6]
+    ['patient', 'age', 'sex', 'postcode', 'admitted', 'ward']
     """
     import polars as pl
 
     if rows < 0:
-        raise ParameterError(f"rows={rows}; it is 0 or more")
+        raise ParameterError(
+            "is out of range", "it takes a whole number from 0", option="rows", given=str(rows)
+        )
     draw = Random(7)
     numbers = draw.sample(range(100_000, 1_000_000), rows) if rows <= 900_000 else range(rows)
-    weights = [(illness.women, illness.men) for illness in _ILLNESSES]
-    totals = [sum(pair) for pair in weights]
+    totals = [illness.women + illness.men for illness in _ILLNESSES]
     rare = rows // 3
     records = []
-    for i, number in enumerate(numbers):
-        illness = _RARE if i == rare else draw.choices(_ILLNESSES, totals)[0]
+    for place, number in enumerate(numbers):
+        illness = _RARE if place == rare else draw.choices(_ILLNESSES, totals)[0]
         records.append((f"P{number:06d}", *_stay(illness, draw)))
     schema = {
         "patient": pl.String,
@@ -144,41 +159,17 @@ def hospital(rows: int = 4000) -> "pl.DataFrame":
 
 
 def _stay(illness: _Illness, draw: Random) -> tuple[object, ...]:
-    """Everything but the patient's number."""
+    """Everything but the patient's number. The order of draws decides the table, and stays."""
     either = 0.5 if illness.women and illness.men else 0
     sex = draw.choices(_SEXES, [illness.women, illness.men, either])[0]
-    youngest = {"obstetrics": 16, "paediatrics": 0}.get(
-        illness.ward, 18 if illness.spread < 20 else 5
-    )
-    age = min(
-        max(round(draw.gauss(illness.age, illness.spread)), youngest),
-        17 if illness.ward == "paediatrics" else OLDEST,
-    )
-    postcode = (
-        draw.choices(list(_POSTCODES), [*_POSTCODES.values()])[0] if draw.random() > 0.008 else None
-    )
-    days = round(
-        draw.expovariate(1 / illness.stay) * 0.6 + illness.stay * 0.4 + max(age - 75, 0) * 0.08
-    )
-    private = (
-        0.05 + 0.09 * (postcode is not None and postcode.startswith("072")) + 0.05 * (age > 60)
-    )
-    insurance = draw.choices(
-        _INSURANCES, [1 - private, private, 0.03 if postcode is None else 0.004]
-    )[0]
-    died = draw.random() < illness.deaths * (0.4 + age / 60)
-    nursed = draw.random() < (0.3 if age > 80 else 0.04) + 0.3 * (
-        illness.name in ("hip fracture", "stroke", "worn knee")
-    )
-    outcome = (
-        "died"
-        if died
-        else "rehabilitation"
-        if nursed
-        else "transferred"
-        if draw.random() < 0.03
-        else "home"
-    )
+    age = _age(illness, draw)
+    postcode = None
+    if draw.random() > 0.008:
+        postcode = draw.choices(list(_POSTCODES), [*_POSTCODES.values()])[0]
+    drawn = draw.expovariate(1 / illness.stay)
+    days = round(drawn * 0.6 + illness.stay * 0.4 + max(age - 75, 0) * 0.08)
+    insurance = _insurance(age, postcode, draw)
+    outcome = _outcome(illness, age, draw)
     return (
         age,
         sex,
@@ -192,13 +183,46 @@ def _stay(illness: _Illness, draw: Random) -> tuple[object, ...]:
     )
 
 
+def _age(illness: _Illness, draw: Random) -> int:
+    youngest, oldest = 18, OLDEST
+    if illness.ward == "paediatrics":
+        youngest, oldest = 0, 17
+    elif illness.ward == "obstetrics":
+        youngest = 16
+    elif illness.spread >= 20:
+        youngest = 5
+    age = round(draw.gauss(illness.age, illness.spread))
+    return min(max(age, youngest), oldest)
+
+
+def _insurance(age: int, postcode: str | None, draw: Random) -> str:
+    """The suburbs and the old are insured privately more often; some without an address pay."""
+    suburb = postcode is not None and postcode.startswith("072")
+    private = 0.05 + 0.09 * suburb + 0.05 * (age > 60)
+    paid = 0.03 if postcode is None else 0.004
+    return draw.choices(_INSURANCES, [1 - private, private, paid])[0]
+
+
+def _outcome(illness: _Illness, age: int, draw: Random) -> str:
+    died = draw.random() < illness.deaths * (0.4 + age / 60)
+    old = 0.3 if age > 80 else 0.04
+    nursed = draw.random() < old + 0.3 * (illness.name in _NURSED)
+    if died:
+        return "died"
+    if nursed:
+        return "rehabilitation"
+    return "transferred" if draw.random() < 0.03 else "home"
+
+
 def _admitted(illness: _Illness, draw: Random) -> dt.date:
     months = [illness.winter if month in (12, 1, 2, 3) else 1.0 for month in range(1, 13)]
-    year, month = draw.choice((2024, 2025)), draw.choices(range(1, 13), months)[0]
+    year = draw.choice((2024, 2025))
+    month = draw.choices(range(1, 13), months)[0]
     day = dt.date(year, month, draw.randint(1, 28))
-    # What can wait is not done on Sundays.
-    planned = illness.name in ("worn knee", "inguinal hernia", "gallstones", "prostate cancer")
-    return day + dt.timedelta(days=1) if planned and day.weekday() == 6 and day < LAST else day
+    sunday = day.weekday() == 6
+    if sunday and day < LAST and illness.name in _PLANNED:
+        return day + dt.timedelta(days=1)
+    return day
 
 
 @typed
@@ -239,7 +263,10 @@ def table(rows: int = 4000) -> Table:
 
 @typed
 def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
-    """Write hospital.csv, hierarchies/*.csv and the recipe hospital.toml into a directory; gives the recipe's path."""
+    """Write hospital.csv, hierarchies/*.csv and the recipe hospital.toml into a directory.
+
+    Gives the recipe's path.
+    """
     from shoal.data import files
 
     folder = Path(directory)
@@ -247,7 +274,7 @@ def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
         (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"cannot make {folder}: {error.strerror}; give a directory you may write to"
+            f"cannot make {folder}: {error.strerror}", "give a directory you may write to"
         ) from None
     files.write(hospital(rows), folder / "hospital.csv")
     for name, tree in hierarchies().items():
@@ -258,8 +285,9 @@ def write(directory: str | os.PathLike[str], rows: int = 4000) -> Path:
 
 
 _RECIPE = """\
-# A made-up hospital, released with differential privacy: whether a stay is in the table or not makes hardly any difference
-# to what is released, and that also holds against someone who knows this recipe and the program.
+# A made-up hospital, released with differential privacy: whether a stay is in the table or not
+# makes hardly any difference to what is released, and that also holds against someone who knows
+# this recipe and the program.
 # Try: shoal release hospital.toml --out released
 
 missing = "category"  # a postal code that is not known is a value of its own
@@ -297,7 +325,8 @@ name = "safepub"
 epsilon = 1
 delta = 1e-6
 score = "granularity"
-importance = { age = 3, diagnosis = 3, stay = 2 }  # what those who use the release asked for; 1 for the others
+# What those who use the release asked for; 1 for the other columns.
+importance = { age = 3, diagnosis = 3, stay = 2 }
 
 [output]
 format = "csv"

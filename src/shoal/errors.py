@@ -1,23 +1,21 @@
 """Every error Shoal raises on purpose, in one tree. Uses nothing; every room uses it.
 
-    ShoalError
-    ├── InputError          the data given cannot be used as it is
-    │   ├── FileError       a file is unreadable, or not what it was said to be
-    │   ├── ColumnError     a column is unknown, repeated, unmentioned or of the wrong type
-    │   └── HierarchyError  a hierarchy is malformed, or does not cover its column
-    ├── ParameterError      an option has a value outside its range
-    ├── RecipeError         a recipe has an unknown key or a value that does not fit
-    ├── TooLargeError       the work would not fit; the message has the number
-    ├── InfeasibleError     no table satisfies what was asked for
-    ├── BudgetError         a ledger does not allow it: its budget, or its γ
-    ├── ForkError           Polars cannot work in this process, which is a fork; nothing was reserved
-    ├── QueryError          a query cannot be understood, or is about what may not be asked
-    ├── Stopped             the caller asked to stop
-    └── InternalError       Shoal contradicts itself: a bug, and nothing was released
+    ShoalError ├── InputError          the data given cannot be used as it is │   ├── FileError
+    a file is unreadable, or not what it was said to be │   ├── ColumnError     a column is unknown,
+    repeated, unmentioned or of the wrong type │   └── HierarchyError  a hierarchy is malformed, or
+    does not cover its column ├── ParameterError      an option has a value outside its range ├──
+    RecipeError         a recipe has an unknown key or a value that does not fit ├── TooLargeError
+    the work would not fit; the message has the number ├── InfeasibleError     no table satisfies
+    what was asked for ├── BudgetError         a ledger does not allow it: its budget, or its γ ├──
+    ForkError           Polars cannot work in this process, which is a fork; nothing was reserved
+    ├── QueryError          a query cannot be understood, or is about what may not be asked ├──
+    Stopped             the caller asked to stop └── InternalError       Shoal contradicts itself: a
+    bug, and nothing was released
 
-An error has parts: `what` is wrong, `where`, and the `fix`; `option` names the parameter it is about, with the value `given`.
-The library shows them as one sentence. The command line and recipes call the same parts by their own names (`told`, `at`).
-No part ever contains a cell's value. `listed`, `plural` and `percent` help to write them.
+An error has parts: `what` is wrong, `where`, and the `fix`; `option` names the parameter it is
+about, with the value `given`. The library shows them as one sentence. The command line and recipes
+call the same parts by their own names (`told`, `at`). No part ever contains a cell's value.
+`listed` and `plural` help to write them.
 """
 
 import re
@@ -41,7 +39,6 @@ __all__ = [
     "Stopped",
     "TooLargeError",
     "listed",
-    "percent",
     "plural",
     "python_spelling",
     "spelled",
@@ -49,10 +46,14 @@ __all__ = [
 ]
 
 Spelling = Callable[[str, str | None], str]
-"""How a door writes a parameter: takes its name and the text of its value, or None where no value is shown."""
+"""How a door writes a parameter: takes its name and the text of its value, or None where no value
+is shown.
+"""
 
 _PARAMETER = re.compile(r"`([a-z_]\w*)(?:=([^`]*))?`")
-"""A parameter in a message stands in backticks, alone or with an example of its value: `k`, `quasi=['age']`."""
+"""A parameter in a message stands in backticks, alone or with an example of its value: `k`,
+`quasi=['age']`.
+"""
 
 
 def python_spelling(name: str, value: str | None) -> str:
@@ -76,13 +77,15 @@ def toml_spelling(name: str, value: str | None) -> str:
 class ShoalError(Exception):
     """What Shoal raises on purpose; anything else is a bug.
 
-    what: the problem, without a full stop; where `option` is given, it follows the name of the option
+    what: the problem, without a full stop; where `option` is given, it follows the name of the
+    option
     fix: what to do about it
     where: the place, such as a file, a column, or a key of a recipe
     option: the parameter that the error is about
     given: the value of that parameter, as it may be shown
 
-    >>> error = ParameterError("is out of range", "it takes a whole number from 1", option="k", given="0")
+    >>> fix = "it takes a whole number from 1"
+    >>> error = ParameterError("is out of range", fix, option="k", given="0")
     >>> print(error)
     k=0 is out of range; it takes a whole number from 1
     >>> print(error.at("people.toml: method"))
@@ -92,7 +95,9 @@ class ShoalError(Exception):
     """
 
     spelling: Spelling | None = None
-    """How parameters are written, where that does not depend on the door: an error about a file has the file's keys."""
+    """How parameters are written, where that does not depend on the door: an error about a file has
+    the file's keys.
+    """
 
     def __init__(
         self,
@@ -128,7 +133,8 @@ class ShoalError(Exception):
         return f"{problem}; {spelled(self.fix, spelling)}" if self.fix else problem
 
     def at(self, where: str, spelling: Spelling | None = None) -> Self:
-        """The same error, at a place that the caller knows; a place that it has already is inside that one.
+        """The same error, at a place that the caller knows; a place that it has already is inside
+        that one.
 
         spelling: how parameters are written there, if that is not the door's business
         """
@@ -191,7 +197,10 @@ class BudgetError(ShoalError):
 
 
 class ForkError(ShoalError):
-    """Polars cannot work in this process, which is a fork of one that used it; nothing was reserved."""
+    """Polars cannot work in this process, which is a fork of one that used it.
+
+    Nothing was reserved.
+    """
 
 
 class QueryError(ShoalError):
@@ -222,13 +231,3 @@ def plural(number: int, noun: str) -> str:
     ('1 record', '2,000 records')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def percent(share: float) -> str:
-    """A share for people; what is not all of it is never shown as 100 %.
-
-    >>> percent(0.1234), percent(0.99999), percent(1)
-    ('12.3 %', 'over 99.9 %', '100 %')
-    """
-    text = f"{share * 100:.3g}"
-    return "over 99.9 %" if text == "100" and share < 1 else f"{text} %"

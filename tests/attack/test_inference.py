@@ -1,4 +1,6 @@
-"""Noisy answers allow the inference that the true ones allow, where they are large; the paper's figures are approximations."""
+"""Large noisy answers allow the inference that the true ones allow; the paper's figures are
+approximations.
+"""
 
 from math import inf
 
@@ -20,9 +22,8 @@ def test_the_ratio_of_large_noisy_counts_is_that_of_the_true_ones() -> None:
 def test_the_approximated_deviation_is_that_of_the_draws_where_x_is_large() -> None:
     found = noisy_ratio(5000, 2500, "0.1", 20_000, Seeded(2))
     assert found.deviation == pytest.approx(2**0.5 * 10 / 5000 * (1 + 0.25) ** 0.5)
-    assert (found.high - found.low) / 2 == pytest.approx(
-        1.96 * found.deviation, rel=0.15
-    )  # heavier tails than a normal law's
+    # The tails are heavier than those of a normal law.
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * found.deviation, rel=0.15)
 
 
 def test_of_small_counts_the_ratio_may_be_anything_and_has_no_mean() -> None:
@@ -40,6 +41,6 @@ def test_more_epsilon_tells_more() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"x": 0}, {"y": -1}, {"y": 11}, {"epsilon": 0}, {"epsilon": "nan"}, {"trials": 0}]
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
+def test_invalid_parameters_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         noisy_ratio(**{"x": 10, "y": 5, "epsilon": 1, **wrong})  # type: ignore[arg-type]

@@ -1,4 +1,6 @@
-"""The checker of semantic (k, ε)-anonymity: what it finds by definition, and what it says about methods as they ship."""
+"""The checker of semantic (k, ε)-anonymity: what it finds by definition, and in methods as they
+ship.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -84,15 +86,14 @@ def test_an_epsilon_is_a_bound_on_the_ratio_in_both_directions() -> None:
     down = breach(
         lambda rows: {0: 1 - (p := Fraction(1 if rows else 4, 8)), 1: p}, ["a"], 1, 2, "ln(3)"
     )
-    assert up is not None and (up.output, up.present, up.absent) == (1, HALF, Fraction(1, 8))  # noqa: PT018
+    assert up is not None
+    assert (up.output, up.present, up.absent) == (1, HALF, Fraction(1, 8))
     assert down is not None
     assert (down.output, down.present, down.absent) == (1, Fraction(1, 8), HALF)
     assert "semantic (2, ln(3))-anonymity" in down.statement
 
 
-def test_an_output_that_only_one_side_can_have_is_told_apart_by_any_epsilon_and_one_that_neither_can_is_not() -> (
-    None
-):
+def test_no_epsilon_hides_an_output_that_only_one_side_can_have() -> None:
     assert (
         breach(lambda rows: {"x": 1, "never": 0} if rows else {"x": Fraction(1)}, ["a"], 2, 2, 1)
         is None
@@ -170,7 +171,7 @@ def test_what_cannot_be_checked_is_refused() -> None:
         breach(len, ["a"], 2, 0)
     with pytest.raises(ParameterError, match="epsilon"):
         breach(len, ["a"], 2, 2, -1)
-    with pytest.raises(ParameterError, match="gives a list"):
+    with pytest.raises(ParameterError, match="returns a list"):
         breach(list, ["a"], 2, 2)  # type: ignore[arg-type]
     with pytest.raises(TooLargeError, match="184,756 tables"):
         breach(len, list("abcdefghij"), 10, 2)
@@ -195,7 +196,9 @@ def sampled(rows: Rows) -> dict[Rows, Fraction]:
 
 
 def with_noise(rows: Rows, k: int, most: int = 6) -> dict[Rows, Fraction]:
-    """A row that occurs i ≥ k times is left out with chance 2^(k − 1 − i), else has k to `most` copies, at random."""
+    """A row that occurs i ≥ k times is left out with chance 2^(k − 1 − i), else it has k to `most`
+    copies, at random.
+    """
     chances_of: dict[Rows, Fraction] = {(): Fraction(1)}
     for row, often in Counter(rows).items():
         if often < k:
@@ -219,9 +222,7 @@ def test_a_sample_gives_those_away_whom_it_shows() -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_noisy_counts_from_k_on_are_protection_whatever_the_noise_and_from_k_minus_1_on_they_are_not(
-    k: int,
-) -> None:
+def test_noisy_counts_protect_from_k_on_whatever_the_noise_and_not_below(k: int) -> None:
     assert breach(lambda rows: with_noise(rows, k), ["a", "b", "c"], 5, k) is None
     found = breach(lambda rows: with_noise(rows, k), ["a", "b", "c"], 5, k + 1)
     assert found is not None
@@ -292,7 +293,7 @@ def test_mondrian_with_splits_or_ranges_that_look_at_the_data_does_not(
 
 
 def boxes(rows: Iterable[Rows], sizes: Sequence[int], k: int, twin: str = "") -> Counter[Any]:
-    """How many records each final part has: Mondrian with fixed splits, plainly, or one of its broken twins."""
+    """How many records each final part has: Mondrian with fixed splits, or a broken twin of it."""
     rows = list(rows)
     final: Counter[Any] = Counter()
 
@@ -457,7 +458,9 @@ def test_levels_that_are_chosen_by_the_data_do_not_keep_it() -> None:
 
 
 def law_of_release(method: Method, rows: Rows) -> Hashable:
-    """With ε = 0 an algorithm keeps it if the law of its outputs, taken as one output, does: so intervals will do."""
+    """With ε = 0 an algorithm keeps it if the law of its outputs, taken as one output, does: so
+    intervals will do.
+    """
     frame = pl.DataFrame({"a": [row[0] for row in rows]}, schema={"a": pl.String})
     given = shoal.table(frame, insensitive=["a"], hierarchies={"a": LETTERS})
 

@@ -1,4 +1,4 @@
-"""The adversary of sums: what it finds out from the simple strategy, and not from the default one."""
+"""The adversary of sums: it finds values out from the simple strategy, not from the default."""
 
 import os
 

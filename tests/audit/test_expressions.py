@@ -1,4 +1,4 @@
-"""The language of queries: what a text means, what is refused and where, and whom a query is about."""
+"""The language of queries: what a text means, what is refused, and whom a query is about."""
 
 import datetime as dt
 from array import array

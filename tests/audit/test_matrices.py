@@ -1,4 +1,4 @@
-"""Matrices, rounding and the reach of a point: bounds in floats are never below the exact numbers."""
+"""Matrices, rounding and reach: upper bounds in floats are never below the exact numbers."""
 
 import os
 

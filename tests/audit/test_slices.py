@@ -1,7 +1,7 @@
 """The floats of the auditor of sums are wrong, and whatever they say of a polytope is still true.
 
-Centres, directions and a solver's points are replaced by lies here. What is certified all the same is
-judged in fractions, by all corners of a slice.
+Centres, directions and a solver's points are replaced by lies here. What is certified all the same
+is judged in fractions, by all corners of a slice.
 """
 
 import os
@@ -24,7 +24,7 @@ import shoal.audit.slices as module
 from shoal.audit.matrices import Floats, norms, on_grid
 from shoal.audit.model import crowd
 from shoal.audit.polytope import Box, Constraint
-from shoal.audit.slices import Pairs, Slices, WidthAt, safe
+from shoal.audit.slices import PointPairs, Slices, WidthAt, safe
 from tests.audit.exact import inverse, times
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -48,7 +48,7 @@ class Polytope:
             return Slices.of(shape, self.people) if shape else None
 
     def widths(self, value: Fraction) -> list[Fraction] | None:
-        """Everyone's exact width where the sum has a value, by all corners; None if there are none."""
+        """Everyone's exact width where the sum has a value, by all corners, if any."""
         points = self._corners(value)
         if not points:
             return None
@@ -107,9 +107,10 @@ def some_polytope(rng: np.random.Generator) -> Polytope:
 class Thin:
     """Slices that are segments.
 
-    Person 6 moves by a seventh of what person 4 does, and the direction `slow` is nearly theirs alone: so
-    what directions and points are off the slice is theirs to lose, and keeping away from person 4's bounds
-    makes up for little of it. One person's bounds are narrow, and end the segments.
+    Person 6 moves by a seventh of what person 4 does, and the direction `slow` is nearly theirs
+    alone: so what directions and points are off the slice is theirs to lose, and keeping away from
+    person 4's bounds makes up for little of it. One person's bounds are narrow, and end the
+    segments.
 
     segment: the direction of the segments
     slow: the direction of unit length that leaves them most slowly
@@ -274,7 +275,7 @@ def test_points_of_a_solver_count_for_what_they_show_wherever_they_are(seed: int
     slices = polytope.sliced(box)
     if slices is None:
         return
-    pairs = Pairs(slices)
+    pairs = PointPairs(slices)
     who = int(rng.integers(n))
     along = np.concatenate([slices.ways[:, who], -slices.ways[:, who]]) * rng.uniform(0, 0.5)
     wrong = 2.0 ** -rng.uniform(-3, 40) * rng.normal(size=along.shape)
@@ -287,7 +288,7 @@ def test_points_of_a_solver_count_for_what_they_show_wherever_they_are(seed: int
 @pytest.mark.usefixtures("no_solver")
 def test_points_outside_the_bounds_or_off_the_equations_are_not_believed() -> None:
     thin = Thin.where()
-    pairs, slices, segment = Pairs(thin.slices), thin.slices, thin.segment
+    pairs, slices, segment = PointPairs(thin.slices), thin.slices, thin.segment
     assert pairs.checked(pair(slices, segment / 8), 6) is not None
     outside = pair(slices, segment / 2)  # though on the line
     off = pair(slices, segment / 8 + thin.slow / 100)
@@ -306,7 +307,7 @@ def test_the_distance_by_which_points_are_off_is_subtracted_from_their_width() -
     most = np.linalg.norm(thin.slices.a @ thin.slow) * thin.slices.reach
     along = thin.segment * float(thin.box.span.min()) / 2
     points = pair(thin.slices, along + 0.9 * slip / most * thin.slow)
-    shown = Pairs(thin.slices).checked(points, 6)
+    shown = PointPairs(thin.slices).checked(points, 6)
     assert shown is not None
     assert not thin.polytope.overstated(thin.box, *one_width(shown, 6, 7))
     more = shown._replace(width=shown.width + 2 * slip)

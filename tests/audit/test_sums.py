@@ -1,7 +1,7 @@
-"""The auditor of sums: no transcript reveals a value more closely than the width, and broken twins are caught.
+"""The auditor of sums: no transcript reveals a value more closely than the width.
 
-The judge is exact: what the auditor takes as known must lie within what an adversary considers possible,
-and must be wide, which two points of fractions show.
+Broken twins are caught. The judge is exact: what the auditor takes as known must lie within what an
+adversary considers possible, and must be wide, which two points of fractions show.
 """
 
 import os
@@ -102,7 +102,7 @@ def within(auditor: Sums, point: Sequence[Fraction]) -> bool:
 
 @dataclass
 class Walk:
-    """All transcripts of all tables on a grid: a tree, as tables that sound alike share a branch."""
+    """All transcripts of all tables on a grid: tables that sound alike share a branch."""
 
     auditor: Sums
     tables: Sequence[Table]

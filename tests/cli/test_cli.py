@@ -558,7 +558,7 @@ def test_a_preview_at_the_levels_of_a_release_shows_what_it_did(folder: Path) ->
     found = json.loads(run("preview", "recipe.toml", "--levels", levels, "--json").stdout)
     assert found["loss_model"] == "entropy"
     assert found["all_models"]["records"] == release.suppressed
-    assert found["all_models"]["loss"] == pytest.approx(release.facts["loss"])
+    assert found["all_models"]["loss"] == pytest.approx(release.facts.loss)
     assert found["all_models"]["within"]
 
 
@@ -679,7 +679,7 @@ def test_the_loss_of_a_release_is_that_of_all_records_of_the_input(
     files = ["people.csv", "out/release.csv"]
     found = json.loads(run("compare", *files, "--recipe", "recipe.toml", "--json").stdout)
     assert found["a"]["loss_of_input"] == 0
-    assert found["b"]["loss_of_input"] == pytest.approx(made.facts["loss"])
+    assert found["b"]["loss_of_input"] == pytest.approx(made.facts.loss)
     assert (found["b"]["loss"] < 0.99 * found["b"]["loss_of_input"]) == (suppressed == "drop")
     shown = run("compare", *files, "--recipe", "recipe.toml").stdout
     assert "records that B does not have count as lost entirely" in " ".join(shown.split())

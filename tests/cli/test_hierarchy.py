@@ -119,7 +119,7 @@ def test_warnings_are_problems_only_when_strict(folder: Path) -> None:
     assert "sound" not in run("check", "idle.csv", "--strict", code=1).stdout
 
 
-def test_check_counts_the_values_a_table_has_and_the_hierarchy_has_not(folder: Path) -> None:
+def test_check_counts_the_values_of_a_table_that_the_hierarchy_lacks(folder: Path) -> None:
     printed = run(
         "check", "country.csv", "--table", "people.csv", "--column", "country", code=1
     ).output
@@ -162,7 +162,7 @@ def test_an_integer_column_meets_a_text_hierarchy(folder: Path) -> None:
         (["make", "intervals", "--widths", "5"], "give --low, or --bottom"),
         (
             ["make", "intervals", "--low", "0.5", "--high", "9"],
-            "--low is not an integer; round it, or declare --type 'float'",
+            "--low is not an integer; round it, or declare --type float",
         ),
         (
             ["make", "intervals", "--low", "0", "--high", "9", "--widths", "5", "--cuts", "5"],
@@ -211,7 +211,7 @@ def test_an_integer_column_meets_a_text_hierarchy(folder: Path) -> None:
             ],
             "weeks cross",
         ),
-        (["make", "mask", "--length", "3", "--steps", "a"], "whole numbers"),
+        (["make", "mask", "--length", "3", "--steps", "a"], "is not a whole number"),
         (["make", "mask", "--length", "30"], "the most"),
         (
             ["make", "order", "--values", "a,b", "--sizes", "1+2"],
@@ -219,7 +219,7 @@ def test_an_integer_column_meets_a_text_hierarchy(folder: Path) -> None:
         ),
         (["make", "group"], "give --group"),
         (["make", "group", "--group", "West"], "NAME=A,B,C"),
-        (["make", "group", "--groups-from", "country.csv"], "has no groups"),
+        (["make", "group", "--groups-from", "country.csv"], "does not contain groups"),
     ],
 )
 def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(

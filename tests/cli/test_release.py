@@ -76,7 +76,7 @@ def test_enough_rows_are_not_remarked_on(tmp_path: Path) -> None:
 def test_as_many_records_as_are_asked_for_are_released_more_likely_than_not() -> None:
     schema = Schema.of(shoal.demo.table(10))
     for method in (loose.SafePub(1, "1e-6"), loose.SafePub("ln(3)", "1e-4", "standard")):
-        parameters, _ = method._parameters(method._space(schema))
+        parameters = method.plan(schema).parameters
         crowd = crowd_of(method, schema)
         assert crowd is not None
 

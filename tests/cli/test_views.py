@@ -1,4 +1,4 @@
-"""`shoal views` and `shoal ledger show`, as somebody types them: nothing is overwritten, ignored or left without a reason."""
+"""`shoal views` and `shoal ledger show`: nothing is overwritten or ignored without a word."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def words(text: str) -> str:
 
 
 @pytest.mark.parametrize("option", ["--to", "--chart"])
-def test_a_file_that_is_there_is_written_over_only_by_force(option: str) -> None:
+def test_an_existing_file_is_overwritten_only_by_force(option: str) -> None:
     file = Path("new.svg")
     file.write_text("precious")
     assert "new.svg exists already" in refused(*RESTORE, option, "new.svg")
@@ -57,14 +57,14 @@ def test_a_file_that_is_there_is_written_over_only_by_force(option: str) -> None
 
 
 @pytest.mark.parametrize("file", ["views.toml", "table.csv", "./views.toml"])
-def test_what_a_command_reads_is_never_written_over(file: str) -> None:
+def test_what_a_command_reads_is_never_overwritten(file: str) -> None:
     assert "is what the command reads" in refused(*RESTORE, "--to", file, "--force")
     assert "is what the command reads" in refused(
         "views", "certify", "views.toml", "-o", "views.toml", "--force"
     )
 
 
-def test_a_certificate_and_its_text_are_written_over_only_by_force() -> None:
+def test_a_certificate_and_its_text_are_overwritten_only_by_force() -> None:
     assert run("views", "certify", "safe.toml", "-o", "paper.json").exit_code == 0
     assert "paper.json exists already" in refused(
         "views", "certify", "safe.toml", "-o", "paper.json"
@@ -77,7 +77,7 @@ def test_a_certificate_and_its_text_are_written_over_only_by_force() -> None:
 
 
 @pytest.mark.parametrize("form", ["png", "svg", "html"])
-def test_where_there_is_nothing_to_write_no_file_appears(form: str) -> None:
+def test_no_file_is_written_if_there_is_nothing_to_write(form: str) -> None:
     done = run(
         "views",
         "restore",
@@ -115,14 +115,14 @@ def restored(gamma: str) -> views.Restored:
 def test_a_chart_says_what_it_shows_and_has_its_limits_in_the_legend() -> None:
     drawn: dict[str, Any] = restored("1/2").chart().to_dict()
     assert "before and after" in drawn["title"]["text"]
-    assert drawn["title"]["subtitle"].startswith("not for release")
+    assert drawn["title"]["subtitle"].startswith("owner only")
     points = drawn["layer"][1]
     assert points["encoding"]["shape"]["scale"]["domain"] == ["before", "after", "allowed"]
     before, after, _ = points["encoding"]["size"]["scale"]["range"]
     assert before > 2 * after  # the one behind is seen where both are the same
 
 
-def test_there_is_no_chart_of_nobody(tmp_path: Path) -> None:
+def test_a_chart_of_nobody_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="nobody was exposed"):
         restored("9/10").chart()
     with pytest.raises(ParameterError, match="nobody was exposed"):
@@ -167,7 +167,7 @@ def test_an_option_without_effect_is_refused(given: tuple[str, ...], belongs: st
 
 
 @pytest.mark.parametrize("command", [("check",), ("certify", "-o", "paper.json")])
-def test_keys_of_a_file_are_not_told_as_options(command: tuple[str, ...]) -> None:
+def test_keys_of_a_file_are_not_shown_as_options(command: tuple[str, ...]) -> None:
     name, *rest = command
     Path("views.toml").write_text(VIEWS.replace('"1/2"', '"a half"'))
     told = refused("views", name, "views.toml", *rest)
@@ -197,7 +197,7 @@ def test_counting_can_be_given_more_steps_or_fewer() -> None:
     assert json.loads(run(*entangled, "100000").stdout)["tables"] == "45"
 
 
-def test_a_bound_is_told_as_one() -> None:
+def test_a_bound_is_shown_as_one() -> None:
     assert re.search(r"the surest one can be +4/5", run("views", "check", "views.toml").stdout)
     drawn = run("views", "check", "views.toml", "--how", "importance").stdout
     assert re.search(r"the surest one can be +at most 0\.8\d", drawn)
@@ -214,7 +214,7 @@ def test_a_long_fraction_is_rounded_up(share: Fraction) -> None:
         assert 0 <= Fraction(told) - share < Fraction(1, 10**6)
 
 
-def test_whom_more_views_expose_than_are_told_that_is_said() -> None:
+def test_a_list_of_exposing_views_says_if_others_are_needed_too() -> None:
     pairs = "".join(
         f'[[views]]\npeople = ["{at}", "{at + 1}"]\nvalues = ["a", "b"]\n' for at in range(20)
     )
@@ -230,7 +230,7 @@ def test_whom_more_views_expose_than_are_told_that_is_said() -> None:
     )
 
 
-def test_without_a_plan_that_is_said_and_how_sure_one_is_now() -> None:
+def test_without_a_plan_the_present_certainty_is_shown() -> None:
     done = run("views", "restore", "views.toml", "--adversary", "aware", "--ceiling", "9/10")
     assert done.exit_code == 1
     assert "there is no plan" in done.stdout
@@ -252,22 +252,22 @@ def test_a_plan_below_the_least_share_is_not_followed() -> None:
     )
 
 
-def test_a_plan_and_its_verdict_are_apart() -> None:
+def test_a_plan_and_its_verdict_are_shown_apart() -> None:
     assert "\n\nverdict" in run(*RESTORE, "--adversary", "aware").stdout
 
 
-def test_as_many_people_are_listed_as_is_asked_for() -> None:
+def test_as_many_people_are_listed_as_asked_for() -> None:
     listed = run(*RESTORE, "--gamma", "1/3", "--most", "2").stdout
     assert "more; --json has all" in listed
     assert "more; --json has all" not in run(*RESTORE, "--gamma", "1/3").stdout
 
 
-def test_gamma_of_the_command_line_is_restored() -> None:
+def test_gamma_of_the_command_line_is_what_is_restored() -> None:
     told = json.loads(run(*RESTORE, "--gamma", "3/4", "--json").stdout)
     assert [one["limit"] for one in told["people"]] == ["3/4"]
 
 
-def test_one_candidate_is_not_told_as_several() -> None:
+def test_one_candidate_is_not_shown_as_several() -> None:
     assert "of up to 1 candidate restores" in run(*RESTORE, "--views", "1").stderr
 
 
@@ -310,7 +310,7 @@ def ledger() -> None:
 
 
 @pytest.mark.usefixtures("ledger")
-def test_what_a_ledger_knows_is_restored_and_counts_from_then_on() -> None:
+def test_what_a_ledger_knows_is_restored_and_counts_afterwards() -> None:
     with_ = ("two", "--with", "own.ledger", "--person", "name")
     assert run("views", "check", *with_).exit_code == 1
     done = run("views", "restore", *with_, "--data", "people.csv", "--to", "more.toml")
@@ -333,7 +333,7 @@ def test_entries_show_the_limits_of_single_values() -> None:
 
 
 @pytest.mark.usefixtures("ledger")
-def test_a_ledger_with_a_gamma_does_not_speak_of_a_budget() -> None:
+def test_a_ledger_with_a_gamma_does_not_mention_a_budget() -> None:
     done = run("ledger", "show", "own.ledger")
     for alarm in ("δ", "spent", "unbounded", "nothing is promised"):
         assert alarm not in done.output
@@ -353,7 +353,7 @@ def test_an_override_that_was_not_needed_is_not_entered() -> None:
     assert "because" not in run("ledger", "show", "other.ledger").stdout
 
 
-def test_limits_are_told_as_they_are_typed() -> None:
+def test_limits_are_shown_as_they_are_typed() -> None:
     create = ("ledger", "create", "own.ledger", "--gamma", "1/2", "--limit")
     assert "write it as VALUE=SHARE" in refused(*create, "SARS")
     assert "names the value 'a' twice" in refused(*create, "a=1/2", "--limit", "a=1/3")

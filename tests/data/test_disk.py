@@ -2,14 +2,19 @@
 
 import os
 import signal
+import stat
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+import shoal
+from shoal.data import disk
 from shoal.data.disk import together
+from shoal.errors import FileError
 
 replace = os.replace
 
@@ -67,3 +72,61 @@ def test_files_of_two_writers_are_never_mixed(
         "a": b"second",
         "b": b"second",
     }
+
+
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left on device")]
+)
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, error: Any
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+    expected = FileError if isinstance(error, OSError) else error
+
+    def interrupted() -> None:
+        with disk.replacing(path) as file:
+            file.write(b"half of the n")
+            raise error
+
+    with pytest.raises(expected):
+        interrupted()
+    assert [found.name for found in tmp_path.iterdir()] == ["t.csv"]
+    assert path.read_text() == "old"
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1]})
+    (tmp_path / "real.csv").write_text("private")
+    os.link(tmp_path / "real.csv", tmp_path / "hard.csv")
+    for name, target in (("link.csv", "real.csv"), ("dangling.csv", "absent.csv")):
+        (tmp_path / name).symlink_to(tmp_path / target)
+        with pytest.raises(FileError, match="is a symbolic link"):
+            shoal.write(frame, tmp_path / name)
+    assert not (tmp_path / "absent.csv").exists()
+    shoal.write(frame, tmp_path / "hard.csv")
+    assert (tmp_path / "hard.csv").read_text() == "a\n1\n"
+    assert (tmp_path / "real.csv").read_text() == "private"
+    (tmp_path / "folder").symlink_to(tmp_path)
+    shoal.write(frame, tmp_path / "folder" / "new.csv")
+    assert (tmp_path / "new.csv").is_file()
+
+
+def test_a_written_file_has_the_permissions_of_the_one_before_or_the_usual(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1]})
+    shoal.write(frame, tmp_path / "own.csv")
+    (tmp_path / "own.csv").chmod(0o600)
+    shoal.write(frame, tmp_path / "own.csv")
+    assert stat.S_IMODE((tmp_path / "own.csv").stat().st_mode) == 0o600
+    shoal.write(frame, tmp_path / "real.csv")
+    (tmp_path / "plain").touch()
+    assert stat.S_IMODE((tmp_path / "real.csv").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "plain").stat().st_mode
+    )
+
+
+def test_unwritable_places_are_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot write .*: No such file or directory"):
+        shoal.write(pl.DataFrame({"a": [1]}), tmp_path / "absent" / "t.csv")
+    with pytest.raises(FileError, match="directory or a device"):
+        shoal.write(pl.DataFrame({"a": [1]}), tmp_path, format="csv")

@@ -27,7 +27,6 @@ from shoal.data.people import repeated
 from shoal.data.sources import Memory
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, InfeasibleError, InputError, ParameterError, RecipeError
-from shoal.measure.judging import judge
 from shoal.measure.risk import assess
 from shoal.methods import Method, Schema
 from shoal.methods.buckets import Buckets
@@ -42,7 +41,8 @@ from shoal.recipe import Recipe
 from shoal.releases.certificate import Certificate
 from shoal.releases.release import Release
 from shoal.releases.verification import unchecked, verify
-from shoal.studies import tradeoffs as curves
+from shoal.studies import tradeoffs
+from shoal.studies.judging import judge
 from shoal.views import Register
 from tests.enumeration import law
 from tests.methods.test_conformance import AGES, METHODS, PLACES, TOWNS, table
@@ -269,12 +269,12 @@ def test_rates_are_not_scaled_where_people_have_different_numbers_of_rows() -> N
 def test_curves_are_of_people() -> None:
     given = table(frame(60))
     with pytest.raises(ColumnError, match="rows are not people"):
-        curves.tradeoff(given, Personal("1/2"), ["1/2"])
-    own = curves.tradeoff(given, Personal("1/2", unit="name"), ["1/2"])
-    once = curves.tradeoff(table(frame(60, 1)), Personal("1/2"), ["1/2"])
+        tradeoffs.tradeoff(given, Personal("1/2"), ["1/2"])
+    own = tradeoffs.tradeoff(given, Personal("1/2", unit="name"), ["1/2"])
+    once = tradeoffs.tradeoff(table(frame(60, 1)), Personal("1/2"), ["1/2"])
     assert own.as_it_is.risk == once.as_it_is.risk
     with pytest.raises(ParameterError, match="one of each 'name'"):
-        curves.tradeoff_of(given, Personal("1/2", unit="name"), 0)
+        tradeoffs.tradeoff_of(given, Personal("1/2", unit="name"), 0)
 
 
 # Who is noticed

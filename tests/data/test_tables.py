@@ -783,4 +783,4 @@ def test_common_mistakes_say_what_to_write() -> None:
         shoal.Optimal([shoal.KAnonymity(2)]).release(frame)  # type: ignore[arg-type]
     with pytest.raises(ColumnError, match=r"shoal\.read"):
         shoal.table("people.csv")
-    assert shoal.Optimal(["2-anonymity"]).models == (shoal.KAnonymity(2),)  # type: ignore[arg-type]
+    assert shoal.Optimal(["2-anonymity"]).models == (shoal.KAnonymity(2),)

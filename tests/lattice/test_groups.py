@@ -64,14 +64,14 @@ def test_release_judge_and_whoever_has_the_table_count_the_same_groups(
 ) -> None:
     table = people(quasi)
     release = method.release(table)
-    assert release.facts["groups"] == seen(release, quasi)
+    assert release.facts.groups == seen(release, quasi)
     assert loose.judge(table, release).groups == seen(release, quasi)
 
 
 def test_without_quasi_identifying_columns_records_share_all_that_is_released() -> None:
     table = people([])
     release = loose.SafePub(3, "1e-2", levels={"age": 1, "ill": 0, "ward": 0}).release(table)
-    assert release.facts["groups"] == release.table.unique().height
+    assert release.facts.groups == release.table.unique().height
     assert loose.judge(table, release).groups == release.table.unique().height
 
 
@@ -87,7 +87,7 @@ def test_coincident_groups_that_look_alike_are_several_to_judge() -> None:
     release = loose.Coincident(["2-diversity of ill"], size=12, depth=0).release(table)
     found = loose.judge(table, release)
     sizes = release.table.group_by("group").len()["len"].to_list()
-    assert found.groups == release.facts["groups"] == len(sizes) > 1
+    assert found.groups == release.facts.groups == len(sizes) > 1
     assert found.losses["discernibility"].raw == sum(size**2 for size in sizes)
     assert found.losses["group_size"].raw == 24 / len(sizes)
 

@@ -274,9 +274,9 @@ def test_the_search_finds_what_full_enumeration_finds(
     expected = best_of_all(lattice, models, loss, int(Fraction(suppression) * len(rows)))
     if expected is None:
         with pytest.raises(InfeasibleError, match="allow more suppression"):
-            search(lattice, models, LOSSES[loss], suppression)
+            search(lattice, models, LOSSES[loss], Fraction(suppression))
         return
-    found = search(lattice, models, LOSSES[loss], suppression)
+    found = search(lattice, models, LOSSES[loss], Fraction(suppression))
     assert found.loss == pytest.approx(expected[0], abs=1e-6)
     assert found.node == expected[1]
     groups = lattice.groups(found.node)

@@ -1,10 +1,10 @@
-"""Before releasing: a ledger remembers what was shown, and refuses what does not keep γ together with it."""
+"""A ledger remembers what was shown, and refuses what does not keep γ together with it."""
 
 import datetime as dt
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -27,13 +27,14 @@ from shoal.errors import (
     ParameterError,
     TooLargeError,
 )
-from shoal.ledger import Ledger, book, store
+from shoal.ledger import Ledger, book
 from shoal.ledger import shown as room
-from shoal.ledger.account import Gamma
+from shoal.ledger.entries import Gamma
 from shoal.methods import Schema
 from shoal.privacy.models import DistinctDiversity, KAnonymity
 from shoal.releases.release import Release
 from shoal.views import Register, Views, certify, check
+from tests.ledger.private import unsync
 from tests.views_files import (
     AGES,
     BY_AGE,
@@ -50,13 +51,17 @@ from tests.views_files import (
 )
 
 
+def together(release: Release) -> Mapping[str, Any] | None:
+    """What the ledger entered about a release together with earlier ones."""
+    assert release.entry is not None
+    return release.entry.together
+
+
 @pytest.fixture(scope="module", autouse=True)
 def unsynced() -> Iterator[None]:
     """Entries are not waited for to reach the disk."""
     with pytest.MonkeyPatch.context() as here:
-        here.setattr(
-            store, "_PRAGMAS", tuple(pragma.replace("EXTRA", "OFF") for pragma in store._PRAGMAS)
-        )
+        unsync(here)
         yield
 
 
@@ -72,7 +77,7 @@ def test_a_release_that_betrays_somebody_together_with_another_is_refused(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     first = ledger.release(BY_SEX, people(), tmp_path / "one")
-    assert first.facts["ledger"]["together"]["kept"] is True
+    assert (together(first) or {})["kept"] is True
     with pytest.raises(
         BudgetError, match=r"γ = 1/2 is not kept.*Keep this refusal secret.*keeps that it was tried"
     ) as refused:
@@ -86,21 +91,21 @@ def test_a_release_that_betrays_somebody_together_with_another_is_refused(
         "reserved",
         "refused",
     ]
-    assert ledger.entries()[-1].facts["together"]["checked"]["ill"] == {
+    assert ledger.entries()[-1].facts.together.checked["ill"].to_dict() == {
         "largest": "1",
         "tables": "144",
         "method": "exact",
         "confidence": None,
     }
     ledger.release(NOBODY, people(), tmp_path / "three")  # says nothing new
-    assert ledger.entries()[-1].facts["together"]["with"] == [2]
+    assert ledger.entries()[-1].facts.together.entries == (2,)
     assert ledger.verify() == []
 
 
 def test_either_release_alone_is_not_refused(tmp_path: Path) -> None:
     for number, method in enumerate((BY_SEX, BY_AGE)):
         made = Ledger.create(tmp_path / f"ledger{number}", gamma="1/2").release(method, people())
-        assert made.facts["ledger"]["together"]["kept"] is True
+        assert (together(made) or {})["kept"] is True
 
 
 def test_the_owner_may_override_and_that_is_entered(ledger: Ledger, tmp_path: Path) -> None:
@@ -110,7 +115,7 @@ def test_the_owner_may_override_and_that_is_entered(ledger: Ledger, tmp_path: Pa
     ledger.release(BY_AGE, people(), tmp_path / "two", override="the board knows")
     assert (tmp_path / "two" / "certificate.json").exists()
     last = ledger.entries()[-1].facts
-    assert (last["override"], last["together"]["kept"]) == ("the board knows", False)
+    assert (last.override, last.together.kept) == ("the board knows", False)
     shown = run("ledger", "show", ledger.path).stdout
     assert "OVERRIDDEN: does not keep γ 1/2, with 1 earlier release" in shown
     assert "reason: the board knows" in shown
@@ -121,13 +126,13 @@ def test_the_owner_may_override_and_that_is_entered(ledger: Ledger, tmp_path: Pa
 
 def test_an_override_that_was_not_needed_is_none(ledger: Ledger) -> None:
     ledger.release(BY_SEX, people(), override="just in case")
-    assert "override" not in ledger.entries()[-1].facts
+    assert ledger.entries()[-1].facts.override is None
 
 
 def test_without_a_gamma_everything_is_entered_and_remembered(tmp_path: Path) -> None:
     ledger = Ledger.create(tmp_path / "ledger")
     for method in (BY_SEX, BY_AGE):
-        assert "together" not in ledger.release(method, people()).facts["ledger"]
+        assert not together(ledger.release(method, people()))
     ledger.set_gamma("1/2")
     with pytest.raises(BudgetError, match="not kept"):
         ledger.release(NOBODY, people())
@@ -149,7 +154,7 @@ def test_a_limit_of_a_value_that_nothing_shows_is_told(folder: Path) -> None:
     run("ledger", "create", "own.ledger", "--gamma", "1/2", "--limit", "SRAS=1/4")
     told = run("release", "one.toml", "-o", "one")
     assert "limits for 'SRAS', which nothing shows" in " ".join(told.stderr.split())
-    assert Ledger("own.ledger").entries()[-1].facts["together"]["unmet"] == ["SRAS"]
+    assert Ledger("own.ledger").entries()[-1].facts.together.unmet == ("SRAS",)
 
 
 def test_a_budget_and_a_gamma_exclude_each_other(tmp_path: Path) -> None:
@@ -166,26 +171,26 @@ def test_differential_privacy_is_no_view_and_passes(ledger: Ledger) -> None:
     ledger.release(BY_SEX, people())
     ledger.release(shoal.SafePub(epsilon=1, delta="1e-2"), people())
     done = ledger.entries()[-1].facts
-    assert "together" not in done
-    assert "shown" not in done
+    assert done.together is None
+    assert done.shown is None
     ledger.release(NOBODY, people())
-    assert ledger.entries()[-1].facts["together"]["with"] == [2]
+    assert ledger.entries()[-1].facts.together.entries == (2,)
 
 
 def test_what_is_neither_a_view_nor_private_is_refused_before_anything_is_drawn(
     ledger: Ledger,
 ) -> None:
-    with pytest.raises(BudgetError, match="no view that could be counted"):
+    with pytest.raises(BudgetError, match="not a view that could be counted"):
         ledger.release(shoal.RandomSample("1/2"), people())
     with pytest.raises(
-        BudgetError, match="no view that could be counted"
+        BudgetError, match="not a view that could be counted"
     ):  # draws from a seed promise nothing
         ledger.release(shoal.SafePub(epsilon=1, delta="1e-2"), people(), chance=Seeded(1))
     assert len(ledger.entries()) == 1
     ledger.release(shoal.RandomSample("1/2"), people(), override="a test table")
     ledger.release(BY_SEX, people())  # of which the sample says nothing that could be counted
     views = ledger.together(BY_SEX.release(people()), people())
-    assert any("entered though it is no view" in note for note in views.notes)
+    assert any("entered though it is not a view" in note for note in views.notes)
 
 
 def test_releases_before_the_gamma_that_cannot_be_counted_stand_in_the_way(tmp_path: Path) -> None:
@@ -205,7 +210,7 @@ def test_what_is_too_entangled_is_refused_with_that_reason(
     monkeypatch.setattr(room, "check", never)
     with pytest.raises(BudgetError, match=r"cannot be decided.*too entangled.*override"):
         ledger.release(BY_SEX, people())
-    assert ledger.entries()[-1].facts["together"]["kept"] is None
+    assert ledger.entries()[-1].facts.together.kept is None
     assert (
         "REFUSED: not decided whether it keeps γ 1/2" in run("ledger", "show", ledger.path).stdout
     )
@@ -252,7 +257,7 @@ def with_roles(**roles: Any) -> Table:
 def test_a_column_that_people_are_known_by_may_not_lie_open_in_another_release(
     ledger: Ledger, first: dict[str, list[str]]
 ) -> None:
-    # each age beside its illness; whoever knows ages, as the second release takes for granted, knows illnesses
+    # each age beside its illness; the second release takes for granted that ages are known
     ledger.release(at(sex=0), with_roles(**first), override="as ages are not known")
     with pytest.raises(
         BudgetError, match=r"cannot be decided.*known by 'age', which entry 2 shows as"
@@ -282,9 +287,7 @@ def test_a_sensitive_column_of_another_name_is_not_taken_for_another_column(ledg
         BY_AGE,
         table.with_roles(quasi=["sex", "age"], sensitive=["income"], identifying=["name", "ill"]),
     )
-    assert (
-        done.facts["ledger"]["together"]["with"] == []
-    )  # of another column nothing was shown before
+    assert (together(done) or {})["with"] == []  # of another column nothing was shown before
 
 
 def test_what_others_have_shown_is_not_forgotten(ledger: Ledger, tmp_path: Path) -> None:
@@ -407,8 +410,8 @@ def test_a_release_that_is_no_view_is_entered_with_its_reason_and_passed_over(
     ledger: Ledger,
 ) -> None:
     ledger.release(shoal.RandomSample("1/2"), people(), override="the board")
-    assert ledger.entries()[-1].facts["override"] == "the board"
-    assert ledger.entries()[-1].facts["together"]["kept"] is None
+    assert ledger.entries()[-1].facts.override == "the board"
+    assert ledger.entries()[-1].facts.together.kept is None
     ledger.release(BY_SEX, people())
 
 
@@ -423,7 +426,7 @@ def test_buckets_with_fakes_are_refused_before_they_are_made_and_block_nothing(
     ledger: Ledger,
 ) -> None:
     fakes = shoal.Buckets("diagnosis", shoal.Limits.each({}, others="1/2"), solver="two", fakes=1)
-    with pytest.raises(BudgetError, match="no view that could be counted"):
+    with pytest.raises(BudgetError, match="not a view that could be counted"):
         ledger.release(fakes, patients())
     ledger.set_gamma("9/10")
     ledger.release(fakes, patients(), override="the board")
@@ -438,7 +441,7 @@ def test_people_left_out_of_coincident_groups_are_no_other_data(ledger: Ledger) 
     method = shoal.Coincident(
         (DistinctDiversity("diagnosis", 2),), 14, "interleaved", spare="records"
     )
-    assert ledger.release(method, patients()).facts["ledger"]["together"]["kept"] is True
+    assert (together(ledger.release(method, patients())) or {})["kept"] is True
 
 
 def test_truth_values_are_read_as_they_are_written(ledger: Ledger) -> None:
@@ -454,18 +457,13 @@ def test_a_release_with_differential_privacy_is_said_to_be_no_view(ledger: Ledge
     table = shoal.demo.table(200)
     book_ = Ledger.create(ledger.path.with_name("dp"), gamma="1/2")
     made = book_.release(shoal.SafePub(1, "1/1000"), table)
-    with pytest.raises(InputError, match="no view"):
+    with pytest.raises(InputError, match="not a view"):
         book_.together(made, table)
 
 
-OVERLAPPING = """
-[sensitive]
-column = "ill"
-[register]
-person = "name"
-types = { age = "integer" }
-people = [
-    { name = "A", age = 22 }, { name = "B", age = 27 }, { name = "C", age = 28 }, { name = "D", age = 35 },
+OVERLAPPING = """ [sensitive] column = "ill" [register] person = "name" types = { age = "integer" }
+people = [ { name = "A", age = 22 }, { name = "B", age = 27 }, { name = "C", age = 28 }, { name =
+"D", age = 35 },
 ]
 [[views]]
 table = "table.csv"
@@ -484,7 +482,7 @@ def test_groups_that_share_people_are_not_taken_for_one_that_keeps_gamma(
     table = patients()
     ledger.set_gamma("9/10")
     ledger.release(METHODS["buckets"], table)  # in no bucket more than half have a value
-    assert ledger.entries()[-1].facts["together"]["kept"] is True
+    assert ledger.entries()[-1].facts.together.kept is True
     with pytest.raises(BudgetError, match=r"cannot be decided.*joined"):
         ledger.release(shoal.Optimal((KAnonymity(40),)), table)
     ledger = Ledger.create(tmp_path / "apart.ledger", gamma="9/10")
@@ -494,14 +492,14 @@ def test_groups_that_share_people_are_not_taken_for_one_that_keeps_gamma(
         identifying=["postcode", "admitted", "ward", "stay", "insurance", "outcome"],
     )
     ledger.release(METHODS["buckets"], apart)  # nobody looks like another
-    assert ledger.entries()[-1].facts["together"]["kept"] is True
+    assert ledger.entries()[-1].facts.together.kept is True
 
 
 def test_steps_one_by_one_need_the_release_too(ledger: Ledger) -> None:
     promise = BY_SEX.promise(Schema.of(people()))
     entry = ledger.reserve(promise, "optimal", people())
     made = BY_SEX.release(people())
-    with pytest.raises(ParameterError, match="give `complete` the release and the table"):
+    with pytest.raises(ParameterError, match="give `complete` the `release` and the `table`"):
         ledger.complete(entry.number, made.certificate)
     ledger.complete(entry.number, made.certificate, release=made, table=people())
     entry = ledger.reserve(BY_AGE.promise(Schema.of(people())), "optimal", people())
@@ -554,7 +552,7 @@ def test_the_race_would_be_lost_if_nobody_looked_again(
 
 
 def surest(table: Table, releases: Sequence[Release]) -> Fraction:
-    """How sure one can become, by all tables there are: each release shows groups of people, by the test's own reading."""
+    """How sure one can become, by all tables there are and the test's own reading of groups."""
     rows = table.frame.select("sex", "age", "ill").rows()
     values = [ill for _, _, ill in rows]
     groups: list[list[int]] = []
@@ -657,7 +655,9 @@ def test_the_ledger_remembers_the_views_of_a_release(name: str) -> None:
     assert kept is not None
     again = room.unpacked(room.NEW, kept, json.loads(made.certificate.to_json()))
     gamma = Gamma(Fraction(1, 2))
-    one = room.together([room.Shown(room.NEW, made, table.hierarchies)], table, "diagnosis", gamma)
+    one = room.together(
+        [room.ShownRelease(room.NEW, made, table.hierarchies)], table, "diagnosis", gamma
+    )
     other = room.together([again], table, "diagnosis", gamma)
     assert one.shown == other.shown
     assert one.shown
@@ -676,7 +676,7 @@ def test_hierarchies_with_intervals_without_end_are_remembered(ledger: Ledger) -
         hierarchies={"weight": suppress([5.5, 20.25, 55.0, 300.0])},
     )
     ledger.release(at(weight=1), bare)  # by another hierarchy
-    assert ledger.entries()[-1].facts["together"]["with"] == [2]
+    assert ledger.entries()[-1].facts.together.entries == (2,)
 
 
 def test_a_ledger_of_an_older_shoal_opens_and_is_told_what_it_lacks(
@@ -725,7 +725,7 @@ def test_what_a_large_release_showed_is_small_and_every_byte_is_accounted_for(
 
 def test_nothing_but_what_was_released_is_kept(ledger: Ledger) -> None:
     ledger.release(NOBODY, people())
-    shown = room.unpacked("x", ledger.account().shown[2], ledger.entries()[-1].facts["certificate"])
+    shown = room.unpacked("x", ledger.account().shown[2], ledger.entries()[-1].facts.certificate)
     assert shown.release.table.to_dict(as_series=False) == {
         "sex": ["*"] * 8,
         "age": ["*"] * 8,
@@ -830,7 +830,7 @@ def test_what_others_have_shown_counts_where_the_recipe_names_it(folder: Path) -
             '[[views]]\nname = "insurer"\nwhere = "agee < 26"\nvalues = []\n',
             "[[views]] number 1, 'insurer': ",
         ),
-        ("[[views]]\nwhere = 3\n", "'where' is a text"),
+        ("[[views]]\nwhere = 3\n", "where: should be a text"),
     ):
         Path("others.toml").write_text(wrong)
         told = run("release", "one.toml", "-o", "one")

@@ -253,7 +253,7 @@ def test_every_group_shows_the_same_of_all_its_people_and_satisfies_the_models(
     assert shown["values"].min() >= 2
     assert release.suppressed == 203 % 4
     assert release.table["group"].to_list() == sorted(release.table["group"].to_list())
-    assert release.table["group"].n_unique() == release.facts["groups"]
+    assert release.table["group"].n_unique() == release.facts.groups
 
 
 def test_the_narrower_range_of_every_group_covers_fewer_leaves_than_either() -> None:

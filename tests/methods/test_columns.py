@@ -522,7 +522,11 @@ def _changed(
             lambda frame: pl.concat([frame.head(1), frame]),
             "twice, each time with a count",
         ),
-        ("long", lambda frame: frame.with_columns(film=pl.lit("film 4")), "schema does not have there"),
+        (
+            "long",
+            lambda frame: frame.with_columns(film=pl.lit("film 4")),
+            "schema does not have there",
+        ),
         ("long", lambda frame: frame.with_columns(film=pl.lit(None, pl.String)), "lacks its item"),
         ("long", lambda frame: frame.with_columns(column_group=pl.lit(3)), "belongs to no group"),
         ("long", lambda frame: frame.with_columns(record=pl.col("record") * 2), "not numbered"),

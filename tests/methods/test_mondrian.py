@@ -320,7 +320,7 @@ def test_a_strict_cut_stops_only_where_no_median_cut_is_allowed(
         return [part]
 
     expected = parts(places)
-    assert released.facts["groups"] == len(expected)
+    assert released.facts.groups == len(expected)
     text = (
         released.table.select(pl.col("age", "land").cast(pl.String).fill_null(""))
         .group_by("age", "land")

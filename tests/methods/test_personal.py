@@ -22,7 +22,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, ParameterError, ShoalError, Stopped, TooLargeError
 from shoal.methods import Schema, silent
-from shoal.methods.personal import People, Personal, Wish, exact
+from shoal.methods.personal import People, Personal, PersonalFacts, Wish, exact
 from shoal.methods.personal.crowds import Best, Crowds, Wanted
 from shoal.methods.personal.models import FINEST, Risk, Sum, Worth
 from shoal.privacy.promises import LowestRisk
@@ -414,14 +414,19 @@ def test_a_recipe_has_weights_wishes_and_a_register(tmp_path: Path) -> None:
         shoal.Recipe.load(tmp_path / "recipe.toml").method()
 
 
+def facts_of(method: Personal, table: Table) -> PersonalFacts:
+    facts = method.release(table, Seeded(1)).facts
+    assert isinstance(facts, PersonalFacts)
+    return facts
+
+
 @pytest.mark.parametrize("solver", ["genetic", "relaxed", "lagrangian"])
 def test_heuristics_tell_the_owner_how_far_they_are_from_the_lowest_risk(solver: Any) -> None:
     table = some_people(3, 40)
-    facts = Personal("0.5", solver, effort=30).release(table, Seeded(1)).facts
-    assert facts["lowest_risk"] == pytest.approx(
-        Personal("0.5").release(table, Seeded(1)).facts["risk"]
-    )
-    assert facts["risk"] >= facts["lowest_risk"] * (1 - 1e-12)
+    facts = facts_of(Personal("0.5", solver, effort=30), table)
+    assert facts.lowest_risk == pytest.approx(facts_of(Personal("0.5"), table).risk)
+    assert facts.lowest_risk is not None
+    assert facts.risk >= facts.lowest_risk * (1 - 1e-12)
 
 
 def test_weights_of_values_that_no_number_can_be_are_refused_by_their_number() -> None:

@@ -208,7 +208,7 @@ def test_on_adult_the_mean_risk_is_within_seven_percent_of_the_lowest(
 
     def mean(solver: Literal["genetic", "exact"], effort: int = 1000) -> float:
         people = People.of(Personal(share, solver=solver, measure=measure, effort=effort), table)
-        return float(people.facts(people.solve(Seeded(1), lambda done, total, what: None))["risk"])
+        return float(people.facts(people.solve(Seeded(1), lambda done, total, what: None)).risk)
 
     lowest = mean("exact")
     assert (

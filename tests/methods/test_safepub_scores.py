@@ -17,7 +17,7 @@ from shoal.data.hierarchy import Hierarchy
 from shoal.lattice import Node
 from shoal.lattice.optimum import Optimum
 from shoal.methods.safepub import scores
-from shoal.methods.safepub.scores import SCORES, Space, space_of
+from shoal.methods.safepub.scores import SCORES, Candidates, candidates
 from shoal.methods.safepub.search import select
 from tests.enumeration import Interval, exp, flipped, law, shipped
 
@@ -28,12 +28,12 @@ TWO = Hierarchy.from_lines([["0", "*"], ["1", "*"]])
 FOUR = Hierarchy.from_lines([[leaf, "pq" if leaf in "pq" else "rs", "*"] for leaf in "pqrs"])
 
 
-def space(*trees: Hierarchy | None, classes: Sequence[int] = (), **options: Any) -> Space:
+def space(*trees: Hierarchy | None, classes: Sequence[int] = (), **options: Any) -> Candidates:
     """Columns with these hierarchies, or with none."""
     names = [str(j) for j in range(len(trees))]
     given = {"floor": {}, "ceiling": {}, "importance": {}, **options}
     hierarchies = {name: tree for name, tree in zip(names, trees, strict=True) if tree}
-    return space_of(names, hierarchies, **given, classes=[str(j) for j in classes])
+    return candidates(names, hierarchies, **given, classes=[str(j) for j in classes])
 
 
 CHAIN = space(THREE)
@@ -44,28 +44,28 @@ CLASSES = space(TWO, None, None, classes=[1, 2])
 PREDICTED = space(THREE, TWO, classes=[1])  # which has a hierarchy, and stays as it is
 
 
-def cards(where: Space) -> list[int]:
+def cards(where: Candidates) -> list[int]:
     return [
         where.hierarchies[name].cardinality(0) if name in where.hierarchies else 2
         for name in where.names
     ]
 
 
-def counts(where: Space, records: Sequence[Record]) -> Counts:
+def counts(where: Candidates, records: Sequence[Record]) -> Counts:
     columns = [
         np.array([record[j] for record in records], dtype=np.uint8) for j in range(len(where.names))
     ]
     return group(where.names, columns, cards(where))
 
 
-def nodes(where: Space) -> list[Node]:
+def nodes(where: Candidates) -> list[Node]:
     return [where.node(number) for number in range(where.size)]
 
 
 # What the scores are, from their definitions
 
 
-def plain(name: str, where: Space, records: Sequence[Record], k: int, node: Node) -> Fraction:
+def plain(name: str, where: Candidates, records: Sequence[Record], k: int, node: Node) -> Fraction:
     """A node's score, record by record in fractions."""
 
     def phi(c: int) -> int:
@@ -128,18 +128,18 @@ SPACES = {
 every_score = pytest.mark.parametrize(("name", "where"), SPACES.values(), ids=SPACES)
 
 
-def samples(where: Space, most: int) -> Iterator[list[Record]]:
+def samples(where: Candidates, most: int) -> Iterator[list[Record]]:
     """All with at most so many records."""
     records = list(product(*map(range, cards(where))))
     for size in range(most + 1):
         yield from map(list, combinations_with_replacement(records, size))
 
 
-def size_for(where: Space) -> int:
+def size_for(where: Candidates) -> int:
     return {3: 6, 4: 5, 6: 4, 8: 3}[len(list(product(*map(range, cards(where)))))]
 
 
-def scored(name: str, where: Space, records: Sequence[Record], k: int) -> list[Fraction]:
+def scored(name: str, where: Candidates, records: Sequence[Record], k: int) -> list[Fraction]:
     """The shipped scores of all nodes, less that of the last: only differences matter."""
     found = SCORES[name].on(where, counts(where, records), k)
     last, *others = [found.of(node) * found.unit for node in reversed(nodes(where))]
@@ -147,7 +147,7 @@ def scored(name: str, where: Space, records: Sequence[Record], k: int) -> list[F
 
 
 @every_score
-def test_a_score_is_what_it_says(name: str, where: Space) -> None:
+def test_a_score_is_what_it_says(name: str, where: Candidates) -> None:
     for records in samples(where, size_for(where) - 2):
         for k in (1, 2, 3, 4):
             expected = [plain(name, where, records, k, node) for node in nodes(where)]
@@ -157,7 +157,7 @@ def test_a_score_is_what_it_says(name: str, where: Space) -> None:
 # How far one record moves them
 
 
-def widest(name: str, where: Space, most: int, sizes: Sequence[int] = range(1, 7)) -> Fraction:
+def widest(name: str, where: Candidates, most: int, sizes: Sequence[int] = range(1, 7)) -> Fraction:
     """How much more a record adds to the score of one node than to that of another, as a share of what is claimed."""
     found = Fraction(0)
     for k in sizes:
@@ -175,21 +175,21 @@ def widest(name: str, where: Space, most: int, sizes: Sequence[int] = range(1, 7
 
 
 @every_score
-def test_no_record_moves_a_score_further_than_it_claims(name: str, where: Space) -> None:
+def test_no_record_moves_a_score_further_than_it_claims(name: str, where: Candidates) -> None:
     found = widest(name, where, size_for(where))
     assert found <= 1
     if name not in ("discernibility", "entropy"):  # which get there in large samples only
         assert found == 1
 
 
-def moved(name: str, where: Space, before: Counts, after: Counts, k: int) -> Fraction:
+def moved(name: str, where: Candidates, before: Counts, after: Counts, k: int) -> Fraction:
     """The same for one pair of samples."""
     old, new = (SCORES[name].on(where, sample, k) for sample in (before, after))
     changes = [new.of(node) * new.unit - old.of(node) * old.unit for node in nodes(where)]
     return (max(changes) - min(changes)) / SCORES[name].spread(where, k)
 
 
-def many_and_few(where: Space, few: int) -> Counts:
+def many_and_few(where: Candidates, few: int) -> Counts:
     """Many records alike, and a few that both of two columns tell apart from them."""
     return group(where.names, [np.array([0, 1], dtype=np.uint8)] * 2, [2, 2], np.array([1000, few]))
 
@@ -216,7 +216,7 @@ def test_a_score_that_jumps_is_caught(name: str, monkeypatch: pytest.MonkeyPatch
 
 
 def by_enumeration(
-    name: str, where: Space, records: Sequence[Record], k: int, rate: Fraction
+    name: str, where: Candidates, records: Sequence[Record], k: int, rate: Fraction
 ) -> dict[Node, Interval]:
     """The law of permute-and-flip over all nodes, from the scores' definitions."""
     found = {node: plain(name, where, records, k, node) for node in nodes(where)}
@@ -236,7 +236,7 @@ def assert_same(one: dict[Node, Interval], other: dict[Node, Interval]) -> None:
 
 
 @st.composite
-def searches(draw: st.DrawFn) -> tuple[str, Space, list[Record], int, Fraction]:
+def searches(draw: st.DrawFn) -> tuple[str, Candidates, list[Record], int, Fraction]:
     """A score, a small lattice, a sample, a k and a rate per unit of the score's spread."""
     name = draw(st.sampled_from(list(SCORES)))
     trees = draw(st.lists(st.sampled_from([TWO, THREE, FOUR]), min_size=1, max_size=2))
@@ -262,7 +262,7 @@ def searches(draw: st.DrawFn) -> tuple[str, Space, list[Record], int, Fraction]:
 @given(searches())
 @settings(max_examples=250)
 def test_the_choice_has_the_law_of_permute_and_flip_over_all_nodes(
-    search: tuple[str, Space, list[Record], int, Fraction],
+    search: tuple[str, Candidates, list[Record], int, Fraction],
 ) -> None:
     name, where, records, k, epsilon = search
     sample, rate = counts(where, records), epsilon / SCORES[name].spread(where, k)

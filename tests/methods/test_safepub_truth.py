@@ -29,8 +29,8 @@ from shoal.data.tables import Table
 from shoal.exact.epsilon import Epsilon
 from shoal.lattice import Node
 from shoal.methods import Progress, Schema, safepub
-from shoal.methods.safepub import SafePub, search
-from shoal.methods.safepub.scores import SCORES, Score, Scores, Space
+from shoal.methods.safepub import Plan, SafePub, search
+from shoal.methods.safepub.scores import SCORES, Candidates, Score, Scores
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import Definition, SafePubParameters, search_epsilon
 from shoal.releases.release import Release
@@ -169,7 +169,7 @@ def _key(value: Any) -> Any:
             )
         case np.ndarray():
             return value.tobytes()
-        case Space():
+        case Candidates():
             return value.names, value.low, value.high
     return getattr(value, "name", value) if not callable(value) else None
 
@@ -182,21 +182,14 @@ def silent(done: int, total: int, what: str) -> None:
     pass
 
 
-def space_of(method: SafePub, table: Table) -> Space:
-    return method._space(Schema.of(table))
-
-
 def choice(method: SafePub, table: Table) -> Law:
     """The law of the node that is searched for."""
-    space = space_of(method, table)
-    parameters, searching = method._parameters(space)
-    if searching is None:
-        return {space.low: ONE}
-    counts = method.count(table, Chance())
-    kind = noised(counts.total, parameters)
-    return law(
-        lambda chance: method._search(counts, space, parameters, searching, chance, silent), kind
-    )
+    plan = method.plan(table.schema)
+    if plan.searching is None:
+        return {plan.candidates.low: ONE}
+    counts = table.count(table.schema.released)
+    kind = noised(counts.total, plan.parameters)
+    return law(lambda chance: method.choose(plan, counts, chance, silent), kind)
 
 
 def everything(release: Release) -> tuple[str, str, str]:
@@ -207,7 +200,7 @@ def everything(release: Release) -> tuple[str, str, str]:
 
 def given_levels(method: SafePub, table: Table, node: Node) -> Law:
     """The law of what leaves once the search has found a node."""
-    with mock.patch.object(type(method), "_search", return_value=node):
+    with mock.patch.object(type(method), "choose", return_value=node):
         return law(lambda chance: everything(method.release(table, chance)))
 
 
@@ -221,11 +214,9 @@ def together(choices: Law, releases: Mapping[Node, Law]) -> Law:
 
 def whole(method: SafePub, table: Table) -> Law:
     """The law of what leaves, from beginning to end."""
-    space = space_of(method, table)
-    total = method.count(table, Chance()).total
     return law(
         lambda chance: everything(method.release(table, chance)),
-        noised(total, method._parameters(space)[0]),
+        noised(table.rows, method.plan(table.schema).parameters),
     )
 
 
@@ -275,8 +266,7 @@ def examine(
 ) -> Found:
     """Check all neighbours among the databases; `law_of` gives the law of all that leaves, by itself from its parts."""
     tables = {database: world.table(database) for database in databases}
-    space = space_of(method, tables[databases[0]])
-    anonymisation, searching = SafePub._parameters(method, space)
+    plan = SafePub.plan(method, tables[databases[0]].schema)
     choices = {database: choice(method, table) for database, table in tables.items()}
     releases = {
         database: {node: given_levels(method, table, node) for node in choices[database]}
@@ -291,24 +281,23 @@ def examine(
     least = standard if method.definition == "standard" else probabilistic
     pairs = list(world.neighbours(databases))
     return Found(
-        most(standard(choices[one], choices[other], growth(searching)) for one, other in pairs),
         most(
-            least(releases[one][node], releases[other][node], growth(anonymisation.epsilon))
+            standard(choices[one], choices[other], growth(plan.searching)) for one, other in pairs
+        ),
+        most(
+            least(releases[one][node], releases[other][node], growth(plan.parameters.epsilon))
             for one, other in pairs
             for node in releases[one].keys() & releases[other].keys()
         ),
-        most(
-            least(wholes[one], wholes[other], growth(Epsilon.of(method.epsilon)))
-            for one, other in pairs
-        ),
-        Fraction(method.delta),
+        most(least(wholes[one], wholes[other], growth(method.epsilon)) for one, other in pairs),
+        method.delta,
     )
 
 
 def searches(method: SafePub, world: World, databases: Sequence[Database]) -> Interval:
     """The least δ that the search alone needs, where 0 is claimed."""
     choices = {database: choice(method, world.table(database)) for database in databases}
-    searching = method._parameters(space_of(method, world.table(databases[0])))[1]
+    searching = method.plan(world.table(databases[0]).schema).searching
     return most(
         standard(choices[one], choices[other], growth(searching))
         for one, other in world.neighbours(databases)
@@ -465,21 +454,19 @@ def crowds(method: SafePub, people: int) -> Interval:
             min(method.rows, len(rows)) * count
             for rows, count in zip(PEOPLE, database, strict=True)
         )
-        parameters = method._parameters(space_of(method, table))[0]
+        parameters = method.plan(table.schema).parameters
         laws[database] = law(
             lambda chance: everything(method.release(table, chance)),  # noqa: B023
             noised(total, parameters),
         )
     pairs = CROWD.neighbours(list(laws))
-    return most(
-        standard(laws[one], laws[other], growth(Epsilon.of(method.epsilon))) for one, other in pairs
-    )
+    return most(standard(laws[one], laws[other], growth(method.epsilon)) for one, other in pairs)
 
 
 @pytest.mark.parametrize("method", [ONE_ROW, TWO_ROWS], ids=["one row", "two rows"])
 def test_a_person_with_several_rows_is_protected_as_a_whole(method: SafePub) -> None:
     found = crowds(method, 3)
-    assert Fraction(method.delta) / 2 < found.low <= found.high <= Fraction(method.delta)
+    assert method.delta / 2 < found.low <= found.high <= method.delta
 
 
 def test_a_person_with_several_rows_is_protected_through_a_search() -> None:
@@ -490,16 +477,18 @@ def test_a_person_with_several_rows_is_protected_through_a_search() -> None:
 class Unpaid(SafePub):
     """A person's rows are bounded, and paid for as if they were one."""
 
-    def _parameters(self, space: Space) -> tuple[SafePubParameters, Epsilon | None]:
-        return replace(ONE_ROW, epsilon=self.epsilon, delta=self.delta)._parameters(space)
+    def plan(self, schema: Schema) -> Plan:
+        return replace(ONE_ROW, epsilon=self.epsilon, delta=self.delta).plan(schema)
 
 
 class Unbounded(SafePub):
     """All rows of a person are used, and paid for as if they were one."""
 
-    def count(self, table: Table, chance: Chance) -> Counts:
-        unbound = replace(FIXED["k = 3"], levels=self.levels)
-        return SafePub.count(unbound, replace(table, rows_are_people=True), chance)
+    def release(
+        self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        unbound = replace(twin(SafePub, self), unit=None)
+        return unbound.release(replace(table, rows_are_people=True), chance, progress=progress)
 
 
 def twin(kind: type[SafePub], method: SafePub) -> SafePub:
@@ -507,8 +496,8 @@ def twin(kind: type[SafePub], method: SafePub) -> SafePub:
 
 
 def test_a_persons_rows_that_are_not_paid_for_are_caught() -> None:
-    assert crowds(twin(Unpaid, TWO_ROWS), 3).low > Fraction(TWO_ROWS.delta)
-    assert crowds(twin(Unbounded, ONE_ROW), 3).low > Fraction(ONE_ROW.delta)
+    assert crowds(twin(Unpaid, TWO_ROWS), 3).low > TWO_ROWS.delta
+    assert crowds(twin(Unbounded, ONE_ROW), 3).low > ONE_ROW.delta
 
 
 # Twins, each a small change to what ships; the same check finds them
@@ -517,17 +506,17 @@ def test_a_persons_rows_that_are_not_paid_for_are_caught() -> None:
 class Fewer(SafePub):
     """k is one too small."""
 
-    def _parameters(self, space: Space) -> tuple[SafePubParameters, Epsilon | None]:
-        parameters, searching = super()._parameters(space)
-        return replace(parameters, k=parameters.k - 1), searching
+    def plan(self, schema: Schema) -> Plan:
+        plan = super().plan(schema)
+        return replace(plan, parameters=replace(plan.parameters, k=plan.parameters.k - 1))
 
 
 class Unsampled(SafePub):
     """Every record is drawn."""
 
-    def _parameters(self, space: Space) -> tuple[SafePubParameters, Epsilon | None]:
-        parameters, searching = super()._parameters(space)
-        return replace(parameters, beta=Fraction(1)), searching
+    def plan(self, schema: Schema) -> Plan:
+        plan = super().plan(schema)
+        return replace(plan, parameters=replace(plan.parameters, beta=Fraction(1)))
 
 
 class Placeholders(SafePub):
@@ -606,10 +595,10 @@ class Telling:
     name: ClassVar[str] = "telling"
     claimed: Fraction = Fraction(1)
 
-    def spread(self, space: Space, k: int) -> Fraction:
+    def spread(self, nodes: Candidates, k: int) -> Fraction:
         return self.claimed
 
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
         a, b = (int(sample.count[sample.codes[0] == code].sum()) for code in (0, 1))
         return Told([b, a + 3, 0])
 
@@ -629,7 +618,7 @@ class Told:
 class Sizing(Telling):
     """Tells how large a group is to be, and so about how many records there are."""
 
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
         return Told([-100 * (k != search.ramped(size)) for size in (3, 2, 1)])
 
 
@@ -652,7 +641,7 @@ def test_the_same_sample_for_search_and_release_is_caught(
 ) -> None:
     pair = [(0, 4, 0), (1, 4, 0)]
     if definition == "standard":
-        telling = replace(telling, epsilon="5/2", delta="3/40", split="1/5", definition=definition)
+        telling = SafePub("5/2", "3/40", definition, split="1/5", score="telling")
         pair = [(0, 6, 0), (1, 6, 0)]
     assert examine(telling, CHAIN, pair).kept
     assert examine(twin(Twice, telling), CHAIN, pair, whole).broken == {"whole"}
@@ -660,9 +649,9 @@ def test_the_same_sample_for_search_and_release_is_caught(
 
 def test_half_the_noise_is_caught(telling: SafePub, monkeypatch: pytest.MonkeyPatch) -> None:
     def louder(
-        space: Space, score: Score, sample: Counts, k: int, epsilon: Fraction, *rest: Any
+        nodes: Candidates, score: Score, sample: Counts, k: int, epsilon: Fraction, *rest: Any
     ) -> Node:
-        return search.select(space, score, sample, k, 2 * epsilon, *rest)
+        return search.select(nodes, score, sample, k, 2 * epsilon, *rest)
 
     monkeypatch.setattr(safepub, "select", Remembered(louder))
     assert searches(telling, CHAIN, LONELY).low > 0
@@ -687,11 +676,11 @@ def test_a_budget_that_forgets_how_small_the_sample_is_is_caught(
 class Louder(SafePub):
     """The number of records is known with half the noise."""
 
-    def _search(self, *given: Any) -> Node:
+    def choose(self, *given: Any) -> Node:
         chance = next(value for value in given if isinstance(value, Chance))
         shipped = chance.discrete_laplace
         with mock.patch.object(chance, "discrete_laplace", lambda scale: shipped(scale / 2)):
-            return super()._search(*given)
+            return super().choose(*given)
 
 
 @pytest.mark.usefixtures("small_samples")

@@ -187,7 +187,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 OWN: dict[str, dict[str, Any]] = {
     "shoal.data.hierarchy.intervals": {"low": 0, "high": 9, "widths": [5]},
     "shoal.measure.buckets.count": {"release": "buckets"},
-    "shoal.measure.buckets.Reading": {"release": "buckets"},
+    "shoal.measure.buckets.BucketReading": {"release": "buckets"},
     "shoal.attack.corruption": {"release": "buckets"},
     "shoal.attack.association": {"release": "buckets"},
     "shoal.privacy.limits.BucketLimits": {},

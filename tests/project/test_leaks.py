@@ -277,7 +277,7 @@ def _refused(*command: str) -> str:
         (
             'path = "people.csv"',
             'path = "people.csv"\nencoding = "base64"',
-            "encoding 'base64' is unknown",
+            "encoding base64 is unknown",
         ),
         ('path = "people.csv"', 'path = "people.csv"\nencoding = "\\u0000"', "is unknown"),
         (
@@ -493,4 +493,4 @@ def test_people_are_never_one_because_floats_have_few_digits(frame: Any) -> None
     with pytest.raises(ColumnError, match="tell people apart"):
         method.release(shoal.table(frame, identifying=["id"], insensitive=["a"]))
     declared = shoal.table(frame, identifying=["id"], insensitive=["a"], types={"id": "text"})
-    assert method.release(declared).facts["records"] == 5
+    assert method.release(declared).facts.records == 5

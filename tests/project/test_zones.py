@@ -116,7 +116,7 @@ def test_whatever_shows_a_figure_about_the_input_says_that_it_is_for_the_owner(
 def test_a_release_shows_what_its_files_show(library: Any) -> None:
     release = loose.Optimal(["700-anonymity"], suppression="1/2").release(people(library))
     assert release.facts
-    assert str(release.facts["loss"]) not in repr(release)
+    assert str(release.facts.loss) not in repr(release)
     assert repr(release) == (
         f"<shoal.Release {release.certificate.number} by optimal: {len(release.table):,} rows × 3 columns>"
     )

@@ -1,39 +1,27 @@
-"""Trade-off curves: each point is what solving there gives, staircases and halving equal brute force, charts and the command."""
+"""Trade-off curves: each point is what solving there gives, and staircases and halving equal brute
+force; twins of the search are caught.
+"""
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.chance import Seeded
-from shoal.cli.app import app
-from shoal.errors import FileError, ParameterError, ShoalError, Stopped, TooLargeError
+from shoal.errors import ParameterError, Stopped, TooLargeError
 from shoal.lattice import Lattice
-from shoal.measure.judging import NOTICE
-from shoal.methods.personal import People, Personal
+from shoal.methods.personal import People, Personal, PersonalFacts
 from shoal.methods.personal.exact import lowest
-from shoal.studies import tradeoffs as curves
-from shoal.studies.tradeoffs import (
-    Comparison,
-    Curve,
-    Staircase,
-    Step,
-    compared,
-    tradeoff,
-    tradeoff_of,
-)
+from shoal.studies import records, tradeoffs
+from shoal.studies.curves import Stair
+from shoal.studies.tradeoffs import FLOORS, compared, minimal_node, tradeoff, tradeoff_of
 from tests.methods.test_personal import TREES, brute_force, some_method, some_people
 
-Told = list[Curve | Staircase | Comparison]
 Ways = list[tuple[Fraction, Fraction]]
 """Utility as a share, and risk, of every way to show a record."""
 
@@ -67,9 +55,6 @@ def as_they_are(people: People, every: list[Ways]) -> Fraction:
     return lowest_mean(people, first, Fraction(0))
 
 
-# Curves
-
-
 @pytest.mark.parametrize("seed", range(25))
 def test_every_point_is_the_lowest_risk_at_its_floor(seed: int) -> None:
     table, method = some_people(seed), some_method(seed)
@@ -97,12 +82,13 @@ def test_a_point_is_what_a_release_at_that_floor_has(seed: int) -> None:
     table, method = some_people(seed, 12), replace(some_method(seed), choice=None, wishes={})
     for point in tradeoff(table, method, ["0.3", "0.6", "0.9"]).points:
         facts = replace(method, utility=point.floor).release(table, Seeded(1)).facts
-        assert [facts[name] for name in ("risk", "highest", "utility")] == pytest.approx(
+        assert isinstance(facts, PersonalFacts)
+        assert [facts.risk, facts.highest, facts.utility] == pytest.approx(
             [point.risk, point.highest, point.utility]
         )
 
 
-@pytest.mark.parametrize("floors", [curves.FLOORS, (Fraction(1, 2),)])
+@pytest.mark.parametrize("floors", [FLOORS, (Fraction(1, 2),)])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_floor_that_halves_the_risk_is_the_highest_of_all(
     seed: int, floors: Sequence[Fraction]
@@ -127,7 +113,7 @@ def test_the_floor_that_halves_the_risk_is_the_highest_of_all(
 def is_caught() -> bool:
     for seed in range(40):
         try:
-            test_the_floor_that_halves_the_risk_is_the_highest_of_all(seed, curves.FLOORS)
+            test_the_floor_that_halves_the_risk_is_the_highest_of_all(seed, FLOORS)
         except AssertionError:
             return True
     return False
@@ -136,9 +122,11 @@ def is_caught() -> bool:
 def test_a_twin_that_looks_at_the_floors_of_the_curve_only_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        curves._Records, "last_within", lambda self, limit, below, above, progress: below[0]
-    )
+    def lower_end(self: Any, limit: float, below: Any, above: Any, progress: Any) -> Fraction:
+        floor: Fraction = below.floor
+        return floor
+
+    monkeypatch.setattr(records.Records, "last_within", lower_end)
     assert is_caught()
 
 
@@ -153,7 +141,7 @@ def test_a_twin_that_solves_for_a_floor_too_high_is_caught(monkeypatch: pytest.M
             ],
         )
 
-    monkeypatch.setattr(curves, "lowest", higher)
+    monkeypatch.setattr(records, "lowest", higher)
     assert is_caught()
 
 
@@ -172,7 +160,7 @@ def test_nothing_halves_the_risk_of_people_who_are_all_alike() -> None:
 def test_a_table_without_rows_has_no_risk() -> None:
     table = some_people(0, 0)
     assert {point.risk for point in tradeoff(table, Personal(0.5)).points} == {0}
-    with pytest.raises(ParameterError, match="`row` 0 is not in the table, which has 0 rows"):
+    with pytest.raises(ParameterError, match="row=0 is not in the table; it has 0 rows"):
         tradeoff_of(table, Personal(0.5), 0)
 
 
@@ -186,7 +174,9 @@ def test_columns_that_nobody_needs_cost_no_utility() -> None:
 def test_floors_are_shares_and_there_is_one() -> None:
     with pytest.raises(ParameterError, match=r"floors=1\.5 is out of range"):
         tradeoff(some_people(1, 9), Personal(0.5), [1.5])
-    with pytest.raises(ParameterError, match="`floors` are shares of utility, at least one"):
+    with pytest.raises(
+        ParameterError, match="`floors` lists no share of utility; give at least one"
+    ):
         tradeoff(some_people(1, 9), Personal(0.5), [])
 
 
@@ -211,9 +201,6 @@ def test_progress_grows_and_can_stop_the_work() -> None:
         tradeoff(some_people(1, 12), some_method(3), progress=stop)
 
 
-# One person
-
-
 def undominated(rows: Ways) -> Ways:
     return sorted(
         {
@@ -225,7 +212,7 @@ def undominated(rows: Ways) -> Ways:
     )
 
 
-def same_steps(steps: Sequence[Step], truth: Ways) -> bool:
+def same_steps(steps: Sequence[Stair], truth: Ways) -> bool:
     return [step.utility for step in steps] == [utility for utility, _ in truth] and [
         step.risk for step in steps
     ] == [pytest.approx(float(risk)) for _, risk in truth]
@@ -272,37 +259,15 @@ def place_of(people: People, table: shoal.Table, row: int) -> int:
     return places[0]
 
 
-def test_a_step_says_how_many_people_it_fits_and_what_is_shown() -> None:
-    table = shoal.table(
-        pl.DataFrame({"town": list("aab"), "age": list("013")}),
-        quasi=["town", "age"],
-        hierarchies=TREES,
-    )
-    stairs = tradeoff_of(table, Personal("0.6", measure="depth"), 0)
-    assert stairs.at("0.6") == Step(
-        Fraction(4, 5), 1.0, 2, {"town": 0, "age": 1}, {"town": "a", "age": "0"}
-    )
-    assert (
-        stairs.at(1)
-        == stairs.as_it_is
-        == Step(Fraction(1), 2.0, 1, {"town": 0, "age": 0}, {"town": "a", "age": "0"})
-    )
-    assert stairs.half == stairs.at("0.8")
-    assert "shown" not in repr(stairs)
-
-
 def test_a_person_is_a_row_of_the_table() -> None:
-    with pytest.raises(ParameterError, match="`row` 9 is not in the table, which has 9 rows"):
+    with pytest.raises(ParameterError, match="row=9 is not in the table; it has 9 rows"):
         tradeoff_of(some_people(1, 9), Personal(0.5), 9)
 
 
 def test_a_lattice_too_large_for_one_person_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curves, "LARGEST", 11)
+    monkeypatch.setattr(tradeoffs, "LARGEST", 11)
     with pytest.raises(TooLargeError, match="the lattice has 12 nodes and 11 can be searched"):
         tradeoff_of(some_people(1, 9), Personal(0.5), 0)
-
-
-# Beside k-anonymity
 
 
 def test_personal_generalisation_risks_no_more_than_the_best_k_anonymous_table_worth_as_much() -> (
@@ -333,7 +298,7 @@ def test_arbitrary_tables_are_k_anonymous_and_could_not_be_finer() -> None:
     chance, drawn = Seeded(1), set()
     for k in (2, 5, 10, 30):
         for _ in range(20):
-            node = curves._minimal(lattice, k, {}, chance)
+            node = minimal_node(lattice, k, {}, chance)
             drawn.add((k, node))
             assert lattice.groups(node).sizes.min() >= k
             assert all(lattice.groups(finer).sizes.min() < k for finer in lattice.finer(node))
@@ -355,182 +320,5 @@ def test_there_is_no_k_above_the_number_of_records() -> None:
         ParameterError, match="no table of 9 records is 10-anonymous; ask for smaller `ks`"
     ):
         compared(some_people(1, 9), Personal(0), [2, 10])
-    with pytest.raises(ParameterError, match="`ks` are sizes of groups, at least one"):
+    with pytest.raises(ParameterError, match="`ks` lists no size of groups; give at least one"):
         compared(some_people(1, 9), Personal(0), [])
-
-
-# Charts and data
-
-
-@pytest.fixture(scope="module")
-def told() -> Told:
-    table, method = some_people(4, 60), Personal("0.5", measure="leaves")
-    rows = (
-        curves.Against(2, False, 10, Fraction(1, 2), 0.4, 0.2, 0.3),
-        curves.Against(2, True, 1, Fraction(2, 3), 0.5, 0.3, 0.3),
-    )
-    return [tradeoff(table, method), tradeoff_of(table, method, 0), Comparison(rows)]
-
-
-def test_charts_are_saved_by_their_suffix_and_draw_offline(told: Told, tmp_path: Path) -> None:
-    for suffix, head in (("png", b"\x89PNG"), ("svg", b"<svg"), ("html", b"<!DOCTYPE html>")):
-        told[0].save(tmp_path / f"curve.{suffix}")
-        assert (tmp_path / f"curve.{suffix}").read_bytes().lstrip().startswith(head)
-    assert "<script src=" not in (tmp_path / "curve.html").read_text(encoding="utf-8")
-    for one in told:
-        one.save(tmp_path / "chart.svg")
-        assert NOTICE in (tmp_path / "chart.svg").read_text(encoding="utf-8")
-
-
-def test_charts_are_not_saved_beside_a_release_nor_as_anything_else(
-    told: Told, tmp_path: Path
-) -> None:
-    with pytest.raises(
-        ParameterError,
-        match=r"a chart is saved as \.html, \.png or \.svg, and 'a\.pdf' ends otherwise",
-    ):
-        told[0].save(tmp_path / "a.pdf")
-    (tmp_path / "certificate.json").write_text("{}")
-    with pytest.raises(FileError, match="where a release is"):
-        told[0].save(tmp_path / "a.png")
-    assert not (tmp_path / "a.png").exists()
-
-
-def test_without_altair_an_error_says_what_to_install(
-    told: Told, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "altair", None)
-    for one in told:
-        with pytest.raises(ShoalError, match=r"pip install 'shoal\[plots\]'"):
-            one.chart()
-
-
-def test_all_are_data_too(told: Told) -> None:
-    curve, stairs, comparison = told
-    assert curve.frame().columns == ["floor", "risk", "highest", "utility"]
-    assert curve.frame().height == len(curves.FLOORS)
-    assert stairs.frame().columns == ["utility", "risk", "people", "level of town", "level of age"]
-    assert comparison.frame()["k_anonymous"].to_list() == [0.4, 0.5]
-    for one in told:
-        plain = one.to_dict()
-        assert next(iter(plain)) == "not_for_release"
-        assert json.loads(json.dumps(plain)) == plain
-
-
-# The command
-
-
-@pytest.fixture(scope="module")
-def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tradeoff")
-    people = "".join(f"{'abcd'[i % 4]},{i * i % 8},u\n" for i in range(40))
-    (folder / "people.csv").write_text(f"town,age,ill\n{people}")
-    (folder / "people.toml").write_text(
-        """[source]
-path = "people.csv"
-types = { town = "text", age = "text", ill = "text" }
-[roles]
-town = "quasi"
-age = "quasi"
-ill = "sensitive"
-[hierarchies.town]
-build = "group"
-tree = { x = ["a", "b"], y = ["c", "d"] }
-[hierarchies.age]
-build = "suppress"
-values = ["0", "1", "2", "3", "4", "5", "6", "7"]
-[method]
-name = "personal"
-utility = 0.5
-"""
-    )
-    return folder / "people.toml"
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["tradeoff", *map(str, arguments)], env={"COLUMNS": "80"})
-
-
-def test_the_command_prints_a_curve_and_the_floor_that_halves_the_risk(recipe: Path) -> None:
-    result = run(recipe, "--floors", "0.3,50%", "--floors", "1")
-    assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
-    assert lines[0] == lines[-1] == NOTICE
-    assert max(map(len, lines)) <= 80
-    assert [line.split()[0] for line in lines if " %" in line] == ["30", "50", "100"]
-    assert "utility = 0." in result.stdout
-
-
-def test_the_floor_that_is_printed_halves_the_risk(recipe: Path) -> None:
-    chosen = shoal.Recipe.load(recipe)
-    table, method = chosen.table(), chosen.method()
-    assert isinstance(method, Personal)
-    line = next(line for line in run(recipe).stdout.splitlines() if "utility = " in line)
-    facts = (
-        replace(method, utility=line.split("utility = ")[1].strip()).release(table, Seeded(1)).facts
-    )
-    assert facts["risk"] <= tradeoff(table, method).as_it_is.risk / 2
-
-
-def test_the_command_shows_one_person(recipe: Path) -> None:
-    result = run(recipe, "--person", 4)
-    assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
-    assert lines[0] == lines[-1] == NOTICE
-    assert max(map(len, lines)) <= 80
-    assert next(line.split() for line in lines if line.startswith("town"))[:2] == [
-        "town",
-        "d",
-    ]  # the fourth row
-    found = json.loads(run(recipe, "--person", 4, "--json").stdout)
-    assert found["not_for_release"] is True
-    assert found["as_it_is"]["shown"] == {"town": "d", "age": "1"}
-    assert found["half"]["risk"] <= found["as_it_is"]["risk"] / 2
-
-
-def test_the_command_compares_with_k_anonymity(recipe: Path) -> None:
-    result = run(recipe, "--against-k", "2,5")
-    assert result.exit_code == 0, result.output
-    assert result.stdout.count("10 arbitrary") == result.stdout.count("optimal") == 2
-    rows = json.loads(run(recipe, "--against-k", "2", "--json").stdout)["rows"]
-    assert [(row["k"], row["optimal"]) for row in rows] == [(2, False), (2, True)]
-
-
-def test_the_command_draws(recipe: Path, tmp_path: Path) -> None:
-    chart = tmp_path / "curve.svg"
-    assert run(recipe, "--floors", "0.5", "--chart", chart).exit_code == 0
-    assert chart.stat().st_size
-    again = run(recipe, "--floors", "0.5", "--chart", chart)
-    assert again.exit_code == 2
-    assert "give --chart another name, or --force" in again.stderr
-    assert run(recipe, "--person", 1, "--chart", chart, "--force").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--person", 41), "--person 41: the table has 40 rows, the first being 1"),
-        (("--floors", "2"), "--floors '2' is out of range"),
-        (("--against-k", "two"), "--against-k 'two': give whole numbers above 0"),
-        (("--against-k", "41"), "no table of 40 records is 41-anonymous"),
-        (("--against-k", "2", "--person", 1), "--against-k is a question of its own"),
-        (("--chart", "a.pdf"), "'a.pdf' ends otherwise"),
-    ],
-)
-def test_what_cannot_be_asked_is_said(
-    recipe: Path, options: tuple[object, ...], message: str
-) -> None:
-    result = run(recipe, *options)
-    assert result.exit_code == 2
-    assert message in result.stderr
-
-
-def test_other_methods_have_no_trade_off(recipe: Path) -> None:
-    other = recipe.with_name("other.toml")
-    other.write_text(
-        recipe.read_text().split("[method]")[0]
-        + '[method]\nname = "optimal"\nmodels = ["2-anonymity"]\n'
-    )
-    result = run(other)
-    assert result.exit_code == 2
-    assert "the recipe's method is 'optimal'; only 'personal'" in result.stderr

@@ -1,7 +1,7 @@
 """`verify` against someone who changes anything on a certificate and seals it anew.
 
-Whatever is changed is found, or is listed as not checked; the words of a promise are never those of the file; and whatever the
-files are, the answer is in words.
+Whatever is changed is found, or is listed as not checked; the words of a promise are never those of
+the file; and whatever the files are, the answer is in words.
 """
 
 import copy
@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal import KAnonymity, Optimal
 from shoal.cli.app import app
-from shoal.data import files
+from shoal.data import parquet
 from shoal.data.hierarchy import Hierarchy, suppress
 from shoal.data.kinds import Kind
 from shoal.errors import TooLargeError
@@ -51,7 +51,7 @@ MODELS = (
 
 
 def releases() -> dict[str, Any]:
-    """A release by every method of the conformance suite, of columns and of buckets, made when it is asked for."""
+    """A release by every method that is tested, made when it is asked for."""
     plain = {name: (one, test_methods.people) for name, one in test_methods.METHODS.items()}
     plain |= {
         "many models": (Optimal(MODELS), test_methods.people),
@@ -167,7 +167,10 @@ def listed(place: Place, verdict: Verdict) -> bool:
 
 
 def unnoticed(name: str, folder: Path, trees: Any, each: int | None) -> tuple[list[Any], int]:
-    """The changes of one leaf that are neither found nor listed, and how many were tried: so many of each leaf."""
+    """The changes of one leaf that are neither found nor listed, and how many were tried.
+
+    each: how many changes of each leaf; None for all of them
+    """
     content, paper, table = written(name, folder)
     honest = shoal.verify(paper, table, trees)
     assert honest == []
@@ -221,7 +224,7 @@ def test_hierarchies_settle_levels(name: str, tmp_path: Path) -> None:
 
 
 def test_a_level_that_labels_do_not_settle_is_listed(tmp_path: Path) -> None:
-    """Where all ages are of one decade at two levels, or nothing is released, nobody can see which level it was."""
+    """Where all ages have one label at two levels, or nothing is released."""
     tree = Hierarchy.from_lines([["1", "low", "low", "*"], ["2", "low", "low", "*"]], Kind.INTEGER)
     frame = pl.DataFrame({"age": [1, 2] * 5})
     for rows in (frame, frame.clear()):
@@ -326,11 +329,16 @@ def test_what_is_quoted_from_a_certificate_is_short_and_on_one_line(
 
 # Anything at all
 
-JUNK: list[Any] = [
-    None, True, False, 0, -1, 1, 2, 10**18, 10**400, -(10**30), 0.5, 1e308, 5e-324, "", "x", "1/0", "1e999999999",
-    "1e-999999999", "ln(1)", "9*ln(10)", "nan", "\x00", "\ud800", "*", "../../x", "é" * 99, [], {}, [[]], [{}], {"": None},
-    {"is": "x"}, {"is": "k-anonymity", "k": 0}, [1, "a", None], {"a": {"b": {"c": []}}}, "0" * 10_000, "sensitive", "quasi",
-]  # fmt: skip
+NUMBERS: list[Any] = [0, -1, 1, 2, 10**18, 10**400, -(10**30), 0.5, 1e308, 5e-324]
+TEXTS = [
+    *("", "x", "1/0", "1e999999999", "1e-999999999", "ln(1)", "9*ln(10)", "nan", "\x00", "\ud800"),
+    *("*", "../../x", "é" * 99, "0" * 10_000, "sensitive", "quasi"),
+]
+NESTED: list[Any] = [
+    *([], {}, [[]], [{}], {"": None}, [1, "a", None], {"a": {"b": {"c": []}}}),
+    *({"is": "x"}, {"is": "k-anonymity", "k": 0}),
+]
+JUNK: list[Any] = [None, True, False, *NUMBERS, *TEXTS, *NESTED]
 
 
 def nodes(inside: Any, place: Place = ()) -> Iterator[Place]:
@@ -341,7 +349,7 @@ def nodes(inside: Any, place: Place = ()) -> Iterator[Place]:
 
 
 def mutated(content: Content, chance: random.Random) -> Content:
-    """A certificate of the same form in which one to four things are swapped, dropped, added, nested or renamed."""
+    """A certificate of which one to four parts are swapped, dropped, added, nested or renamed."""
     made = copy.deepcopy(content)
     for _ in range(chance.choice([1, 1, 1, 2, 4])):
         place = chance.choice(list(nodes(made)) or [("x",)])
@@ -502,6 +510,6 @@ def test_what_a_table_takes_is_at_least_what_it_has(
         }
     )
     frame.write_parquet(tmp_path / "t.parquet", **options)
-    needed = files._unpacked((tmp_path / "t.parquet").read_bytes())
+    needed = parquet.unpacked_size((tmp_path / "t.parquet").read_bytes())
     assert needed is not None
     assert frame.estimated_size() * 0.9 <= needed <= 6 * frame.estimated_size() + 2000

@@ -1,25 +1,39 @@
-"""The adversaries. They see outputs, code and public knowledge, never the data. Uses every room above; tests and docs use it."""
+"""The adversaries. They see outputs, code and public knowledge, never the data.
+
+Uses every room above; the command line, tests and docs use it.
+"""
 
 from shoal.attack.audited import Disclosed, disclosed
-from shoal.attack.buckets import Exposure, association, corruption, posterior
+from shoal.attack.buckets import (
+    Exposure,
+    HelpedAttackers,
+    association,
+    corruption,
+    helped,
+    posterior,
+)
 from shoal.attack.inference import NoisyRatio, noisy_ratio
-from shoal.attack.minimality import Belief, Exposed, beliefs, expose, first_safe, inputs
+from shoal.attack.inferences import AttackResult, Effort, ExposedRecord, Inference
+from shoal.attack.minimality import beliefs, expose, first_safe, inputs
 from shoal.attack.personal import Recognition, recognised
-from shoal.attack.semantic import Breach, Shown, breach, releases
+from shoal.attack.semantic import Breach, Observation, breach, releases
 from shoal.attack.transcript import Heard, Possible, possible
 from shoal.attack.transcript_sums import ValueRange, ranges
 
 __all__ = [
-    "Belief",
+    "AttackResult",
     "Breach",
     "Disclosed",
-    "Exposed",
+    "Effort",
+    "ExposedRecord",
     "Exposure",
     "Heard",
+    "HelpedAttackers",
+    "Inference",
     "NoisyRatio",
+    "Observation",
     "Possible",
     "Recognition",
-    "Shown",
     "ValueRange",
     "association",
     "beliefs",
@@ -28,6 +42,7 @@ __all__ = [
     "disclosed",
     "expose",
     "first_safe",
+    "helped",
     "inputs",
     "noisy_ratio",
     "possible",

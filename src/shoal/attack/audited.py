@@ -7,11 +7,12 @@ it.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from shoal.attack.transcript import Heard, possible
 from shoal.attack.transcript_sums import ranges
-from shoal.audit import Audit, Standing
-from shoal.audit.model import Number
+from shoal.audit import Audit, Secret
+from shoal.audit.model import Auditor, Number
 from shoal.audit.sums import Sums
 
 __all__ = ["Disclosed", "disclosed"]
@@ -36,15 +37,16 @@ def disclosed(audit: Audit) -> tuple[Disclosed, ...]:
 
     The work grows quickly with the number of queries; TooLargeError where it is too much.
     """
-    by_column = [_of_column(audit, standing) for standing in audit.state() if standing.family]
-    return tuple(each for column in by_column for each in column)
+    values: list[Disclosed] = []
+    for state in audit.state():
+        if state.family is not None:
+            auditor = state.secret.auditor(state.family, audit.people)
+            values.extend(_of_column(audit, state.secret, auditor))
+    return tuple(values)
 
 
-def _of_column(audit: Audit, standing: Standing) -> Iterator[Disclosed]:
-    secret, family = standing.secret, standing.family
-    assert family is not None
+def _of_column(audit: Audit, secret: Secret, auditor: Auditor[Any]) -> Iterator[Disclosed]:
     assert secret.width is not None  # a Secret sets it if nobody gives it
-    auditor = secret.auditor(family, audit.people)
     decisions = audit.entries(secret.column)
     transcript = [Heard(decision.people, decision.reply) for decision in decisions]
     promised = Fraction(secret.width)

@@ -1,7 +1,9 @@
-"""What helped attackers learn from buckets: those who know some people's values, and those who learn what does not go together.
+"""What helped attackers learn from buckets: those who know some people's values, and those who
+learn which values do not go together.
 
-`posterior` is exact, for one bucket. `corruption` and `association` attack a whole release, as anybody can who has both
-tables and the certificate. What they find with fakes and without is the worth of that defence.
+`posterior` is exact, for one bucket. `corruption` and `association` attack a whole release, as
+anybody can who has both tables and the certificate; `helped` has the figures of both. What they
+find with fakes and without is the worth of that defence.
 """
 
 from collections import Counter
@@ -11,14 +13,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeVar
 
-import numpy as np
-
 from shoal.arguments import typed
 from shoal.data.kinds import Key
 from shoal.errors import ParameterError
-from shoal.measure.buckets import Reading, Release
+from shoal.measure.buckets import BucketReading, BucketRelease
 
-__all__ = ["Exposure", "association", "corruption", "posterior"]
+__all__ = ["Exposure", "HelpedAttackers", "association", "corruption", "helped", "posterior"]
 
 V = TypeVar("V", bound=Key | None)
 
@@ -30,54 +30,70 @@ def posterior(
     odds: Mapping[V, int | Fraction],
     known: Sequence[V] = (),
 ) -> dict[V, Fraction]:
-    """How probable each value is of a person of a bucket, to someone who has the `known` values of others in it.
+    """How probable each value of a person in a bucket is to someone who has the `known` values of
+    others in it.
 
-    The bucket has `size` people and shows more values: some are fake, each of them shown once. `odds` are those of the
-    certificate: a set of values that are shown once is the set of the bucket's fakes with a probability in proportion to the
-    product of their odds. That is the law by which buckets are made (docs/proofs/buckets.md).
+    The bucket has `size` people and shows more values: some are fake, each of them shown once.
+    `odds` are those of the certificate: a set of values that are shown once is the set of the
+    bucket's fakes with a probability in proportion to the product of their odds. That is the law by
+    which buckets are made (docs/proofs/buckets.md).
 
-    Of 90, 60 and 50 people with a, b and c, in buckets of two with one fake, who knows that the other person has b is
-    this sure of a:
+    Of 90, 60 and 50 people with a, b and c, in buckets of two with one fake, someone who knows that
+    the other person has b is this sure of a:
 
-    >>> posterior({"a": 1, "b": 1, "c": 1}, 2, {"a": Fraction(1, 5), "b": Fraction(4, 5), "c": 1}, known=["b"])
+    >>> odds = {"a": Fraction(1, 5), "b": Fraction(4, 5), "c": 1}
+    >>> posterior({"a": 1, "b": 1, "c": 1}, 2, odds, known=["b"])
     {'a': Fraction(5, 6), 'c': Fraction(1, 6)}
     """
     left = Counter(shown)
     left.subtract(known)
-    fakes, people = sum(shown.values()) - size, size - len(known)
+    fakes = sum(shown.values()) - size
+    people = size - len(known)
     if fakes < 0 or people < 1 or min(left.values(), default=0) < 0:
         raise ParameterError(
-            "a bucket shows at least as many values as it has people, known ones among them, and not all are known"
+            "no bucket has these people and values",
+            "`shown` has a value for each of `size` people, those of the `known` ones among them,"
+            " and somebody is not known",
         )
-    if not set(shown) <= set(odds) or not all(
-        isinstance(one, int | Fraction) and one >= 0 for one in odds.values()
-    ):
+    if not set(shown) <= set(odds) or not all(map(_may_be_odds, odds.values())):
         raise ParameterError(
-            "`odds` are exact numbers of at least 0, one for every value that is shown"
+            "has an inexact or negative number, or lacks a value",
+            "give an exact number of at least 0 for every value that is shown",
+            option="odds",
         )
     single = [value for value, often in shown.items() if often == 1 and left[value]]
-    fake = dict(
-        zip(single, _chosen(tuple(Fraction(odds[value]) for value in single), fakes), strict=True)
-    )
-    found = {
-        value: (often - fake.get(value, Fraction(0))) / people
-        for value, often in left.items()
-        if often
-    }
-    return {value: probability for value, probability in found.items() if probability}
+    odds_of_single = tuple(Fraction(odds[value]) for value in single)
+    fake = dict(zip(single, _chosen(odds_of_single, fakes), strict=True))
+    probabilities = {}
+    for value, often in left.items():
+        probability = (often - fake.get(value, Fraction(0))) / people
+        if probability:
+            probabilities[value] = probability
+    return probabilities
+
+
+def _may_be_odds(number: object) -> bool:
+    return isinstance(number, int | Fraction) and number >= 0
 
 
 def _chosen(odds: Sequence[Fraction], number: int) -> list[Fraction]:
-    """How probable each is to be chosen if so many are, with a probability in proportion to the product of their odds."""
+    """How probable each is to be among the chosen ones, if sets of this number are chosen with a
+    probability in proportion to the product of their odds.
+    """
     whole = _sums(odds, number)[number]
     if not whole:
         raise ParameterError(
-            "nobody could have made such a bucket: there are fewer values that may be fake than fakes"
+            "nobody could have made such a bucket: there are fewer values that may be fake than"
+            " fakes",
+            "give the bucket and the odds of the same release",
         )
     if not number:
         return [Fraction(0)] * len(odds)
-    others = [_sums([*odds[:at], *odds[at + 1 :]], number - 1)[-1] for at in range(len(odds))]
-    return [own * rest / whole for own, rest in zip(odds, others, strict=True)]
+    chosen = []
+    for at, own in enumerate(odds):
+        others = [*odds[:at], *odds[at + 1 :]]
+        chosen.append(own * _sums(others, number - 1)[-1] / whole)
+    return chosen
 
 
 def _sums(odds: Sequence[Fraction], number: int) -> list[Fraction]:
@@ -91,7 +107,9 @@ def _sums(odds: Sequence[Fraction], number: int) -> list[Fraction]:
 
 @dataclass(frozen=True)
 class Exposure:
-    """How sure an attacker is at most of a person's value: of the most exposed one, and in the mean over buckets or people."""
+    """How sure an attacker is of a person's value at most: of the most exposed person, and in the
+    mean over buckets or people.
+    """
 
     largest: float
     mean: float
@@ -100,47 +118,52 @@ class Exposure:
 
 
 @typed
-def corruption(release: Release, known: int | None = None) -> Exposure:
-    """How sure someone is of a value who knows so many others of the same bucket; None is all but one.
+def corruption(release: BucketRelease, known: int | None = None) -> Exposure:
+    """How sure someone is of a value who knows this many others of the same bucket; None is all but
+    one.
 
-    Which ones are known is the worst for the bucket. Buckets of no more than these people count as if all but one were known.
-    With fakes, beliefs follow from the odds on the certificate, and are exact for someone who does not know how often values
-    occur in the table. With `associations` fakes are drawn otherwise, and these beliefs are an approximation.
+    Which ones are known is the worst for the bucket. In buckets with no more people than that, all
+    but one count as known. With fakes, beliefs follow from the odds on the certificate, and are
+    exact for someone who does not know how often values occur in the table. With `associations`
+    fakes are drawn otherwise, and these beliefs are an approximation.
     """
-    read = Reading(release)
+    return _corruption(BucketReading(release), known)
 
-    def others(size: int) -> int:
-        return size - 1 if known is None else min(known, size - 1)
 
-    found: list[tuple[Fraction, int]] = []
-    if not read.fakes:
-        alike, times = np.unique(np.stack([read.sizes, read.most]), axis=1, return_counts=True)
-        for size, often, number in zip(*alike.tolist(), times.tolist(), strict=True):
-            found.append((_without_fakes(size, often, others(size)), number))
-    else:
-        kinds = Counter(zip(read.sizes.tolist(), read.most.tolist(), read.singles(), strict=True))
-        for (size, often, singles), number in kinds.items():
-            found.append((_surest(size, often, singles, read.fakes, others(size)), number))
-    attacked = sum(number for _, number in found)
-    mean = sum(sure * number for sure, number in found) / max(attacked, 1)
-    return Exposure(float(max((sure for sure, _ in found), default=0)), float(mean), attacked)
+def _corruption(read: BucketReading, known: int | None) -> Exposure:
+    sizes = read.sizes.tolist()
+    most = read.most.tolist()
+    # Buckets that are alike are attacked once. Without fakes odds do not matter.
+    singles = read.singles() if read.fakes else [()] * len(sizes)
+    surest: list[tuple[Fraction, int]] = []
+    for (size, often, odds), number in Counter(zip(sizes, most, singles, strict=True)).items():
+        others = size - 1 if known is None else min(known, size - 1)
+        surest.append((_surest(size, often, odds, read.fakes, others), number))
+    attacked = sum(number for _, number in surest)
+    mean = sum(sure * number for sure, number in surest) / max(attacked, 1)
+    largest = max((sure for sure, _ in surest), default=0)
+    return Exposure(float(largest), float(mean), attacked)
 
 
 def _without_fakes(size: int, often: int, others: int) -> Fraction:
-    """To know people with other values than the most frequent is best, then some with the same."""
-    return Fraction(often - max(others - (size - often), 0), size - others)
+    """Knowing people with values other than the most frequent one is best, then those with it."""
+    known_with_it = max(others - (size - often), 0)
+    return Fraction(often - known_with_it, size - others)
 
 
 @lru_cache(maxsize=100_000)
 def _surest(
     size: int, often: int, singles: tuple[Fraction, ...], fakes: int, others: int
 ) -> Fraction:
-    """The largest posterior, over all choices of so many known people.
+    """The largest posterior, over all choices of this many known people.
 
-    A value that is there several times is real, and known others are best spent on other values. So they are for one that is
-    there once: first on those that are there several times, which tells nothing of it, then on those of least odds, as what
-    is left is then more likely to be what is fake. `singles` are the odds of the values that are there once.
+    A value that is shown several times is real, and known others are best spent on other values.
+    So they are for a value that is shown once: first on those that are shown several times, which
+    tells nothing of it, then on those of least odds, as what is left is then more likely to be
+    fake. `singles` are the odds of the values that are shown once.
     """
+    if not fakes:
+        return _without_fakes(size, often, others)
     best = _without_fakes(size, often, others) if often > 1 else Fraction(0)
     several = size + fakes - len(singles)
     known = max(others - several, 0)
@@ -155,18 +178,54 @@ def _surest(
 
 
 @typed
-def association(release: Release) -> tuple[int, Exposure]:
-    """How many negative associations a release shows, and how sure someone is of people's values who rules them out.
+def association(release: BucketRelease) -> tuple[int, Exposure]:
+    """How many negative associations a release shows, and how sure someone is of people's values
+    who rules them out.
 
-    Of everybody the values that one of their others is seen not to go with are taken away, and what is left is believed in
-    proportion.
+    The values that one of a person's other values is seen not to go with are taken away, and what
+    is left is believed in proportion.
     """
-    read = Reading(release)
-    out = read.ruled_out()
+    return _association(BucketReading(release))
+
+
+def _association(read: BucketReading) -> tuple[int, Exposure]:
     held = read.matrix()[read.bucket]
-    held[out] = 0
+    held[read.ruled_out()] = 0
     left = held.sum(axis=1)
-    some = left > 0  # to rule out everything is a mistake, which leaves nothing to believe
-    surest = held[some].max(axis=1) / left[some] if some.any() else np.zeros(0)
+    # Ruling out everything is a mistake, and leaves nothing to believe.
+    believing = left > 0
+    surest = held[believing].max(axis=1, initial=0) / left[believing]
     mean = float(surest.mean()) if len(surest) else 0.0
-    return len(read.associations()), Exposure(float(surest.max(initial=0)), mean, len(surest))
+    exposure = Exposure(float(surest.max(initial=0)), mean, len(surest))
+    return len(read.associations()), exposure
+
+
+@dataclass(frozen=True)
+class HelpedAttackers:
+    """How sure attackers with some help are of somebody's value in a release, at most."""
+
+    fakes: int
+    """The fake values of every bucket."""
+    knows_nobody: float
+    knows_one: float
+    """Someone who knows the value of one other person of the bucket."""
+    knows_all_others: float
+    associations: int
+    """The negative associations that the release shows."""
+    rules_out: float
+    """Someone who rules out what is seen not to go together."""
+
+
+@typed
+def helped(release: BucketRelease) -> HelpedAttackers:
+    """How sure each of the helped attackers is of somebody's value, at most."""
+    read = BucketReading(release)
+    associations, ruling_out = _association(read)
+    return HelpedAttackers(
+        fakes=read.fakes,
+        knows_nobody=_corruption(read, 0).largest,
+        knows_one=_corruption(read, 1).largest,
+        knows_all_others=_corruption(read, None).largest,
+        associations=associations,
+        rules_out=ruling_out.largest,
+    )

@@ -1,14 +1,16 @@
 """The exact law of what shipped code does: it is run along every path that its chance can take.
 
-`law(run)` calls `run(chance)` once for every path, with a source of chance whose draws are branching points with known
-probabilities, and gives every outcome's probability. Probabilities are intervals between fractions: exact where all draws
-have rational probabilities, and below 10⁻⁸⁰ wide where e is involved.
+`law(run)` calls `run(chance)` once for every path, with a source of chance whose draws are
+branching points with known probabilities, and gives every outcome's probability. Probabilities are
+intervals between fractions: exact where all draws have rational probabilities, and below 10⁻⁸⁰ wide
+where e is involved.
 
     >>> coins = law(lambda chance: int(chance.binomial(np.array([2]), Fraction(1, 3))[0]))
     >>> {heads: str(weight.exact) for heads, weight in coins.items()}
     {0: '4/9', 1: '4/9', 2: '1/9'}
 
-What is run must be deterministic apart from its chance. Uses `shoal.chance`; `minimality` and tests use it.
+What is run must be deterministic apart from its chance. Uses `shoal.chance`; `enumeration`,
+`semantic` and tests use it.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -18,6 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from math import ceil, comb, floor
+from operator import le
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,9 +47,10 @@ Bools = npt.NDArray[np.bool_]
 Outcome = TypeVar("Outcome", bound=Hashable)
 
 _DIGITS = 100
-_GRID = (
-    1 << 320
-)  # intervals are rounded outwards to multiples of its inverse, lest fractions grow without end
+"""Decimal digits of powers of e."""
+
+_GRID = 1 << 320
+"""Intervals are rounded outwards to multiples of its inverse, lest fractions grow without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,31 +102,49 @@ ZERO, ONE = point(0), point(1)
 
 @lru_cache(maxsize=10_000)
 def exp(x: Fraction) -> Interval:
-    """e^x for a rational x. Decimal's exp is rounded correctly, so its neighbours are on either side."""
+    """e^x for a rational x.
+
+    Decimal's exp is rounded correctly, so its neighbours are on either side.
+    """
     if x == 0:
         return ONE
-    down, up = (
-        Context(prec=_DIGITS, rounding=ROUND_FLOOR),
-        Context(prec=_DIGITS, rounding=ROUND_CEILING),
-    )
-    n, d = Decimal(x.numerator), Decimal(x.denominator)
-    return Interval(
-        Fraction(down.next_minus(down.exp(down.divide(n, d)))),
-        Fraction(up.next_plus(up.exp(up.divide(n, d)))),
-    )
+    down = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
+    up = Context(prec=_DIGITS, rounding=ROUND_CEILING)
+    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
+    low = down.next_minus(down.exp(down.divide(numerator, denominator)))
+    high = up.next_plus(up.exp(up.divide(numerator, denominator)))
+    return Interval(Fraction(low), Fraction(high))
 
 
 class _Cut(BaseException):
     """The path is too light to be followed."""
 
 
+@dataclass
+class _Branching:
+    """A draw on a path: which option is taken, of how many, and those that are possible with the
+    weight of the path up to each.
+    """
+
+    taken: int
+    number: int
+    options: list[tuple[int, Interval]]
+
+    @property
+    def exhausted(self) -> bool:
+        return self.taken == len(self.options) - 1
+
+
 class Enumerated(Chance):
-    """A source of chance that takes one path; `law` makes one for every path. Each draw has the law its docstring states."""
+    """A source of chance that takes one path; `law` makes one for every path.
+
+    Each draw has the law that its docstring in `Chance` states.
+    """
 
     private = False
 
-    def __init__(self, path: list[list[Any]], cut: Fraction) -> None:
-        self._path = path  # a branching point each: which option is taken, the options with the weights of the paths so far
+    def __init__(self, path: list[Any], cut: Fraction) -> None:
+        self._path: list[_Branching] = path
         self._cut = cut
         self._at = 0
         self.weight = ONE
@@ -132,18 +154,13 @@ class Enumerated(Chance):
         if self._at == len(self._path):
             if self.weight.high < self._cut:
                 raise _Cut
-            self._path.append(
-                [
-                    0,
-                    len(weights),
-                    [(i, self.weight * w) for i, w in enumerate(weights) if w.high > 0],
-                ]
-            )
-        taken, number, options = self._path[self._at]
-        assert number == len(weights), "what is run must be deterministic apart from its chance"
+            options = [(at, self.weight * each) for at, each in enumerate(weights) if each.high > 0]
+            self._path.append(_Branching(0, len(weights), options))
+        here = self._path[self._at]
+        assert here.number == len(weights), "what is run must be deterministic apart from chance"
         self._at += 1
-        option, self.weight = options[taken]
-        return int(option)
+        option, self.weight = here.options[here.taken]
+        return option
 
     def coin(self, probability: Interval) -> bool:
         return self.branch([probability, ONE - probability]) == 0
@@ -185,45 +202,45 @@ class Enumerated(Chance):
         return np.array([self.coin(point(probability)) for _ in range(size)], dtype=np.bool_)
 
     def bernoullis(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
-        return np.array(
-            [self.coin(point(Fraction(n, denominator))) for n in numerators.tolist()],
-            dtype=np.bool_,
-        )
+        probabilities = [point(Fraction(n, denominator)) for n in numerators.tolist()]
+        return np.array([self.coin(each) for each in probabilities], dtype=np.bool_)
 
     def binomial(self, trials: Ints, probability: Fraction) -> Ints:
-        return np.array(
-            [self.branch(_binomial(n, probability)) for n in np.asarray(trials).tolist()],
-            dtype=np.int64,
-        )
+        numbers = np.asarray(trials).tolist()
+        hits = [self.branch(_binomial(number, probability)) for number in numbers]
+        return np.array(hits, dtype=np.int64)
 
     def bernoullis_exp(self, multiples: Any, rate: Fraction) -> Bools:
-        return np.array(
-            [self.coin(exp(-rate * int(multiple))) for multiple in multiples], dtype=np.bool_
-        )
+        probabilities = [exp(-rate * int(multiple)) for multiple in multiples]
+        return np.array([self.coin(each) for each in probabilities], dtype=np.bool_)
 
     def _exp_within_one(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
         return Enumerated.bernoullis_exp(self, numerators, Fraction(1, denominator))
 
     def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
-        """Values so far from 0 that together they weigh less than a tenth of the cut are left out."""
+        """Values far from 0 that together weigh less than a tenth of the cut are left out."""
         values, weights = _laplace(Fraction(scale), self._cut / 10)
         return np.array([values[self.branch(weights)] for _ in range(size)], dtype=np.int64)
 
     def permute_and_flip_lazily(
         self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction
     ) -> int:
-        return self.branch(flipped([exp(rate * (s - best)) for s in _scores(bounds, best, score)]))
+        scores = _scores(bounds, best, score)
+        return self.branch(flipped([exp(rate * (each - best)) for each in scores]))
 
     def exponential_lazily(
         self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction
     ) -> int:
-        weights = [exp(rate * (s - best)) for s in _scores(bounds, best, score)]
+        scores = _scores(bounds, best, score)
+        weights = [exp(rate * (each - best)) for each in scores]
         total = sum(weights, ZERO)
         return self.branch([weight / total for weight in weights])
 
 
 def shipped(*draws: str) -> type[Enumerated]:
-    """An `Enumerated` in which these draws are not branching points: they run as shipped, on the other draws."""
+    """An `Enumerated` in which these draws are not branching points: they run as shipped, on the
+    other draws.
+    """
     return type("Shipped", (Enumerated,), {name: getattr(Chance, name) for name in draws})
 
 
@@ -232,9 +249,12 @@ def law(
     kind: type[Enumerated] = Enumerated,
     cut: Fraction = Fraction(0),
 ) -> dict[Outcome, Interval]:
-    """Every outcome of `run` with its probability. Paths lighter than `cut` are not followed and miss in the sum."""
+    """Every outcome of `run` with its probability.
+
+    Paths lighter than `cut` are not followed, and their weight is missing from the sum.
+    """
     weights: dict[Outcome, Interval] = {}
-    path: list[list[Any]] = []
+    path: list[_Branching] = []
     while True:
         chance = kind(path, cut)
         try:
@@ -242,32 +262,34 @@ def law(
             weights[outcome] = weights.get(outcome, ZERO) + chance.weight
         except _Cut:
             pass
-        while path and path[-1][0] == len(path[-1][2]) - 1:
+        # To the next path: the last draw that has another option takes it.
+        while path and path[-1].exhausted:
             path.pop()
         if not path:
             return weights
-        path[-1][0] += 1
+        path[-1].taken += 1
 
 
 def flipped(probabilities: Sequence[Interval]) -> list[Interval]:
-    """The law of permute-and-flip from the probabilities that a candidate is taken when its turn comes.
+    """The law of permute-and-flip from the probabilities that a candidate is taken in its turn.
 
-    If candidates come at uniform times in [0, 1], candidate i is selected with probability p_i ∫ ∏_{j≠i} (1 − p_j t) dt.
+    If candidates come at uniform times in [0, 1], candidate i is selected with probability
+    p_i ∫ ∏_{j≠i} (1 − p_j t) dt.
     """
-    law = []
+    selected = []
     for i, own in enumerate(probabilities):
-        symmetric = [ONE]  # the product's coefficients without their signs, which alternate
+        # The product's coefficients without their signs, which alternate.
+        symmetric = [ONE]
         for other in (*probabilities[:i], *probabilities[i + 1 :]):
-            symmetric = [
-                a + other * b for a, b in zip([*symmetric, ZERO], [ZERO, *symmetric], strict=True)
-            ]
-        parts = [
-            coefficient * point(Fraction(1, power + 1))
-            for power, coefficient in enumerate(symmetric)
-        ]
+            shifted = [ZERO, *symmetric]
+            pairs = zip([*symmetric, ZERO], shifted, strict=True)
+            symmetric = [same + other * lower for same, lower in pairs]
+        parts = []
+        for power, coefficient in enumerate(symmetric):
+            parts.append(coefficient * point(Fraction(1, power + 1)))
         integral = sum(parts[::2], ZERO) - sum(parts[1::2], ZERO)
-        law.append(own * Interval(max(integral.low, Fraction(0)), integral.high))
-    return law
+        selected.append(own * Interval(max(integral.low, Fraction(0)), integral.high))
+    return selected
 
 
 def standard(
@@ -285,39 +307,42 @@ def standard(
 def probabilistic(
     one: dict[Outcome, Interval], other: dict[Outcome, Interval], growth: Interval
 ) -> Interval:
-    """The probability P₁ of outcomes that are more than growth times as likely as under P₂; growth is e^ε."""
-    excess = {
-        outcome: weight - growth * other.get(outcome, ZERO) for outcome, weight in one.items()
-    }
-    surely = sum((one[outcome].low for outcome, e in excess.items() if e.low > 0), Fraction(0))
-    return Interval(
-        surely, sum((one[outcome].high for outcome, e in excess.items() if e.high > 0), Fraction(0))
-    )
+    """The probability P₁ of outcomes that are more than growth times as likely as under P₂; growth
+    is e^ε.
+    """
+    surely = possibly = Fraction(0)
+    for outcome, weight in one.items():
+        excess = weight - growth * other.get(outcome, ZERO)
+        if excess.low > 0:
+            surely += weight.low
+        if excess.high > 0:
+            possibly += weight.high
+    return Interval(surely, possibly)
 
 
 def _scores(bounds: Any, best: int, score: Callable[[int], int]) -> list[int]:
-    scores = [int(score(i)) for i in range(len(bounds))]
+    scores = [int(score(candidate)) for candidate in range(len(bounds))]
     assert max(scores) == best, "the best score is not the best"
-    assert all(s <= bound for s, bound in zip(scores, bounds, strict=True)), (
-        "a bound is below its score"
-    )
+    assert all(map(le, scores, bounds)), "a bound is below its score"
     return scores
 
 
 @lru_cache(maxsize=1000)
 def _binomial(n: int, p: Fraction) -> list[Interval]:
-    return [
-        point(comb(n, i) * Fraction(p) ** i * (1 - Fraction(p)) ** (n - i)) for i in range(n + 1)
-    ]
+    hit, miss = Fraction(p), 1 - Fraction(p)
+    return [point(comb(n, i) * hit**i * miss ** (n - i)) for i in range(n + 1)]
 
 
 @lru_cache(maxsize=100)
 def _laplace(scale: Fraction, least: Fraction) -> tuple[list[int], list[Interval]]:
+    """The discrete Laplace law: 0, 1, −1, 2, −2, … until the rest weighs at most `least`."""
     assert least > 0, "infinitely many outcomes: give a cut"
     ratio = exp(-1 / scale)
-    weight, values, weights = (ONE - ratio) / (ONE + ratio), [0], [(ONE - ratio) / (ONE + ratio)]
+    weight = (ONE - ratio) / (ONE + ratio)
+    values, weights = [0], [weight]
     while weight.high * 2 * ratio.high > least * (1 - ratio.high):
         weight *= ratio
-        values += [len(values) // 2 + 1, -(len(values) // 2 + 1)]
+        size = len(values) // 2 + 1
+        values += [size, -size]
         weights += [weight, weight]
     return values, weights

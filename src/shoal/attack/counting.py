@@ -1,494 +1,359 @@
-"""Exact counting: in how many ways can people have the values that their groups show, if finer groupings were refused?
+"""Exact counting: in how many ways can people have the values that their groups show, if finer
+groupings were refused?
 
-Uses the models that ship, and for Mondrian the very cuts that it tries; `minimality` uses it. People who are on the same side
-of everything that was refused are alike, so that only the ways to spread values over such classes are counted, value by value.
+People who are on the same side of everything that was refused are alike. So only the ways to spread
+values over such classes are counted, value by value. Uses `judge`; `mondrian` and `optimal` use it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cache, lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
-from math import factorial, lcm, prod
+from math import factorial, prod
 from operator import add
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from shoal.counts import Counts, smallest
-from shoal.data.tables import Table
-from shoal.errors import InputError, ParameterError, TooLargeError
-from shoal.methods.axes import Axis
-from shoal.methods.coincident import fewest, satisfied
-from shoal.methods.mondrian import Mondrian, _Cells
-from shoal.privacy.models import (
-    DeltaPresence,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    Model,
-    PSensitive,
-    RecursiveDiversity,
-)
+from shoal.attack.judge import FAILED, Bag, Judge
+from shoal.errors import TooLargeError
 
-__all__ = ["Candidate", "Cut", "Judge", "Puzzle", "Replay", "Ways", "drawn", "ways"]
+__all__ = ["Candidate", "CountedWays", "CountingProblem", "PeopleClass", "drawn", "ways"]
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Part: TypeAlias = tuple[int, ...]
 Candidate: TypeAlias = tuple[Part, ...]
 """A finer grouping: its groups, as classes of people who are alike."""
-Ways: TypeAlias = dict[int, tuple[int, list[list[int]]]]
-"""By which candidates would have been accepted (bits): how many ways, and how often each class has each value in all of them."""
 
 MOST = 60_000
-"""Steps worth taking to count the ways of one puzzle: about a second."""
+"""Steps worth taking to count the ways of one problem: about a second."""
 
-_FINEST = 1 << 40  # what a probability is rounded to before a model judges it
-_NOTHING, _FAILED = (
-    (0, None),
-    "failed",
-)  # what is remembered of a part without people, and of one that fails in any case
+_NOTHING = (0, None)
+"""What is remembered of a part without people."""
+
+_Filled: TypeAlias = tuple[int, ...]
+_State: TypeAlias = tuple[_Filled, tuple[Any, ...]]
+"""How many people of every class have a value, and what is remembered of every part."""
 
 
-class Judge:
-    """Which bags of values satisfy the models, by the code that ships. `leaf` is the code that models know a value by."""
+class PeopleClass(NamedTuple):
+    """People who are alike: their group, and how many they are."""
 
-    def __init__(
-        self, models: Sequence[Model], column: str, total: Ints, leaf: Ints, leaves: int
-    ) -> None:
-        for model in models:
-            if isinstance(model, DeltaPresence) or set(model.columns) - {column}:
-                raise ParameterError(
-                    f"{model} is not about column {column!r}, and the attack is on that; attack another column"
-                )
-        self.models, self.column, self.total, self.leaf, self.leaves = (
-            models,
-            column,
-            total,
-            leaf,
-            leaves,
-        )
-        self.least = fewest(models)
-        self.memory = _Memory.of(models)
-        self._known: dict[tuple[int, ...], bool] = {}
-
-    def holds(self, bags: npt.NDArray[Any]) -> Bools:
-        """Which of some bags, a line each with how often every value occurs, satisfy all models, among all of the table."""
-        number = len(bags)
-        whole = (-(-bags // self.total)).max(
-            axis=1
-        ).sum() + 1  # so often the table, so that shares stay what they are
-        rest = whole * self.total - bags.sum(axis=0)
-        every = np.vstack([bags, rest])
-        own, value = np.nonzero(every)
-        leaves = self.leaf[value].astype(smallest(self.leaves)), self.leaves
-        return satisfied(
-            self.models, own, number, {self.column: leaves}, every[own, value].astype(np.int64)
-        )
-
-    def hold(self, bags: Sequence[tuple[int, ...]]) -> list[bool]:
-        """The same for several bags, each looked at once in a life."""
-        if new := list(dict.fromkeys(bag for bag in bags if bag not in self._known)):
-            self._known.update(
-                zip(new, self.holds(np.array(new, dtype=np.int64)).tolist(), strict=True)
-            )
-        return [self._known[bag] for bag in bags]
-
-    def believed(self, belief: Sequence[Fraction]) -> bool:
-        """Whether a distribution of the values satisfies the models; finer than 2^-40 it is rounded."""
-        exact = lcm(*(one.denominator for one in belief)) * self.least
-        scale = exact if exact <= _FINEST else _FINEST
-        bag = [max(round(one * scale), 1) if one else 0 for one in belief]
-        return bool(self.holds(np.array([bag], dtype=np.int64))[0])
+    group: int
+    size: int
 
 
 @dataclass(frozen=True)
-class _Memory:
-    """What is to be remembered of a part of some size while values are given out; None at first. As little as models need.
+class CountingProblem:
+    """Groups that show bags of values, classes of people, and the candidates that were tried."""
 
-    `step` gives it once a value occurs so often, or `_FAILED`. `sure` says that the part will satisfy the models, as the values
-    to come can at most multiply the product of n^n over all frequencies n by so much.
-    """
-
-    step: Callable[[Any, int, int, int], Any]
-    sure: Callable[[Any, int, int], bool] = lambda seen, size, more: False
-
-    @classmethod
-    def of(cls, models: Sequence[Model]) -> "_Memory":
-        counted = (KAnonymity, DistinctDiversity, PSensitive)
-        most = max(
-            [
-                1,
-                *(
-                    getattr(m, "l", getattr(m, "p", 1))
-                    for m in models
-                    if isinstance(m, DistinctDiversity | PSensitive)
-                ),
-            ]
-        )
-        if all(isinstance(model, counted) for model in models):
-            return cls(
-                lambda seen, value, often, size: min((seen or 0) + 1, most),
-                lambda seen, size, more: seen == most,
-            )
-        if all(isinstance(model, (*counted, EntropyDiversity)) for model in models):
-            return cls._of_entropy(
-                most,
-                max(Fraction(model.l) for model in models if isinstance(model, EntropyDiversity)),
-            )
-        if all(
-            isinstance(model, (*counted, EntropyDiversity, RecursiveDiversity)) for model in models
-        ):
-            return cls(lambda seen, value, often, size: tuple(sorted((*(seen or ()), often))))
-        return cls(lambda seen, value, often, size: (*(seen or ()), (value, often)))
-
-    @classmethod
-    def _of_entropy(cls, most: int, least: Fraction) -> "_Memory":
-        """The entropy is log size − log product / size, at least log l: the product has a limit."""
-
-        @cache
-        def limit(size: int) -> int:
-            return int((size * least.denominator) ** size // least.numerator**size)
-
-        def step(seen: Any, value: int, often: int, size: int) -> Any:
-            different, power = seen or (0, 1)
-            power *= often**often
-            return _FAILED if power > limit(size) else (min(different + 1, most), power)
-
-        def sure(seen: Any, size: int, more: int) -> bool:
-            return seen is not None and seen[0] == most and seen[1] * more <= limit(size)
-
-        return cls(step, sure)
-
-
-@dataclass(frozen=True)
-class Puzzle:
-    """Groups that show bags of values, classes of people who are alike, each of one group, and candidates that were tried."""
-
-    bags: tuple[tuple[int, ...], ...]
-    classes: tuple[tuple[int, int], ...]
-    """The group of every class, and how many people it has."""
+    bags: tuple[Bag, ...]
+    classes: tuple[PeopleClass, ...]
     candidates: tuple[Candidate, ...]
 
     @property
     def assignments(self) -> int:
-        """All ways to give the values of the bags to the people."""
+        """The number of ways to give the values of the bags to the people."""
         return prod(factorial(sum(bag)) // prod(map(factorial, bag)) for bag in self.bags)
 
 
-def ways(puzzle: Puzzle, judge: Judge, most: int = MOST, *, refused: bool = False) -> Ways:
-    """All ways to give the values to the people, by which candidates would have been accepted; only those for none, if `refused`.
+class CountedWays(NamedTuple):
+    """A number of ways, and how often each class has each value in all of them."""
 
-    A state is how many people of every class have got a value, and what is to be remembered of every part. Values are given
-    out one after the other; weights are multinomial, so that every assignment counts once. Every part must have as many
-    people as the models ask for. TooLargeError beyond `most` steps.
+    number: int
+    has: list[list[int]]
+
+
+def ways(
+    problem: CountingProblem, judge: Judge, most: int = MOST, *, refused: bool = False
+) -> dict[int, CountedWays]:
+    """All ways to give the values to the people, by which candidates would have been accepted
+    (bits); only those in which all candidates are refused, if `refused`.
+
+    Every part must have as many people as the models ask for. TooLargeError beyond `most` steps.
     """
-    return _Counting(puzzle, judge, most, refused).ways()
+    return _Counting(problem, judge, most, refused).ways()
+
+
+class _Step(NamedTuple):
+    """Giving out one value: from a state to a state, in how many ways, and how many per class."""
+
+    before: _State
+    after: _State
+    number: int
+    given: tuple[int, ...]
 
 
 class _Counting:
-    def __init__(self, puzzle: Puzzle, judge: Judge, most: int, refused: bool) -> None:
-        self.puzzle, self.judge, self.left, self.refused = puzzle, judge, most, refused
-        self.parts = sorted({part for candidate in puzzle.candidates for part in candidate})
-        self.sizes = [sum(puzzle.classes[one][1] for one in part) for part in self.parts]
+    """Counts by giving out one value after the other, the most frequent first.
+
+    Weights are multinomial, so that every assignment counts once.
+    """
+
+    def __init__(
+        self, problem: CountingProblem, judge: Judge, most: int = MOST, refused: bool = False
+    ) -> None:
+        self.problem = problem
+        self.judge = judge
+        self.steps_left = most
+        self.refused = refused
+        self.parts = sorted({part for candidate in problem.candidates for part in candidate})
+        self.sizes = [sum(problem.classes[at].size for at in part) for part in self.parts]
         place = {part: at for at, part in enumerate(self.parts)}
-        self.candidates = [[place[part] for part in candidate] for candidate in puzzle.candidates]
-        self.strata = [
-            [at for at, (own, _) in enumerate(puzzle.classes) if own == one]
-            for one in range(len(puzzle.bags))
-        ]
-        often = [sum(bag[value] for bag in puzzle.bags) for value in range(len(puzzle.bags[0]))]
-        self.values = sorted(
-            (value for value, some in enumerate(often) if some), key=lambda value: -often[value]
-        )
-        self.to_come = [
-            [often[value] for value in self.values[at:]] for at in range(len(self.values) + 1)
-        ]  # largest first
-        self.example: dict[Any, tuple[tuple[int, int], ...]] = {
-            _NOTHING: ()
-        }  # a bag of which that is remembered
-        self.known: dict[Any, Any] = {}
+        self.candidates = [[place[part] for part in each] for each in problem.candidates]
+        self.classes_of = _classes_of(problem)
+        totals = np.array(problem.bags, dtype=np.int64).sum(axis=0).tolist()
+        occurring = [value for value, often in enumerate(totals) if often]
+        self.values = sorted(occurring, key=lambda value: -totals[value])
+        self.totals = [totals[value] for value in self.values]
+        # For everything that may be remembered of a part, one bag that leads to it.
+        self.example: dict[Any, tuple[tuple[int, int], ...]] = {_NOTHING: ()}
+        self._remembered_of: dict[Any, tuple[Any, bool]] = {}
 
-    def ways(self) -> Ways:
-        start = (0,) * len(self.puzzle.classes), (_NOTHING,) * len(self.parts)
-        ahead: list[dict[Any, int]] = [{start: 1}]
-        edges: list[list[tuple[Any, Any, int, tuple[int, ...]]]] = []
-        for at in range(len(self.values)):
-            self._pay(
-                sum(
-                    prod(_spreads_of(*some) for some in self._rooms(filled, at))
-                    for filled, _ in ahead[-1]
-                )
-            )
-            edges.append([(state, *step) for state in ahead[-1] for step in self._steps(state, at)])
-            reached: dict[Any, int] = {}
-            for state, new, often, _ in edges[-1]:
-                reached[new] = reached.get(new, 0) + ahead[-1][state] * often
-            ahead.append(reached)
-        behind: dict[Any, dict[int, int]] = {
-            state: {mask: 1} for state, mask in self._accepted(list(ahead[-1])).items()
-        }
-        has: dict[int, list[list[int]]] = {}
-        total: dict[int, int] = {}
-        for state, masks in behind.items():
-            for mask in masks:
-                total[mask] = total.get(mask, 0) + ahead[-1][state]
-                has.setdefault(mask, [[0] * len(self.puzzle.bags[0]) for _ in self.puzzle.classes])
-        for value, layer, before in zip(
-            reversed(self.values), reversed(edges), reversed(ahead[:-1]), strict=True
+    def ways(self) -> dict[int, CountedWays]:
+        """The ways by the mask of accepted candidates."""
+        ahead, layers = self._forward()
+        masks = self._accepted(list(ahead[-1]))
+        tallies = self._empty_tallies(ahead[-1], masks)
+        # From the last value back: in how many ways every state is completed, by mask.
+        behind: dict[_State, dict[int, int]] = {state: {mask: 1} for state, mask in masks.items()}
+        for value, steps, before in zip(
+            reversed(self.values), reversed(layers), reversed(ahead[:-1]), strict=True
         ):
-            earlier: dict[Any, dict[int, int]] = {}
-            for state, new, often, given in layer:
-                into = earlier.setdefault(state, {})
-                for mask, number in behind.get(new, {}).items():
-                    into[mask] = into.get(mask, 0) + often * number
-                    weight = before[state] * often * number
-                    for one, people in enumerate(given):
-                        if people:
-                            has[mask][one][value] += weight * people
+            earlier: dict[_State, dict[int, int]] = {}
+            for step in steps:
+                completed = earlier.setdefault(step.before, {})
+                for mask, number in behind.get(step.after, {}).items():
+                    completed[mask] = completed.get(mask, 0) + step.number * number
+                    weight = before[step.before] * step.number * number
+                    _credit(tallies[mask].has, value, step.given, weight)
             behind = earlier
-        return {mask: (number, has[mask]) for mask, number in total.items()}
+        return tallies
 
-    def _steps(self, state: Any, at: int) -> Iterator[tuple[Any, int, tuple[int, ...]]]:
-        """Every way to give a value out: the new state, in how many ways it comes about, and how many of every class get it."""
-        filled, seen = state
-        for chosen in product(*(_spreads(*some) for some in self._rooms(filled, at))):
-            given = [0] * len(filled)
-            often = 1
-            for classes, (people, number) in zip(self.strata, chosen, strict=True):
-                often *= number
-                for one, some in zip(classes, people, strict=True):
-                    given[one] = some
-            remembered = self._remembered(seen, at, given)
-            if remembered is not None:
-                yield (tuple(map(add, filled, given)), remembered), often, tuple(given)
+    def _forward(self) -> tuple[list[dict[_State, int]], list[list[_Step]]]:
+        """In how many ways every state is reached, value by value, and the steps between them."""
+        nobody = (0,) * len(self.problem.classes)
+        start: _State = (nobody, (_NOTHING,) * len(self.parts))
+        ahead: list[dict[_State, int]] = [{start: 1}]
+        layers: list[list[_Step]] = []
+        for at in range(len(self.values)):
+            states = ahead[-1]
+            self._pay(sum(self._number_of_steps(filled, at) for filled, _ in states))
+            steps = [step for state in states for step in self._steps(state, at)]
+            reached: dict[_State, int] = {}
+            for step in steps:
+                more = states[step.before] * step.number
+                reached[step.after] = reached.get(step.after, 0) + more
+            layers.append(steps)
+            ahead.append(reached)
+        return ahead, layers
 
-    def _rooms(self, filled: tuple[int, ...], at: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """In every group how often a value is to be given, and the room that its classes have."""
-        for classes, bag in zip(self.strata, self.puzzle.bags, strict=True):
-            yield (
-                bag[self.values[at]],
-                tuple(self.puzzle.classes[one][1] - filled[one] for one in classes),
-            )
+    def _empty_tallies(
+        self, reached: dict[_State, int], masks: dict[_State, int]
+    ) -> dict[int, CountedWays]:
+        totals: dict[int, int] = {}
+        for state, mask in masks.items():
+            totals[mask] = totals.get(mask, 0) + reached[state]
+        values = len(self.problem.bags[0])
+        return {
+            mask: CountedWays(number, [[0] * values for _ in self.problem.classes])
+            for mask, number in totals.items()
+        }
 
     def _pay(self, steps: int) -> None:
-        self.left -= steps
-        if self.left < 0:
+        self.steps_left -= steps
+        if self.steps_left < 0:
             raise TooLargeError(
-                "there are too many ways to spread the values over people; sample them"
+                "there are too many ways to spread the values over people", "sample them"
             )
+
+    def _number_of_steps(self, filled: _Filled, at: int) -> int:
+        return prod(_number_of_spreads(*room) for room in self._rooms(filled, at))
+
+    def _steps(self, state: _State, at: int) -> Iterator[_Step]:
+        """Every way to give out a value in a state."""
+        filled, seen = state
+        rooms = self._rooms(filled, at)
+        for spreads in product(*(_spreads(*room) for room in rooms)):
+            given = [0] * len(filled)
+            number = 1
+            for classes, (people, coefficient) in zip(self.classes_of, spreads, strict=True):
+                number *= coefficient
+                for each, often in zip(classes, people, strict=True):
+                    given[each] = often
+            remembered = self._remembered(seen, at, given)
+            if remembered is not None:
+                after = tuple(map(add, filled, given)), remembered
+                yield _Step(state, after, number, tuple(given))
+
+    def _rooms(self, filled: _Filled, at: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """In every group how often a value is to be given, and the room that its classes have."""
+        for classes, bag in zip(self.classes_of, self.problem.bags, strict=True):
+            room = tuple(self.problem.classes[each].size - filled[each] for each in classes)
+            yield bag[self.values[at]], room
 
     def _remembered(
         self, seen: tuple[Any, ...], at: int, given: Sequence[int]
     ) -> tuple[Any, ...] | None:
-        """What is remembered of all parts; None if a candidate is sure to be accepted, and the ways for that are not asked."""
+        """What is remembered of all parts; None if a candidate is sure to be accepted, and only
+        ways without an accepted one are asked for.
+        """
         now: list[Any] = []
         sure: list[bool] = []
         for part, size, had in zip(self.parts, self.sizes, seen, strict=True):
             often = 0
-            for one in part:
-                often += given[one]
+            for each in part:
+                often += given[each]
             key = had, at, often, size
-            if key not in self.known:
-                self.known[key] = self._one(had, at, often, size)
-            one_now, one_sure = self.known[key]
-            now.append(one_now)
-            sure.append(one_sure)
-        if self.refused and any(
-            all(sure[one] for one in candidate) for candidate in self.candidates
-        ):
+            if key not in self._remembered_of:
+                self._remembered_of[key] = self._of_part(had, at, often, size)
+            remembered, holds = self._remembered_of[key]
+            now.append(remembered)
+            sure.append(holds)
+        if self.refused and any(all(sure[part] for part in parts) for parts in self.candidates):
             return None
-        if now.count(_FAILED) > seen.count(_FAILED):  # nothing else of a candidate counts then
-            lost = [any(now[one] == _FAILED for one in candidate) for candidate in self.candidates]
-            for one in range(len(now)):
-                if all(
-                    gone
-                    for gone, candidate in zip(lost, self.candidates, strict=True)
-                    if one in candidate
-                ):
-                    now[one] = _FAILED
+        if now.count(FAILED) > seen.count(FAILED):
+            self._forget(now)
         return tuple(now)
 
-    def _one(self, had: Any, at: int, often: int, size: int) -> tuple[Any, bool]:
-        """What is remembered of one part once it has so many of a value, and whether it is sure to satisfy the models."""
-        if had == _FAILED:
-            return _FAILED, False
+    def _forget(self, now: list[Any]) -> None:
+        """Once one part of a candidate has failed, its other parts do not matter for it."""
+        lost = [any(now[part] == FAILED for part in parts) for parts in self.candidates]
+        needed = {
+            part
+            for failed, parts in zip(lost, self.candidates, strict=True)
+            if not failed
+            for part in parts
+        }
+        for part in range(len(now)):
+            if part not in needed:
+                now[part] = FAILED
+
+    def _of_part(self, had: Any, at: int, often: int, size: int) -> tuple[Any, bool]:
+        """What is remembered of one part once it has a value this often, and whether it is sure to
+        satisfy the models.
+        """
+        if had == FAILED:
+            return FAILED, False
         people, before = had
-        after = self.judge.memory.step(before, self.values[at], often, size) if often else before
-        if after == _FAILED:
-            return _FAILED, False
-        if often:
-            self.example.setdefault(
-                (people + often, after), (*self.example[had], (self.values[at], often))
-            )
-        return (people + often, after), self.judge.memory.sure(
-            after, size, self._more(at + 1, size - people - often)
-        )
+        if not often:
+            now = had
+        else:
+            after = self.judge.memory.step(before, self.values[at], often, size)
+            if after == FAILED:
+                return FAILED, False
+            now = people + often, after
+            self.example.setdefault(now, (*self.example[had], (self.values[at], often)))
+        people, seen = now
+        return now, self.judge.memory.sure(seen, size, self._largest(at + 1, size - people))
 
-    def _more(self, at: int, people: int) -> int:
-        """The largest product of n^n that so many people can have of the values from there on."""
-        more = 1
-        for often in self.to_come[at]:
+    def _largest(self, at: int, people: int) -> int:
+        """The largest product of n^n that this many people can have of the values from `at` on."""
+        product_of_powers = 1
+        for often in self.totals[at:]:
             taken = min(often, people)
-            more, people = more * taken**taken, people - taken
-        return more
+            product_of_powers *= taken**taken
+            people -= taken
+        return product_of_powers
 
-    def _accepted(self, states: Sequence[Any]) -> dict[Any, int]:
-        """For every state at the end the candidates of which all parts satisfy the models."""
-        asked = sorted({seen for _, every in states for seen in every if seen != _FAILED}, key=repr)
-        bags = []
-        for one in asked:
-            bag = [0] * len(self.puzzle.bags[0])
-            for value, often in self.example[one]:
-                bag[value] = often
-            bags.append(tuple(bag))
-        good = dict(zip(asked, self.judge.hold(bags), strict=True))
+    def _accepted(self, states: Sequence[_State]) -> dict[_State, int]:
+        """For every final state the candidates all parts of which satisfy the models."""
+        asked = {seen for _, every in states for seen in every if seen != FAILED}
+        ordered = sorted(asked, key=repr)
+        held = self.judge.hold([self._bag(seen) for seen in ordered])
+        good = dict(zip(ordered, held, strict=True))
+        good[FAILED] = False
 
         def mask(every: Sequence[Any]) -> int:
-            held = [seen != _FAILED and good[seen] for seen in every]
-            return sum(
-                1 << bit
-                for bit, candidate in enumerate(self.candidates)
-                if all(held[at] for at in candidate)
-            )
+            bits = 0
+            for bit, parts in enumerate(self.candidates):
+                if all(good[every[part]] for part in parts):
+                    bits |= 1 << bit
+            return bits
 
         return {state: mask(state[1]) for state in states}
+
+    def _bag(self, seen: Any) -> Bag:
+        """A bag of which this is remembered."""
+        bag = [0] * len(self.problem.bags[0])
+        for value, often in self.example[seen]:
+            bag[value] = often
+        return tuple(bag)
+
+
+def _classes_of(problem: CountingProblem) -> list[list[int]]:
+    """The classes of every group."""
+    members: list[list[int]] = [[] for _ in problem.bags]
+    for at, people in enumerate(problem.classes):
+        members[people.group].append(at)
+    return members
+
+
+def _credit(has: list[list[int]], value: int, given: Sequence[int], weight: int) -> None:
+    for each, people in enumerate(given):
+        if people:
+            has[each][value] += weight * people
 
 
 @lru_cache(maxsize=1 << 14)
 def _spreads(number: int, room: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """All ways to give a number of equal values to classes with some room, each with its multinomial coefficient."""
+    """All ways to give a number of equal values to classes with some room, each with its
+    multinomial coefficient.
+    """
 
     def given(left: int, at: int) -> Iterator[tuple[int, ...]]:
         if at == len(room) - 1:
             if left <= room[at]:
                 yield (left,)
             return
-        for some in range(min(left, room[at]) + 1):
-            yield from ((some, *rest) for rest in given(left - some, at + 1))
+        for taken in range(min(left, room[at]) + 1):
+            yield from ((taken, *rest) for rest in given(left - taken, at + 1))
 
-    return tuple(
-        (people, factorial(number) // prod(map(factorial, people))) for people in given(number, 0)
-    )
+    orders = factorial(number)
+    return tuple((people, orders // prod(map(factorial, people))) for people in given(number, 0))
 
 
 @lru_cache(maxsize=1 << 14)
-def _spreads_of(number: int, room: tuple[int, ...]) -> int:
-    """How many there are."""
+def _number_of_spreads(number: int, room: tuple[int, ...]) -> int:
+    """How many spreads there are, without making them."""
     ways_to = [1] + [0] * number
-    for some in room:
-        ways_to = [sum(ways_to[max(left - some, 0) : left + 1]) for left in range(number + 1)]
+    for space in room:
+        ways_to = [sum(ways_to[max(left - space, 0) : left + 1]) for left in range(number + 1)]
     return ways_to[number]
 
 
-def drawn(puzzle: Puzzle, judge: Judge, tries: int, source: np.random.Generator) -> Ints:
-    """Of many random assignments those that no candidate would have been accepted for: for each what one of every class has."""
-    has = np.zeros((tries, len(puzzle.classes), len(puzzle.bags[0])), dtype=np.int64)
-    for own, bag in enumerate(puzzle.bags):
+def drawn(problem: CountingProblem, judge: Judge, tries: int, source: np.random.Generator) -> Ints:
+    """Of many random assignments, those in which every candidate is refused: for each of them the
+    value of one random person of every class.
+    """
+    has = np.zeros((tries, len(problem.classes), len(problem.bags[0])), dtype=np.int64)
+    for bag, members in zip(problem.bags, _classes_of(problem), strict=True):
         left = np.tile(np.array(bag, dtype=np.int64), (tries, 1))
-        for at, (its, people) in enumerate(puzzle.classes):
-            if its == own:
-                has[:, at] = _taken(left, people, source)
-                left -= has[:, at]
+        for each in members:
+            has[:, each] = _taken(left, problem.classes[each].size, source)
+            left -= has[:, each]
     refused = np.ones(tries, dtype=np.bool_)
-    for candidate in puzzle.candidates:
-        refused &= ~np.all(
-            [judge.holds(has[:, list(part)].sum(axis=1)) for part in candidate], axis=0
-        )
+    for candidate in problem.candidates:
+        held = [judge.holds(has[:, list(part)].sum(axis=1)) for part in candidate]
+        refused &= ~np.all(held, axis=0)
     kept = has[refused]
-    one = source.integers(
-        0, [people for _, people in puzzle.classes], (len(kept), len(puzzle.classes))
-    )
-    return np.asarray((kept.cumsum(axis=2) <= one[:, :, None]).sum(axis=2), dtype=np.int64)
+    sizes = [people.size for people in problem.classes]
+    person = source.integers(0, sizes, (len(kept), len(sizes)))
+    return np.asarray((kept.cumsum(axis=2) <= person[:, :, None]).sum(axis=2), dtype=np.int64)
 
 
 def _taken(left: Ints, people: int, source: np.random.Generator) -> Ints:
-    """So many values of every line at random, without replacement: value by value, each hypergeometric."""
+    """This many values of every line at random, without replacement: value by value, each
+    hypergeometric.
+    """
     taken = np.zeros_like(left)
-    rest, wanted = left.sum(axis=1), np.full(len(left), people)
+    rest = left.sum(axis=1)
+    wanted = np.full(len(left), people)
     for value in range(left.shape[1]):
-        rest = rest - left[:, value]
-        taken[:, value] = np.where(
-            wanted > 0,
-            source.hypergeometric(left[:, value], rest, np.minimum(wanted, left[:, value] + rest)),
-            0,
-        )
+        here = left[:, value]
+        rest = rest - here
+        drawn_here = source.hypergeometric(here, rest, np.minimum(wanted, here + rest))
+        taken[:, value] = np.where(wanted > 0, drawn_here, 0)
         wanted = wanted - taken[:, value]
     return taken
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """A cut that Mondrian tried and did not make: where, the rows of the cell, and which of them were to go right."""
-
-    column: str
-    left: str
-    right: str
-    rows: Ints
-    goes_right: Bools
-
-    def __str__(self) -> str:
-        return f"{self.column} was not cut between {self.left} and {self.right}"
-
-
-class Replay(_Cells):
-    """Mondrian's own cuts, made as far as the released groups show that they were made; `refused` are those that were not.
-
-    A cut that a released group lies across was refused. Of any other cut the release shows what both halves have.
-    `group_of` gives the released group of rows, by their places on all axes.
-    """
-
-    def __init__(
-        self,
-        people: Table,
-        axes: Sequence[Axis],
-        method: Mondrian,
-        group_of: Callable[[Counts], Ints],
-        bags: Ints,
-        judge: Judge,
-    ) -> None:
-        super().__init__(people, axes, replace(method, models=(KAnonymity(1),)))
-        self.axes, self.bags, self.judge = axes, bags, judge
-        self.group_of = group_of(self.rows)
-        self.refused: list[Cut] = []
-
-    def run(self) -> None:
-        """Cut; InputError if that leads to other groups than the released ones."""
-        self.cut(lambda done, total, what: None)
-        pairs = np.unique(np.stack([self.crowd.cell, self.group_of]), axis=1).shape[1]
-        if not pairs == len(self.low) == len(self.bags):
-            raise InputError(
-                "the method does not lead to these groups with these people; give the recipe of the release"
-            )
-
-    def _median(
-        self, active: Ints, opened: Ints, local: Ints, axis: Ints
-    ) -> tuple[Bools, Ints, Ints]:
-        found = super()._median(active, opened, local, axis)
-        self._tried = active, local, axis, *found
-        return found
-
-    def _hold(self, halves: Sequence[Ints], number: int) -> Bools:
-        if number == 1:
-            return np.ones(
-                1, dtype=np.bool_
-            )  # all records together, else there would be no release
-        active, local, axis, right, ends_left, starts_right = self._tried
-        groups = len(self.bags)
-        parts = np.unique(
-            2 * (local * groups + self.group_of[active]) + right
-        )  # which groups have rows in which halves
-        cell, own = np.divmod(parts // 2, groups)
-        across = np.zeros(number // 2, dtype=np.bool_)
-        across[cell[1:][parts[1:] // 2 == parts[:-1] // 2]] = True
-        shown = np.zeros((number, self.bags.shape[1]), dtype=np.int64)
-        np.add.at(shown, 2 * cell + parts % 2, self.bags[own])
-        held = self.judge.holds(shown)
-        held[::2][across] = False
-        for one in np.flatnonzero(across).tolist():
-            along, its = self.axes[axis[one]], local == one
-            left, after = along.labels[ends_left[one]], along.labels[starts_right[one]]
-            self.refused.append(Cut(along.name, left, after, active[its], right[its]))
-        return held

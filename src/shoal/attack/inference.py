@@ -1,7 +1,9 @@
-"""Noisy answers still allow inference: how well y/x is read off two counts that differential privacy protects.
+"""Noisy answers still allow inference: how well y/x is read off two counts that differential
+privacy protects.
 
-Wang et al., section 2: who asks how many people are like Alice, and how many of these have the illness, believes that she has
-it with the ratio of the answers. Noise that hides whether Alice is in the table hardly changes that ratio where x is large.
+Wang et al., section 2: someone who asks how many people are like Alice, and how many of these have
+the illness, believes that she has it with the ratio of the answers. Noise that hides whether Alice
+is in the table hardly changes that ratio where x is large.
 """
 
 from dataclasses import dataclass
@@ -19,11 +21,13 @@ __all__ = ["NoisyRatio", "noisy_ratio"]
 
 @dataclass(frozen=True)
 class NoisyRatio:
-    """What Y/X is like, if X and Y are x and y with noise of the scale 1/ε each: as drawn, and as the paper approximates it.
+    """What Y/X is like if X and Y are x and y with noise of the scale 1/ε each: as drawn, and as
+    the paper approximates it.
 
-    `bias` and `deviation` come from the delta method: an expansion around (x, y), good where x is far larger than 1/ε.
-    They are no moments of Y/X, which has none: X is 0, or close to it, with a probability above 0. `undefined` is how often
-    that was drawn. The quantiles are of all draws, these counted as the largest.
+    `bias` and `deviation` come from the delta method: an expansion around (x, y), good where x is
+    far larger than 1/ε. They are not moments of Y/X, which has none: X is 0, or close to it, with a
+    probability above 0. `undefined` is how often that was drawn. The quantiles are of all draws,
+    with these counted as the largest.
     """
 
     truth: float
@@ -35,28 +39,36 @@ class NoisyRatio:
     undefined: float
 
     def __str__(self) -> str:
-        return f"{self.truth:.3f} is read off as {self.median:.3f}, and 95 times of 100 as {self.low:.3f} to {self.high:.3f}"
+        usually = f"{self.low:.3f} to {self.high:.3f}"
+        return (
+            f"{self.truth:.3f} is read off as {self.median:.3f}, and 95 times of 100 as {usually}"
+        )
 
 
 @typed
 def noisy_ratio(
     x: int, y: int, epsilon: Exact, trials: int = 10_000, chance: Chance | None = None
 ) -> NoisyRatio:
-    """What someone infers from the noisy answers to "how many are like her?" and "and how many of these are ill?".
+    """What someone infers from the noisy answers to "how many are like her?" and "and how many of
+    these are ill?".
 
     Each answer is ε-differentially private, so both together are with 2ε. Noise is drawn exactly.
 
     >>> noisy_ratio(1000, 990, "0.1").bias
     1.0002
     """
-    people, ill = whole(x, "x"), whole(y, "y", 0)
+    people = whole(x, "x")
+    ill = whole(y, "y", 0)
     if ill > people:
-        raise ParameterError("y counts some of the people that x counts; give a y of at most x")
-    scale, number, source = (
-        1 / fraction(epsilon, "epsilon", 0, above=True),
-        whole(trials, "trials"),
-        chance or Chance(),
-    )
+        raise ParameterError(
+            "is larger than `x`",
+            "it counts some of the people that `x` counts; give at most that number",
+            option="y",
+            given=str(ill),
+        )
+    scale = 1 / fraction(epsilon, "epsilon", 0, above=True)
+    number = whole(trials, "trials")
+    source = chance or Chance()
     below = people + source.discrete_laplaces(scale, number)
     above = ill + source.discrete_laplaces(scale, number)
     ratio = np.full(number, np.inf)
@@ -65,11 +77,11 @@ def noisy_ratio(
     noise = 2 * float(scale) ** 2 / people**2
     share = ill / people
     return NoisyRatio(
-        share,
-        1 + noise,
-        sqrt(noise * (1 + share**2)),
-        low,
-        median,
-        high,
-        float((below <= 0).mean()),
+        truth=share,
+        bias=1 + noise,
+        deviation=sqrt(noise * (1 + share**2)),
+        low=low,
+        median=median,
+        high=high,
+        undefined=float((below <= 0).mean()),
     )

@@ -1,9 +1,11 @@
 """What a register tells about personal generalisation to someone who knows the algorithm.
 
-The risk of a record is counted by the people whom its released values fit. Whoever knows the algorithm, its parameters and these
-people's values can run it for each of them, and keeps only those who would have got the very same release.
+The risk of a record is counted by the people whom its released values fit. Whoever knows the
+algorithm, its parameters and these people's values can run it for each of them, and keeps only
+those who would have got the very same release.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +17,7 @@ from shoal.counts import ranks
 from shoal.data.tables import Table
 from shoal.methods import silent
 from shoal.methods.personal import People, Personal
-from shoal.methods.personal.crowds import Wanted
+from shoal.methods.personal.crowds import Chosen, Wanted
 
 __all__ = ["Recognition", "recognised"]
 
@@ -24,7 +26,8 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Recognition:
-    """How many people a release of each could be about: `fitting` by its values, `left` for someone who knows the algorithm.
+    """How many people a release of each person could be about: `fitting` by its values, `left` for
+    someone who knows the algorithm.
 
     One number for every distinct row of the register, which `people` of it have.
     """
@@ -44,48 +47,53 @@ class Recognition:
 
 @typed
 def recognised(method: Personal, register: Table, chance: Chance | None = None) -> Recognition:
-    """What is left of the crowds for an attacker who has the register, if all its people are in the table.
+    """What is left of the crowds for an attacker who has the register, if all its people are in the
+    table.
 
-    The attacker runs the method for everyone, with every wish that people may have, and does not know who has which. Of a
-    heuristic solver even the draws are taken as known. The register has roles and hierarchies as the table; where it has no
-    column of choices, everybody is taken to have chosen nothing, and may have chosen anything for all the attacker knows.
+    The attacker runs the method for everyone, with every wish that people may have, and does not
+    know who has which. Of a heuristic solver even the draws are taken as known. The register has
+    the roles and hierarchies of the table. Where it has no column of choices, everybody counts as
+    having chosen nothing, and may have chosen anything for all the attacker knows.
     """
     known = method if method.choice in register.names else replace(method, choice=None, wishes={})
     people = People.of(known, register)
-    crowds, everyone = people.crowds, people.crowds.everyone
+    everyone = people.crowds.everyone
     _, wishes = method.sums(people.hierarchies)
     rows = np.arange(everyone.distinct)
     wanted = [
         Wanted.of(sensitivity, people.utility, share, rows)
         for sensitivity, share in wishes.values()
     ]
-    found = replace(people, wanted=wanted).solve(chance or Chance(), silent)
+    solutions = replace(people, wanted=wanted).solve(chance or Chance(), silent)
+    release = _released(people, solutions)
+    # A person counts once, whichever wishes lead to the same release.
+    row_of = np.tile(rows, len(solutions))
+    pairs = np.unique(np.stack([release, row_of]), axis=1)
+    releases = int(release.max(initial=-1)) + 1
+    left = np.bincount(pairs[0], everyone.count[pairs[1]], releases).astype(np.int64)
+    fitting = np.concatenate([_sizes(people, solution.levels) for solution in solutions])
+    codes = [people.rows.codes[people.rows.names.index(name)] for name in people.hierarchies]
+    here = people.want * everyone.distinct + people.crowds.find(codes)
+    return Recognition(people.rows.count, fitting[here], left[release[here]])
+
+
+def _released(people: People, solutions: Sequence[Chosen]) -> Ints:
+    """The number of the release of every wish and row, equal where the texts are equal."""
     texts, cards = [], []
     for column, hierarchy in enumerate(people.hierarchies.values()):
-        labels, shown = hierarchy.texts()
-        levels = np.concatenate([chosen.levels[:, column] for chosen in found]).astype(np.intp)
-        texts.append(shown[levels, np.tile(everyone.codes[column], len(found))])
+        labels, text_at = hierarchy.texts()
+        levels = np.concatenate([solution.levels[:, column] for solution in solutions])
+        leaves = np.tile(people.crowds.everyone.codes[column], len(solutions))
+        texts.append(text_at[levels.astype(np.intp), leaves])
         cards.append(len(labels))
-    release = ranks(texts, cards)
-    pairs = np.unique(
-        np.stack([release, np.tile(rows, len(found))]), axis=1
-    )  # a person is one, by however many wishes
-    left = np.bincount(pairs[0], everyone.count[pairs[1]], int(release.max(initial=-1)) + 1).astype(
-        np.int64
-    )
-    here = crowds.find(
-        [people.rows.codes[people.rows.names.index(name)] for name in people.hierarchies]
-    )
-    fitting = np.array([_sizes(people, chosen.levels) for chosen in found])
-    own = people.want * everyone.distinct + here
-    return Recognition(people.rows.count, fitting.ravel()[own], left[release[own]])
+    return ranks(texts, cards)
 
 
 def _sizes(people: People, levels: npt.NDArray[np.uint8]) -> Ints:
     """The crowd of everyone's row, each at levels of its own."""
-    nodes, which = np.unique(levels, axis=0, return_inverse=True)
+    nodes, node_of = np.unique(levels, axis=0, return_inverse=True)
     sizes = np.zeros(len(levels), dtype=np.int64)
     for number, node in enumerate(nodes.tolist()):
-        here = which.ravel() == number
+        here = node_of.ravel() == number
         sizes[here] = people.crowds.sizes(tuple(node))[here]
     return sizes

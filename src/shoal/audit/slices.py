@@ -27,7 +27,7 @@ from shoal.audit.matrices import (
 )
 from shoal.audit.polytope import DEPENDENT, Box, Constraint, linked
 
-__all__ = ["Pairs", "Shape", "Slices", "System", "WidthAt", "centre", "safe", "shape"]
+__all__ = ["PointPairs", "Shape", "Slices", "System", "WidthAt", "centre", "safe", "shape"]
 
 STEPS = 60
 """Of Newton's method; it takes about five from a centre nearby, and fifteen from anywhere."""
@@ -320,14 +320,14 @@ class Slices:
 
     def _widen(self, middle: float, inner: Floats, low: Floats, high: Floats) -> None:
         """Linear programs for those whose width is open or who hold the interval back."""
-        pairs = Pairs(self)
+        pairs = PointPairs(self)
         for ends, sign in ((low, 1), (high, -1)):
             self._widen_end(pairs, ends, sign, middle, inner)
             if np.isnan(ends).any():
                 break
 
     def _widen_end(
-        self, pairs: "Pairs", ends: Floats, sign: int, middle: float, inner: Floats
+        self, pairs: "PointPairs", ends: Floats, sign: int, middle: float, inner: Floats
     ) -> None:
         """Move one end outwards for one person after the other, until someone comes up twice."""
         need = self.shape.system.need
@@ -366,7 +366,7 @@ class WidthAt(NamedTuple):
     width: float
 
 
-class Pairs:
+class PointPairs:
     """The linear programs: two points with someone's width between them, where the sum is the same.
 
     And as small, or as large, as it can be.

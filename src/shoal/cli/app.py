@@ -1,6 +1,7 @@
 """The app: its commands, and the one place where errors become exit codes.
 
-0: done. 1: a threshold is violated, or a check found something wrong. 2: bad input. 70: a bug in Shoal. 130: stopped by Ctrl-C.
+0: done. 1: a threshold is violated, or a check found something wrong. 2: bad input. 70: a bug in
+Shoal. 130: stopped by Ctrl-C.
 141: nobody reads the output.
 """
 
@@ -42,7 +43,10 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of a disk that stdout goes to
 
 
 class _Shoal(options.Group):
-    """Runs a command; whatever goes wrong becomes one line on stderr and an exit code, never a traceback."""
+    """Runs a command.
+
+    Whatever goes wrong becomes one line on stderr and an exit code, never a traceback.
+    """
 
     def parse_args(self, ctx: Any, args: Any) -> Any:
         try:
@@ -68,8 +72,9 @@ class _Shoal(options.Group):
             complain("error: out of memory; name fewer columns, or use a machine with more of it")
             raise typer.Exit(2) from None
         except Exception as error:
-            # typer's own exceptions (usage errors, Exit, Abort) know what to do. Anything else is a bug, and its text may
-            # hold a value of the table: only its type and place are told, and the rest only to someone who asks.
+            # typer's own exceptions (usage errors, Exit, Abort) know what to do. Anything else is a
+            # bug, and its text may hold a value of the table: only its type and place are told, and
+            # the rest only to someone who asks.
             if type(error).__module__.split(".")[0] in ("typer", "click") or os.environ.get(
                 "SHOAL_DEBUG"
             ):

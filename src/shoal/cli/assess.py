@@ -1,4 +1,6 @@
-"""`shoal assess`: how easily people in a table can be recognised, and whether that is within limits."""
+"""`shoal assess`: how easily people in a table can be recognised, and whether that is within
+limits.
+"""
 
 from collections.abc import Iterator
 from math import inf
@@ -115,7 +117,8 @@ def assess(
 ) -> None:
     """How easily can people in this table be recognised?
 
-    Looks at the columns named, as they are, and says which it left out. With limits it is a gate for pipelines.
+    Looks at the columns named, as they are, and says which it left out. With limits it is a gate
+    for pipelines.
     """
     from shoal.measure import gates
     from shoal.measure.risk import assess as assess_table
@@ -222,7 +225,9 @@ def _pages(found: "Assessment") -> "Iterator[RenderableType]":
         )
     if found.outside:
         outside = many(found.outside, "record" if found.person is None else "person")
-        yield f"\n{outside} in groups larger than the population's: it cannot be where they come from"
+        yield (
+            f"\n{outside} in groups larger than the population's: it cannot be where they come from"
+        )
     if found.sensitive:
         yield title("What a group gives away")
         ordered = any(

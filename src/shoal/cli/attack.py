@@ -1,5 +1,9 @@
-"""`shoal attack`: what attackers learn from a release: helped ones from buckets, and one who knows the algorithm from groups."""
+"""`shoal attack`: what attackers learn from a release: from buckets those who have help, and from
+groups someone who knows the algorithm.
+"""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,18 +24,21 @@ from shoal.cli.terminal import (
 from shoal.errors import ParameterError, listed, plural
 
 if TYPE_CHECKING:
-    from shoal.attack import Belief, Exposed
-    from shoal.data.tables import Table
+    from rich.console import RenderableType
+
+    from shoal.attack import AttackResult, ExposedRecord, HelpedAttackers
     from shoal.recipe import Recipe
 
 __all__ = ["attack"]
 
-_REASONS = 3  # that are told of a person; --json has all
+_REASONS = 3
+"""Reasons shown per person; --json has all."""
+
 _HOW = {
     "counting": "by counting all inputs that lead to it",
     "enumeration": "by trying all inputs",
     "sampling": "by sampling inputs",
-    "both": "by counting inputs, and sampling them where they are too many",
+    "both": "by counting inputs, and sampling them where there are too many",
 }
 
 
@@ -40,7 +47,7 @@ def attack(
         list[Path],
         typer.Argument(
             metavar="RELEASE...",
-            help="Directories of releases of buckets, or one of any.",
+            help="Directories of releases of buckets, or one of any release.",
             show_default=False,
         ),
     ],
@@ -48,7 +55,7 @@ def attack(
         Path | None,
         typer.Option(
             metavar="RECIPE",
-            help="Its recipe: what does one learn who knows the algorithm?",
+            help="Its recipe: what does someone learn who knows the algorithm?",
             show_default=False,
         ),
     ] = None,
@@ -62,213 +69,187 @@ def attack(
         int, typer.Option(metavar="N", min=0, help="How many exposed people are listed.")
     ] = 5,
     tries: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many inputs are sampled, where they are.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="How many inputs are sampled, if they cannot be counted."
+        ),
     ] = 1_000,
     json: options.Json = False,
 ) -> None:
     """How sure does an attacker become of a value, given a release?
 
-    Of buckets: one who knows the values of others in the bucket, and one who rules out what is seen not to go together. Give a
-    release with fakes and one without, to see what these are worth.
+    Of buckets: someone who knows the values of others in the bucket, and someone who rules out what
+    is seen not to go together. Give a release with fakes and one without, to see what fakes are
+    worth.
 
-    With --recipe: one who knows everybody's quasi-identifying values and the algorithm. Who is exposed, and why? The answer is
-    for the owner alone. Of the source only these columns are read.
+    With --recipe: someone who knows everybody's quasi-identifying values and the algorithm. Who is
+    exposed, and why? The answer is owner only. Only these columns of the source are read.
 
-    What can be attacked: Mondrian and optimal tables in which nobody is suppressed, of any size, though large ones take minutes;
-    other methods where up to 3,000 inputs lead to what is seen, or where it shows who is in which group. Of coincident and
-    disclosure releases nothing more than they show can be learnt, which is proven (docs: proofs): attack them on small tables.
+    What can be attacked: Mondrian and optimal tables in which nobody is suppressed, of any size,
+    though large ones take minutes; other methods where up to 3,000 inputs lead to what is seen, or
+    where it shows who is in which group. Coincident and disclosure releases reveal nothing more
+    than they show, which is proven (docs: proofs): attack them on small tables.
     """
     if recipe is None:
-        _helped(releases, json)
+        _with_help(releases, json)
     elif len(releases) > 1:
-        raise ParameterError("--recipe is that of one release; attack them one by one")
+        raise ParameterError(
+            "belongs to one release, and several are given",
+            "attack them one by one",
+            option="recipe",
+        )
     else:
-        _knowing(releases[0], recipe, column, most, tries, json)
+        _knowing_the_algorithm(releases[0], recipe, column, most, tries, json)
 
 
-def _knowing(
+def _knowing_the_algorithm(
     path: Path, recipe: Path, column: str | None, most: int, tries: int, json: bool
 ) -> None:
-    from shoal.attack import expose
-    from shoal.measure.judging import NOTICE
+    from shoal.attack import Effort, expose
     from shoal.recipe import Recipe
     from shoal.releases.release import Release
+    from shoal.studies.judging import NOTICE
 
     chosen = Recipe.load(recipe)
-    method = chosen.method()
-    made = Release.read(path)
-    if made.certificate.recipe not in (None, chosen.digest):
+    release = Release.read(path)
+    if release.certificate.recipe not in (None, chosen.digest):
         complain("note: the release was made by another recipe, or this one has changed since")
-    name = _column(chosen, column)
+    name = _sensitive_column(chosen, column)
     with working(f"reading {chosen.source.name}"):
         people = chosen.people()
     with working("attacking") as report:
-        found = expose(
-            method,
+        result = expose(
+            chosen.method(),
             people,
-            made.table,
+            release.table,
             name,
+            effort=Effort(tries=tries),
             kind=chosen.content.source.types.get(name),
             hierarchy=chosen.hierarchies.get(name),
-            tries=tries,
             progress=report,
         )
-    how = "both" if found.how == "counting" and found.sampled else found.how
-    exposed = [
-        _person(people, row, belief) for belief in found.most_exposed() for row in belief.rows
-    ][:most]
+    exposed = result.exposed_records(people, most)
     if json:
-        print_json(
-            {
-                "not_for_release": True,
-                "notice": NOTICE,
-                "release": str(path),
-                **_figures(found),
-                "exposed": exposed,
-            }
-        )
+        about = {"not_for_release": True, "notice": NOTICE, "release": str(path)}
+        listed_people = [asdict(person) for person in exposed]
+        print_json({**about, **_plain(result), "exposed": listed_people})
         return
-    show(
-        NOTICE,
-        "",
-        f"What someone learns about {name!r} who knows the algorithm, {_HOW[how]}",
-        "",
-        _told(found),
-    )
+    both = result.how == "counting" and result.sampled
+    how = _HOW["both" if both else result.how]
+    show(NOTICE, "", f"What someone who knows the algorithm learns about {name!r}, {how}", "")
+    show(_summary(result))
     if exposed:
         show(title("Most exposed"))
-    for one in exposed:
-        public = ", ".join(f"{key} {value}" for key, value in one["public"].items())
-        broken = f"; not {' nor '.join(one['broken'])}" if one["broken"] else ""
-        inferred = ("at least " if one["at_least"] else "") + percent(one["inferred"])
-        more = (
-            [f"and {plural(len(one['why']) - _REASONS, 'reason')} more"]
-            if len(one["why"]) > _REASONS
-            else []
-        )
-        show(f"row {one['row']:,}: {public}")
-        said = f"{name} {one['value'] or 'missing'}: shown {percent(one['shown'])}, inferred {inferred}{broken}"
-        show(*map(indented, [said, *one["why"][:_REASONS], *more]))
+    for person in exposed:
+        show(*_described(name, person))
     show("", NOTICE)
 
 
-def _column(recipe: "Recipe", given: str | None) -> str:
+def _sensitive_column(recipe: "Recipe", given: str | None) -> str:
     from shoal.data.tables import Role
 
-    there = recipe.having(Role.SENSITIVE)
-    if given is None and len(there) == 1:
-        return there[0]
-    if given is None or given not in there:
-        has = f"has {listed(there)}" if there else "has none"
+    sensitive = recipe.having(Role.SENSITIVE)
+    if given is None and len(sensitive) == 1:
+        return sensitive[0]
+    if given is None or given not in sensitive:
+        has = listed(sensitive) if sensitive else "none"
         raise ParameterError(
-            f"--column names the sensitive column that is attacked; the recipe {has}"
+            "must name the sensitive column that is attacked",
+            f"the recipe has {has}",
+            option="column",
+            given=given,
         )
     return given
 
 
-def _figures(found: "Exposed") -> dict[str, Any]:
+def _plain(result: "AttackResult") -> dict[str, Any]:
+    """The figures for JSON."""
+    accepted = None
+    if result.accepted is not None:
+        kept, tried = result.accepted
+        accepted = {"kept": kept, "tried": tried}
     return {
-        "how": found.how,
-        "sampled": found.sampled,
-        "people": found.people,
-        "changed": found.changed,
-        "surer": found.surer,
-        "broken": found.broken,
-        "certain": found.certain,
-        "unknown": found.unknown,
-        "largest_gain": float(found.gain),
-        "accepted": None
-        if found.accepted is None
-        else {"kept": found.accepted[0], "tried": found.accepted[1]},
+        "how": result.how,
+        "sampled": result.sampled,
+        "people": result.people,
+        "changed": result.changed,
+        "surer": result.surer,
+        "broken": result.broken,
+        "certain": result.certain,
+        "unknown": result.unknown,
+        "largest_gain": float(result.gain),
+        "accepted": accepted,
     }
 
 
-def _told(found: "Exposed") -> Any:
+def _summary(result: "AttackResult") -> "RenderableType":
+    at_least = "at least " if result.sampled else ""
+
     def of_all(number: int) -> str:
-        return f"{least}{number:,} ({percent(number / max(found.people, 1))})"
+        return f"{number:,} ({percent(number / max(result.people, 1))})"
 
-    least = "at least " if found.sampled else ""
-
-    return figures(
-        ("people", f"{found.people:,}"),
-        ("of whom more is learnt than their group shows", of_all(found.changed)),
-        ("of whom one is surer than the group shows", of_all(found.surer)),
-        ("for whom a model does not hold any more", of_all(found.broken)),
-        ("whose value is certain", of_all(found.certain)),
-        ("the largest gain in probability", least + percent(float(found.gain))),
-        *(
-            [("of whom nothing can be said here", of_all(found.unknown).removeprefix(least))]
-            if found.unknown
-            else []
-        ),
-        *(
-            [("samples that led to the release", f"{found.accepted[0]:,} of {found.accepted[1]:,}")]
-            if found.accepted
-            else []
-        ),
-    )
+    lines = [
+        ("people", f"{result.people:,}"),
+        ("for whom more is learnt than their group shows", at_least + of_all(result.changed)),
+        ("for whom a value is surer than the group shows", at_least + of_all(result.surer)),
+        ("for whom a model no longer holds", at_least + of_all(result.broken)),
+        ("whose value is certain", at_least + of_all(result.certain)),
+        ("largest gain in probability", at_least + percent(float(result.gain))),
+    ]
+    if result.unknown:
+        lines.append(("about whom nothing can be said here", of_all(result.unknown)))
+    if result.accepted:
+        kept, tried = result.accepted
+        lines.append(("samples that led to the release", f"{kept:,} of {tried:,}"))
+    return figures(*lines)
 
 
-def _person(people: "Table", row: int, belief: "Belief") -> dict[str, Any]:
-    """Who it is, and what is learnt: the value whose probability grows most."""
-    value = max(
-        belief.inherent, key=lambda one: (belief.least(one) - belief.apparent[one], str(one))
-    )
-    known = people.frame[[row], :].rows(named=True)[0]
-    return {
-        "row": row + 1,
-        "public": {name: "" if one is None else str(one) for name, one in known.items()},
-        "value": None if value is None else str(value),
-        "shown": float(belief.apparent[value]),
-        "inferred": float(belief.least(value)),
-        "at_least": belief.bounds is not None,
-        "broken": list(belief.broken),
-        "why": list(belief.why),
-    }
+def _described(name: str, person: "ExposedRecord") -> "Iterator[RenderableType]":
+    """Who is exposed, what is learnt, and why."""
+    public = ", ".join(f"{key} {value}" for key, value in person.public.items())
+    yield f"row {person.row:,}: {public}"
+    at_least = "at least " if person.at_least else ""
+    learnt = f"shown {percent(person.shown)}, inferred {at_least}{percent(person.inferred)}"
+    broken = f"; not {' nor '.join(person.broken)}" if person.broken else ""
+    yield indented(f"{name} {person.value or 'missing'}: {learnt}{broken}")
+    yield from map(indented, person.why[:_REASONS])
+    more = len(person.why) - _REASONS
+    if more > 0:
+        yield indented(f"and {plural(more, 'more reason')}")
 
 
-def _helped(releases: list[Path], json: bool) -> None:
-    from shoal.attack import association, corruption
-    from shoal.measure.buckets import Reading
+def _with_help(paths: Sequence[Path], json: bool) -> None:
+    from shoal.attack import helped
     from shoal.releases.release import Release
 
-    told: list[dict[str, Any]] = []
-    for path in releases:
-        made = Release.read(path)
-        if made.certificate.method != "buckets":
+    attackers: list[HelpedAttackers] = []
+    for path in paths:
+        release = Release.read(path)
+        if "buckets" not in release.further:
             raise ParameterError(
-                f"{path} has no buckets; give --recipe, to attack as someone who knows how it was made"
+                f"{path} does not have buckets",
+                "give `recipe`, to attack as someone who knows how it was made",
             )
-        negative, ruling = association(made)
-        told.append(
-            {
-                "release": str(path),
-                "fakes": Reading(made).fakes,
-                "knows_nobody": corruption(made, 0).largest,
-                "knows_one": corruption(made, 1).largest,
-                "knows_all_others": corruption(made).largest,
-                "associations": negative,
-                "rules_out": ruling.largest,
-            }
-        )
+        attackers.append(helped(release))
     if json:
-        print_json({"releases": told})
+        pairs = zip(paths, attackers, strict=True)
+        rows = [{"release": str(path), **asdict(each)} for path, each in pairs]
+        print_json({"releases": rows})
         return
-    surest = {
-        "knows nobody": "knows_nobody",
-        "knows one of the bucket": "knows_one",
-        "knows all others of it": "knows_all_others",
-        "rules out what does not go together": "rules_out",
-    }
+    show("How sure an attacker is of somebody's value, at most", "")
     show(
-        "How sure an attacker is of somebody's value, at most",
-        "",
         listing(
-            ("", *(one["release"] for one in told)),
-            ("fakes in every bucket", *(str(one["fakes"]) for one in told)),
-            ("negative associations seen", *(f"{one['associations']:,}" for one in told)),
-            *((words, *(percent(one[name]) for one in told)) for words, name in surest.items()),
-        ),
+            ("", *map(str, paths)),
+            ("fakes in every bucket", *(str(each.fakes) for each in attackers)),
+            ("negative associations seen", *(f"{each.associations:,}" for each in attackers)),
+            ("knows nobody", *(percent(each.knows_nobody) for each in attackers)),
+            ("knows one of the bucket", *(percent(each.knows_one) for each in attackers)),
+            ("knows all others of it", *(percent(each.knows_all_others) for each in attackers)),
+            (
+                "rules out what does not go together",
+                *(percent(each.rules_out) for each in attackers),
+            ),
+        )
     )
-    if any(one["fakes"] for one in told):
+    if any(each.fakes for each in attackers):
         show("\nWith fakes, someone who also knows how often each value occurs may be surer.")

@@ -324,7 +324,7 @@ def attack(store: Place = None, json: options.Json = False) -> None:
     """
     from shoal.attack import disclosed
     from shoal.audit.overview import overview
-    from shoal.measure.judging import NOTICE
+    from shoal.studies.judging import NOTICE
 
     audit = _opened(store)
     with working("ruling out tables that contradict the replies"):

@@ -1,5 +1,6 @@
 """`shoal count`: what those who get a release of buckets can read off it."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -39,37 +40,46 @@ def count(
 ) -> None:
     """How many people have these values, as far as a release of buckets shows it?
 
-    Gives an estimate and its standard error; where the sensitive column is not asked for, the number is exact.
+    Gives an estimate and its standard error; unless the sensitive column is asked for, the number
+    is exact.
     """
-    from shoal.measure.buckets import Reading
+    from shoal.measure.buckets import BucketReading
     from shoal.releases.release import Release
 
+    asked = _conditions(where)
+    reading = BucketReading(Release.read(release))
+    estimate = reading.count(asked, unbiased=unbiased)
+    for name, absent in reading.absent(asked).items():
+        values = listed(map(_written, absent))
+        complain(f"note: nobody in the release has {values} as {name!r}; check the spelling")
+    if json:
+        print_json({"count": estimate.count, "error": estimate.error})
+        return
+    show(
+        figures(("people", f"{estimate.count:,.1f}"), ("standard error", f"{estimate.error:,.1f}"))
+    )
+    if estimate.error and not unbiased:
+        complain(
+            "note: where values go with other columns, this is too close to independence;"
+            " compare --unbiased"
+        )
+
+
+def _conditions(where: Iterable[str]) -> dict[str, list[str | range]]:
+    """The values that are asked for, by column; an empty text is the missing value."""
     asked: dict[str, list[str | range]] = {}
     for given in where:
-        name, separator, values = given.partition("=")
+        name, separator, texts = given.partition("=")
         if not separator:
-            raise ParameterError(f"--where {given!r}: give a column and values, as in sex=female")
-        asked.setdefault(name, []).extend(_range(one) for one in options.names([values]) or [""])
-    read = Reading(Release.read(release))
-    found = read.count(asked, unbiased=unbiased)
-    for name, absent in read.absent(asked).items():
-        values = listed(
-            [
-                f"{one.start}..{one.stop - 1}" if isinstance(one, range) else str(one)
-                for one in absent
-            ]
-        )
-        complain(
-            f"note: nobody in the release has {values} as {name!r}; look for a slip of the pen"
-        )
-    if json:
-        print_json({"count": found.count, "error": found.error})
-        return
-    show(figures(("people", f"{found.count:,.1f}"), ("standard error", f"{found.error:,.1f}")))
-    if found.error and not unbiased:
-        complain(
-            "note: where values go with other columns, this is too close to independence; compare --unbiased"
-        )
+            raise ParameterError(
+                "has no column and values",
+                "give both, as in sex=female",
+                option="where",
+                given=repr(given),
+            )
+        values = options.names([texts]) or [""]
+        asked.setdefault(name, []).extend(map(_range, values))
+    return asked
 
 
 def _range(text: str) -> str | range:
@@ -78,11 +88,21 @@ def _range(text: str) -> str | range:
     if not separator:
         return text
     try:
-        found = range(int(first), int(last) + 1)
+        numbers = range(int(first), int(last) + 1)
     except ValueError:
-        found = range(0)
-    if not found:
+        numbers = range(0)
+    if not numbers:
         raise ParameterError(
-            f"--where {text!r}: a range goes from one whole number up to another, as in 30..39"
+            "is not a range",
+            "a range goes from one whole number up to another, as in 30..39",
+            option="where",
+            given=repr(text),
         )
-    return found
+    return numbers
+
+
+def _written(value: object) -> str:
+    """A value as it was typed."""
+    if isinstance(value, range):
+        return f"{value.start}..{value.stop - 1}"
+    return str(value)

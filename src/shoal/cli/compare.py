@@ -52,8 +52,9 @@ def compare(
 ) -> None:
     """How do two tables differ: records, groups, risks, values, loss?
 
-    Name the columns with a recipe or with --quasi. Where every one has a hierarchy, the loss is known; --type is for these.
-    If A is the input, the loss is also that of all its records, with those that B does not have.
+    Name the columns with a recipe or with --quasi. Where every one has a hierarchy, the loss is
+    known; --type is for these. If A is the input, the loss is also that of all its records, with
+    those that B does not have.
     """
     from shoal.data.schema import Role
     from shoal.measure.comparing import compare as compare_tables
@@ -143,7 +144,9 @@ def _notes(found: "Comparison") -> Iterator[str]:
             "entirely."
         )
     elif any(side.loss is not None for side in sides):
-        yield f"\n{_SCALE} It is that of the rows a table has; rows that were left out do not count."
+        yield (
+            f"\n{_SCALE} It is that of the rows a table has; rows that were left out do not count."
+        )
 
 
 def _figures(found: "Comparison") -> "Listing":

@@ -8,11 +8,11 @@ from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.release import kept, refuse_earlier
+from shoal.cli.release import refuse_earlier
 from shoal.cli.terminal import figures, percent, printable, rows_of, show, title, working
 from shoal.errors import FileError
 
@@ -26,7 +26,8 @@ __all__ = ["demo"]
 
 OUT, DATA = Path("shoal-demo", "release"), Path("shoal-demo", "hospital")
 
-LARGEST_GROUPS = 5  # that are shown
+# How many groups are shown.
+LARGEST_GROUPS = 5
 
 
 def demo(
@@ -45,12 +46,13 @@ def demo(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Write over an earlier release in DIR.")
+        bool, typer.Option("--force", help="Replace an earlier release in DIR.")
     ] = False,
 ) -> None:
     """Do the main job on a made-up hospital.
 
-    Writes release.csv and certificate.json: a table with differential privacy, and what is promised about it.
+    Writes release.csv and certificate.json: a table with differential privacy, and what is
+    promised about it.
     """
     from shoal import demo as hospital
     from shoal.recipe import Recipe
@@ -73,66 +75,79 @@ def demo(
 
 
 def _require_apart(data: Path, out: Path, force: bool) -> None:
-    """FileError where the hospital would be published along with its release, or write over a recipe that somebody changed."""
+    """FileError where the hospital would be published along with its release.
+
+    Also where it would replace a recipe that somebody changed.
+    """
     if Path(os.path.realpath(data)).is_relative_to(os.path.realpath(out)):
         raise FileError(
-            f"--data {data} is in {out} and would be published along; give it another directory"
+            f"--data {data} is in {out} and would be published along with it",
+            "give it another directory",
         )
-    mine = os.path.lexists(data / "hospital.toml")
+    # Without a recipe beside it, a table is not one of an earlier demo.
+    earlier = os.path.lexists(data / "hospital.toml")
     for name in ("hospital.toml", "hospital.csv", "hierarchies"):
-        if os.path.lexists(data / name) and not (force and mine):
-            fix = ", or --force" if mine else ""  # without a recipe beside it, it is not of a demo
-            raise FileError(f"{data / name} is there already; give --data another directory{fix}")
+        if os.path.lexists(data / name) and not (force and earlier):
+            force_too = ", or --force" if earlier else ""
+            raise FileError(
+                f"{data / name} exists already", f"give --data another directory{force_too}"
+            )
 
 
 def _pages(made: "Release", trees: "Mapping[str, Hierarchy]") -> "Iterator[RenderableType]":
     """What was done, for people."""
-    from shoal.privacy import Epsilon
-
     paper = made.certificate
-    beta, k, delta = (
-        float(Fraction(paper.derived["beta"])),
-        paper.derived["k"],
-        paper.promise["delta"],
+    beta = float(Fraction(paper.derived["beta"]))
+    yield (
+        "A made-up hospital, released so that the promise also holds against someone who knows "
+        "the program."
     )
-    odds = f"{float(Epsilon.of(paper.promise['epsilon']).exponential()[1]):.3g}"
-    words = (
-        f"Whatever somebody knows, anything they conclude from the release is at most {odds} times as likely with any one stay "
-        f"in the table as without it, and at least 1/{odds} times. The chance of a release that breaks this is at most {delta}."
-    )
-    yield "A made-up hospital, released so that what is promised also holds against someone who knows the program."
     yield title("Promised")
     yield figures(
-        ("in words", words),
+        ("in words", _in_words(paper.promise)),
         ("in short", paper.statement.partition(":")[0]),
         ("beta", f"{beta:.3g}: the chance that a stay is drawn; all others are left out"),
-        ("k", f"{k}: a drawn stay is released only with at least that many that look the same"),
+        (
+            "k",
+            f"{paper.derived['k']}: a drawn stay is released only with at least that many that "
+            "look the same",
+        ),
     )
     yield title("How coarse each column is, chosen by a search that epsilon pays for")
-    levels = []
-    for name, level in paper.levels.items():
-        tree = trees[name]
-        values = (
-            f"{len(tree.labels[level]):,}, such as {tree.labels[level][0]}"
-            if level < tree.height
-            else "nothing left: *"
-        )
-        levels.append([name, f"{level} of {tree.height}", values])
+    levels = [_level(name, level, trees[name]) for name, level in paper.levels.items()]
     yield rows_of(["column", "level", "values"], *levels)
     shown = [name for name, level in paper.levels.items() if level < trees[name].height]
     if len(made.table):
         groups = Counter(made.table.select(shown).iter_rows()).most_common(LARGEST_GROUPS)
+        rows = [[f"{size:,}", *map(str, values)] for values, size in groups]
         yield title("The largest groups of the release")
-        yield rows_of(
-            ["records", *shown], *([f"{size:,}", *map(str, values)] for values, size in groups)
-        )
+        yield rows_of(["records", *shown], *rows)
     yield title("Owner only: this reveals information about the input")
-    yield f"{kept(made.facts)}; about {percent(beta)} are drawn"
+    yield f"{next(made.facts.figures())}; about {percent(beta)} are drawn"
+
+
+def _in_words(promise: "Mapping[str, Any]") -> str:
+    from shoal.privacy import Epsilon
+
+    odds = f"{float(Epsilon.of(promise['epsilon']).exponential()[1]):.3g}"
+    return (
+        "Whatever somebody knows, anything they conclude from the release is at most "
+        f"{odds} times as likely with any one stay in the table as without it, and at least "
+        f"1/{odds} times. The chance of a release that breaks this is at most {promise['delta']}."
+    )
+
+
+def _level(name: str, level: int, tree: "Hierarchy") -> list[str]:
+    """A column of the release: how coarse it is, and an example."""
+    labels = tree.labels[level]
+    values = f"{len(labels):,}, such as {labels[0]}" if level < tree.height else "nothing left: *"
+    return [name, f"{level} of {tree.height}", values]
 
 
 def _files(out: Path, data: Path | None, made: "Release") -> None:
     """Where everything is, and what to do with it; unwrapped, so that it can be copied."""
-    promise, table, paper = made.certificate.promise, out / "release.csv", out / "certificate.json"
+    promise = made.certificate.promise
+    table, paper = out / "release.csv", out / "certificate.json"
     recipe = None if data is None else data / "hospital.toml"
     show(title("Files"))
     files = {table: "the table", paper: "what is promised about it, and what not"}
@@ -141,23 +156,13 @@ def _files(out: Path, data: Path | None, made: "Release") -> None:
     for path, what in files.items():
         print(printable(f"{path}  {what}"))
     show(title("Next"))
+    parameters = ["--epsilon", promise["epsilon"], "--delta", promise["delta"]]
+    drafting = ["recipe", "new", "FILE.csv", "--out", "recipe.toml"]
     steps = {
         "check the table against its certificate": ["verify", paper, table],
-        "read what the promise means for one person": [
-            "explain",
-            "--epsilon",
-            promise["epsilon"],
-            "--delta",
-            promise["delta"],
-        ],
+        "read what the promise means for one person": ["explain", *parameters],
         "see how good the release is (private)": ["judge", recipe, "--release", out],
-        "draft a recipe for a table of your own": [
-            "recipe",
-            "new",
-            "FILE.csv",
-            "--out",
-            "recipe.toml",
-        ],
+        "draft a recipe for a table of your own": drafting,
     }
     for step, words in steps.items():
         if None not in words:

@@ -1,6 +1,10 @@
-"""`shoal hierarchy`: show, make and check hierarchies, the CSV files that say what a value becomes at every level."""
+"""`shoal hierarchy`: show, make and check hierarchies.
 
-from collections.abc import Callable, Sequence
+They are CSV files that say what a value becomes at every level.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -8,14 +12,17 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.terminal import complain, give, percent, print_json, printable, show, working
-from shoal.data.disk import misread, reading
 from shoal.data.kinds import KindName
-from shoal.errors import FileError, ParameterError, RecipeError, plural, spelled
+from shoal.errors import FileError, ParameterError, plural, spelled
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.tree import Tree
 
-    from shoal.data.hierarchy import Hierarchy
+    from shoal.data.coverage import Uncovered
+    from shoal.data.hierarchy import Hierarchy, Lines, Problems
+    from shoal.data.hierarchy.outline import Branch, LevelFigures
+    from shoal.data.tables import Column
 
 __all__ = ["app"]
 
@@ -27,18 +34,20 @@ app = typer.Typer(
 making = typer.Typer(
     cls=options.Group,
     no_args_is_help=True,
-    help="Make a hierarchy from a declared domain, as CSV with one line a value.",
+    help="Make a hierarchy from a declared domain, as CSV with one line per value.",
 )
 app.add_typer(making, name="make")
 
 Side = Literal["left", "right"]
-LONGEST = 24  # characters of a label shown
+# Characters of a label that are shown.
+LONGEST = 24
+VALUES = "`values` or `values_from`"
 
 File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A hierarchy: CSV without header, one line a value.",
+        help="A hierarchy: CSV without header, one line per value.",
         show_default=False,
     ),
 ]
@@ -82,7 +91,7 @@ Out = Annotated[
     ),
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Write over a file that is there.", rich_help_panel=WRITING)
+    bool, typer.Option("--force", help="Replace an existing file.", rich_help_panel=WRITING)
 ]
 Written = Annotated[
     str,
@@ -108,12 +117,13 @@ Rows = Annotated[
         rich_help_panel=OBSERVED,
     ),
 ]
-Column = Annotated[
+Of = Annotated[
     str | None,
     typer.Option(
         "--column", metavar="NAME", help="… and this column of it.", rich_help_panel=OBSERVED
     ),
 ]
+# The empty lists below are what typer asks for as defaults; nobody changes them (B006).
 Values = Annotated[
     list[str],
     typer.Option("--values", metavar="A,B,…", help="The values of the domain.", show_default=False),
@@ -123,7 +133,7 @@ ValuesFrom = Annotated[
     typer.Option(
         "--values-from",
         metavar="FILE",
-        help="The values of the domain, one a line, UTF-8.",
+        help="The values of the domain, one per line, UTF-8.",
         show_default=False,
     ),
 ]
@@ -149,11 +159,12 @@ def show_hierarchy(
 ) -> None:
     """What are the levels of this hierarchy?
 
-    For every level: how many values it has, how many leaves one of them covers, and the largest share of the domain.
+    For every level: how many values it has, how many leaves one of them covers, and the largest
+    share of the domain.
     """
-    from shoal.data.hierarchy import read
+    from shoal.data.hierarchy import level_figures, outline, read
 
-    found = read(
+    hierarchy = read(
         file,
         kind=kind,
         separator=options.character(separator),
@@ -161,68 +172,52 @@ def show_hierarchy(
         root=root,
         add_root=add_root,
     )
-    levels = [_level(found, level) for level in range(found.height + 1)]
+    levels = level_figures(hierarchy)
     if json:
-        print_json(
-            {
-                "file": str(file),
-                "type": kind,
-                "leaves": found.leaves,
-                "derived": found.derived,
-                "levels": levels,
-            }
-        )
+        shown = {"file": str(file), "type": kind, "leaves": hierarchy.leaves}
+        shown |= {"derived": hierarchy.derived, "levels": [asdict(level) for level in levels]}
+        print_json(shown)
         return
-    derived = "; derived from rows: its shape tells about them" if found.derived else ""
-    show(
-        f"{file.name}: {plural(found.leaves, 'value')}, {plural(found.height + 1, 'level')}{derived}\n",
-        _levels(levels),
-    )
+    size = f"{plural(hierarchy.leaves, 'value')}, {plural(hierarchy.height + 1, 'level')}"
+    derived = ""
+    if hierarchy.derived:
+        derived = "; derived from rows: its shape reveals information about them"
+    show(f"{file.name}: {size}{derived}\n", _levels(levels))
     if tree:
-        show("", _drawn(found, most))
+        show("", _drawn(outline(hierarchy, most)))
 
 
-def _level(hierarchy: "Hierarchy", level: int) -> dict[str, Any]:
-    cover, labels = hierarchy.cover(level), hierarchy.labels[level]
-    return {
-        "level": level,
-        "values": len(labels),
-        "covers": [int(cover.min()), int(cover.max())],
-        "share": int(cover.max()) / hierarchy.leaves,
-        "examples": list(labels) if len(labels) <= 4 else [*labels[:3], labels[-1]],
-    }
-
-
-def _levels(levels: Sequence[dict[str, Any]]) -> "RenderableType":
+def _levels(levels: "Sequence[LevelFigures]") -> "RenderableType":
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     rows = []
     for level in levels:
-        low, high = level["covers"]
+        low, high = level.covers
         covers = f"{low:,}" if low == high else f"{low:,}–{high:,}"
-        rows.append([str(level["level"]), f"{level['values']:,}", covers, percent(level["share"])])
+        rows.append([str(level.level), f"{level.values:,}", covers, percent(level.share)])
     head = ("level", "values", "covers", "share")
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name, width in zip(head, widths, strict=True):
         table.add_column(name, justify="right", no_wrap=True, min_width=width)
     table.add_column("examples", no_wrap=True, overflow="ellipsis")
     room = Console().width - sum(widths) - 2 * len(widths)
     for row, level in zip(rows, levels, strict=True):
-        table.add_row(*row, Text(_fitting(level["examples"], level["values"], room)))
+        table.add_row(*row, Text(_fitting(level.examples, level.values, room)))
     return table
 
 
 def _fitting(examples: Sequence[str], values: int, room: int) -> str:
-    """As many examples as fit, the last value among them; the ellipsis says that there are more."""
-    *most, last = map(_short, examples)
-    for shown in range(len(most), 0, -1):
+    """As many examples as fit, the last value among them; an ellipsis says that there are more."""
+    *first, last = map(_short, examples)
+    for shown in range(len(first), 0, -1):
         gap = " … " if values > shown + 1 else ", "
-        if len(text := gap.join([", ".join(most[:shown]), last])) <= room:
+        text = gap.join([", ".join(first[:shown]), last])
+        if len(text) <= room:
             return text
-    text = f"{most[0]} …" if most else last
+    text = f"{first[0]} …" if first else last
     return text if len(text) <= room else f"{text[: max(room - 1, 1)]}…"
 
 
@@ -232,30 +227,18 @@ def _short(label: str) -> str:
     return safe if len(safe) <= LONGEST else f"{safe[: LONGEST - 1]}…"
 
 
-def _drawn(hierarchy: "Hierarchy", most: int) -> "RenderableType":
-    import numpy as np
+def _drawn(root: "Branch") -> "Tree":
     from rich.text import Text
     from rich.tree import Tree
 
-    def grow(branch: Tree, level: int, leaves: slice) -> None:
-        # Leaves are in tree order, so the values below a value are runs among its leaves.
-        if level < 0:
-            return
-        codes, starts = np.unique(hierarchy.maps[level][leaves], return_index=True)
-        if len(codes) == 1 and _short(hierarchy.labels[level][codes[0]]) == str(branch.label):
-            return grow(branch, level - 1, leaves)  # the same value once more
-        stops = [*starts[1:].tolist(), leaves.stop - leaves.start]
-        for code, start, stop in list(zip(codes.tolist(), starts.tolist(), stops, strict=True))[
-            :most
-        ]:
-            below = branch.add(Text(_short(hierarchy.labels[level][code])))
-            grow(below, level - 1, slice(leaves.start + start, leaves.start + stop))
-        if len(codes) > most:
-            branch.add(Text(f"… {len(codes) - most:,} more"))
+    def grow(drawn: Tree, branch: "Branch") -> Tree:
+        for below in branch.below:
+            grow(drawn.add(Text(_short(below.label))), below)
+        if branch.more:
+            drawn.add(Text(f"… {branch.more:,} more"))
+        return drawn
 
-    drawn = Tree(Text(_short(hierarchy.labels[-1][0])))
-    grow(drawn, hierarchy.height - 1, slice(0, hierarchy.leaves))
-    return drawn
+    return grow(Tree(Text(_short(root.label))), root)
 
 
 @app.command("check", cls=options.Command)
@@ -275,7 +258,7 @@ def check_hierarchy(
         typer.Option("--column", metavar="NAME", help="… in this column?", show_default=False),
     ] = None,
     values: Annotated[
-        bool, typer.Option("--values", help="List the values that it has not. They are private.")
+        bool, typer.Option("--values", help="List the values that it lacks. They are private.")
     ] = False,
     kind: Annotated[
         KindName | None,
@@ -292,79 +275,94 @@ def check_hierarchy(
 
     All problems are named at once. Exit code 0: none. 1: problems. 2: a file cannot be read.
     """
-    from shoal.data.hierarchy import Hierarchy, read_lines
-    from shoal.data.hierarchy.tree import rooted
+    from shoal.data.hierarchy import read_lines
     from shoal.data.kinds import Kind
 
     if (table is None) != (column is None):
-        raise ParameterError("--table and --column go together; give both")
-    own = Kind(kind or "text")
+        raise ParameterError("`table` and `column` go together", "give both")
+    own_kind = Kind(kind or "text")
     lines = read_lines(file, separator=options.character(separator), encoding=encoding)
-    found = lines.problems(own, root=root, add_root=add_root)
-    tree = (
-        None
-        if found.fatal
-        else Hierarchy.from_sound_lines(rooted(lines.cells, root, add_root), own, lines.derived)
+    lines = lines.rooted(root, add_root)
+    problems = lines.problems(own_kind)
+    hierarchy = None if problems.fatal else lines.hierarchy(own_kind)
+    missing = None
+    if table is not None and column is not None and hierarchy is not None:
+        missing = _uncovered(hierarchy, table, column, kind)
+        if missing.values:
+            problems.error("missing values", _missing_values(missing, column, values))
+    sound = not problems.fatal and not (strict and problems.minor)
+    if json:
+        print_json(_report(file, lines, problems, sound, missing, values))
+    else:
+        _print_problems(problems)
+        for value in missing.values if missing is not None and values else ():
+            print(f"missing: {value!r}")
+        if sound and hierarchy is not None:
+            size = plural(hierarchy.leaves, "value"), plural(hierarchy.height + 1, "level")
+            print(f"sound: {', '.join(size)}")
+    if not sound:
+        raise typer.Exit(1)
+
+
+def _uncovered(tree: "Hierarchy", path: Path, name: str, kind: str | None) -> "Uncovered":
+    """The values of a table's column that a hierarchy does not have."""
+    import shoal
+    from shoal.data.coverage import uncovered_values
+
+    types = {name: kind} if kind else None
+    with working(f"reading {path.name}"):
+        table = shoal.read(path, hierarchies={name: tree}, types=types)
+        return uncovered_values(table, name)
+
+
+def _missing_values(missing: "Uncovered", column: str, listed: bool) -> str:
+    number = len(missing.values)
+    verb, pronoun = ("is", "it") if number == 1 else ("are", "them")
+    hint = "" if listed else " (--values lists them)"
+    return (
+        f"{plural(number, 'value')} of column {column!r} {verb} not in the hierarchy, in "
+        f"{plural(missing.rows, 'row')}; add {pronoun}{hint}, or clean the table"
     )
-    absent: list[str] = []
+
+
+def _typed_problems(problems: "Problems") -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Errors and warnings, with parameters of the library as they are typed here."""
+    typed = options.as_options({"root": "--root", "add_root": "--add-root"})
+    errors, warnings = (
+        [{"name": one.name, "message": spelled(one.message, typed)} for one in findings]
+        for findings in (problems.fatal, problems.minor)
+    )
+    return errors, warnings
+
+
+def _report(
+    file: Path,
+    lines: "Lines",
+    problems: "Problems",
+    sound: bool,
+    missing: "Uncovered | None",
+    listed: bool,
+) -> dict[str, Any]:
+    """What `check` prints as JSON."""
     report: dict[str, Any] = {
         "file": str(file),
         "lines": len(lines.cells),
         "separator": lines.separator,
     }
-    if table is not None and column is not None and tree is not None:
-        absent, rows = _absent(tree, table, column, kind)
-        report |= {"missing": len(absent), "missing_rows": rows} | (
-            {"missing_values": absent} if values else {}
-        )
-        if absent:
-            one = len(absent) == 1
-            found.error(
-                "missing values",
-                f"{plural(len(absent), 'value')} of column {column!r} {'is' if one else 'are'} not in the hierarchy, in "
-                f"{plural(rows, 'row')}; add {'it' if one else 'them'}{'' if values else ' (--values lists them)'}, "
-                "or clean the table",
-            )
-    sound = not found.fatal and not (strict and found.minor)
-    typed = {"root": "--root", "add_root": "--add-root"}
-    errors, warnings = (
-        [
-            {"name": one.name, "message": spelled(one.message, options.as_options(typed))}
-            for one in some
-        ]
-        for some in (found.fatal, found.minor)
-    )
-    if json:
-        print_json(
-            report
-            | {"sound": sound, "derived": lines.derived, "problems": errors, "warnings": warnings}
-        )
-    else:
-        for word, some in (("problem", errors), ("warning", warnings)):
-            for told in some:
-                print(printable(f"{word}: {told['message']}"))
-        for value in absent if values else ():
-            print(f"missing: {value!r}")
-        if sound and tree is not None:
-            print(f"sound: {plural(tree.leaves, 'value')}, {plural(tree.height + 1, 'level')}")
-    if not sound:
-        raise typer.Exit(1)
+    if missing is not None:
+        report |= {"missing": len(missing.values), "missing_rows": missing.rows}
+        if listed:
+            report["missing_values"] = missing.values
+    errors, warnings = _typed_problems(problems)
+    report |= {"sound": sound, "derived": lines.derived}
+    return report | {"problems": errors, "warnings": warnings}
 
 
-def _absent(tree: "Hierarchy", path: Path, name: str, kind: str | None) -> tuple[list[str], int]:
-    """The values of a table's column that a hierarchy does not have, and how many rows have them."""
-    import numpy as np
-
-    import shoal
-    from shoal.data.hierarchy import uncovered
-
-    with working(f"reading {path.name}"):
-        read = shoal.read(path, hierarchies={name: tree}, types={name: kind} if kind else None)
-        column = read.column(name)
-    absent = uncovered(read.hierarchy(name), column.keys)
-    places = {key: code for code, key in enumerate(column.keys)}
-    rows = np.bincount(column.codes, minlength=len(column.keys))
-    return [column.kind.text(key) for key in absent], int(sum(rows[places[key]] for key in absent))
+def _print_problems(problems: "Problems") -> None:
+    errors, warnings = _typed_problems(problems)
+    for word, findings in (("problem", errors), ("warning", warnings)):
+        for finding in findings:
+            print(printable(f"{word}: {finding['message']}"))
 
 
 @making.command("intervals", cls=options.Command)
@@ -376,10 +374,10 @@ def make_intervals(
         typer.Option(
             "--widths",
             metavar="W,…",
-            help="Of the intervals, one width a level.",
+            help="Of the intervals, one width per level.",
             show_default=False,
         ),
-    ] = [],  # noqa: B006  typer wants a list, and nobody changes it
+    ] = [],  # noqa: B006
     cuts: Annotated[
         list[str],
         typer.Option(
@@ -405,7 +403,7 @@ def make_intervals(
         str, typer.Option(metavar="NUMBER", help="Where widths are counted from.")
     ] = "0",
     table: Rows = None,
-    column: Column = None,
+    column: Of = None,
     out: Out = None,
     separator: Written = ";",
     root: Root = "*",
@@ -417,24 +415,23 @@ def make_intervals(
     """
     from shoal.data.hierarchy import intervals
 
-    _write(
-        _domain(intervals, table, column, kind=kind, low=low, high=high),
-        {
-            "widths": options.names(widths),
-            "cuts": [options.names([level]) for level in cuts],
-            "bottom": bottom,
-            "top": top,
-            "closed": closed,
-            "end": end,
-            "kind": kind,
-            "step": step,
-            "origin": origin,
-            "root": root,
-        },
-        out,
-        separator,
-        force,
+    target = _Target.of(out, separator, force)
+    # Without a table the builder itself says which ends are missing: there are several ways.
+    domain = _Domain.of({"low": low, "high": high}, table, column, kind)
+    hierarchy = domain.build(
+        intervals,
+        widths=options.names(widths),
+        cuts=[options.names([level]) for level in cuts],
+        bottom=bottom,
+        top=top,
+        closed=closed,
+        end=end,
+        kind=kind,
+        step=step,
+        origin=origin,
+        root=root,
     )
+    target.put(hierarchy)
 
 
 @making.command("dates", cls=options.Command)
@@ -455,7 +452,7 @@ def make_dates(
         ),
     ] = ["month,quarter,year"],  # noqa: B006
     table: Rows = None,
-    column: Column = None,
+    column: Of = None,
     out: Out = None,
     separator: Written = ";",
     root: Root = "*",
@@ -467,8 +464,13 @@ def make_dates(
     """
     from shoal.data.hierarchy import dates
 
-    domain = _domain(dates, table, column, kind="date", first=first, last=last)
-    _write(domain, {"levels": options.names(levels), "root": root}, out, separator, force)
+    target = _Target.of(out, separator, force)
+    domain = _Domain.of({"first": first, "last": last}, table, column, "date")
+    domain.require("`first` and `last`")
+    if domain.observed is None and len(domain.declared) < 2:
+        lacking = "last" if first is not None else "first"
+        raise ParameterError("the domain has one end", f"give `{lacking}` too")
+    target.put(domain.build(dates, levels=options.names(levels), root=root))
 
 
 @making.command("mask", cls=options.Command)
@@ -502,7 +504,7 @@ def make_mask(
     align: Annotated[Side, typer.Option(help="The side that is not filled.")] = "left",
     kind: Type = "text",
     table: Rows = None,
-    column: Column = None,
+    column: Of = None,
     out: Out = None,
     separator: Written = ";",
     root: Root = "*",
@@ -514,20 +516,24 @@ def make_mask(
     """
     from shoal.data.hierarchy import mask
 
-    given = _values(values, values_from)
-    domain = _domain(mask, table, column, kind=kind, values=given, length=length)
-    rest = {"alphabet": alphabet} if length is not None else {}
-    number = [_whole(step, "--steps") for step in options.names(steps)]
-    styles = {
-        "side": side,
-        "steps": number or None,
-        "symbol": symbol,
-        "pad": pad,
-        "align": align,
-        "kind": kind,
-        "root": root,
-    }
-    _write(domain, rest | styles, out, separator, force)
+    target = _Target.of(out, separator, force)
+    declared: dict[str, Any] = {"values": _values(values, values_from), "length": length}
+    if length is not None:
+        declared["alphabet"] = alphabet
+    domain = _Domain.of(declared, table, column, kind)
+    domain.require("`values`, `values_from` or `length`")
+    hidden = [_whole(step, "steps") for step in options.names(steps)]
+    hierarchy = domain.build(
+        mask,
+        side=side,
+        steps=hidden or None,
+        symbol=symbol,
+        pad=pad,
+        align=align,
+        kind=kind,
+        root=root,
+    )
+    target.put(hierarchy)
 
 
 @making.command("order", cls=options.Command)
@@ -547,7 +553,7 @@ def make_order(
     ] = False,
     kind: Type = "text",
     table: Rows = None,
-    column: Column = None,
+    column: Of = None,
     out: Out = None,
     separator: Written = ";",
     root: Root = "*",
@@ -559,16 +565,17 @@ def make_order(
     """
     from shoal.data.hierarchy import order
 
-    runs = [[_whole(size, "--sizes") for size in text.split("+")] for text in options.names(sizes)]
-    sizes_given = [run if len(run) > 1 else run[0] for run in runs]
-    domain = _domain(order, table, column, kind=kind, values=_values(values, values_from))
-    _write(
-        domain,
-        {"sizes": sizes_given, "sort": sort, "kind": kind, "root": root},
-        out,
-        separator,
-        force,
-    )
+    target = _Target.of(out, separator, force)
+    domain = _Domain.of({"values": _values(values, values_from)}, table, column, kind)
+    domain.require(VALUES)
+    runs = [_sizes(text) for text in options.names(sizes)]
+    target.put(domain.build(order, sizes=runs, sort=sort, kind=kind, root=root))
+
+
+def _sizes(text: str) -> int | list[int]:
+    """The size of all runs of a level, or the size of each, as 2+3+1."""
+    sizes = [_whole(size, "sizes") for size in text.split("+")]
+    return sizes if len(sizes) > 1 else sizes[0]
 
 
 @making.command("group", cls=options.Command)
@@ -610,14 +617,14 @@ def make_group(
 
     shoal hierarchy make group --group West=FR,DE --group East=PL,CZ
     """
-    from shoal.data.hierarchy import groups
+    from shoal.data.hierarchy import groups, read_groups
 
+    target = _Target.of(out, separator, force)
     if bool(group) == (groups_from is not None):
-        raise ParameterError("give --group, or --groups-from with a file, and not both")
-    tree = _named(group) if groups_from is None else _nested(groups_from)
+        raise ParameterError("give `group`, or `groups_from` with a file, and not both")
+    tree = _named(group) if groups_from is None else read_groups(groups_from)
     whole = _values(values, values_from)
-    made = {"values": whole, "rest": rest, "kind": kind, "root": root}
-    _write(lambda **more: groups(tree, **more), made, out, separator, force)
+    target.put(groups(tree, values=whole, rest=rest, kind=kind, root=root))
 
 
 @making.command("suppress", cls=options.Command)
@@ -626,126 +633,121 @@ def make_suppress(
     values_from: ValuesFrom = None,
     kind: Type = "text",
     table: Rows = None,
-    column: Column = None,
+    column: Of = None,
     out: Out = None,
     separator: Written = ";",
     root: Root = "*",
     force: Force = False,
 ) -> None:
-    """Values as they are, or nothing of them.
+    """Values unchanged, or nothing of them.
 
     shoal hierarchy make suppress --values male,female
     """
     from shoal.data.hierarchy import suppress
 
-    domain = _domain(suppress, table, column, kind=kind, values=_values(values, values_from))
-    _write(domain, {"kind": kind, "root": root}, out, separator, force)
+    target = _Target.of(out, separator, force)
+    domain = _Domain.of({"values": _values(values, values_from)}, table, column, kind)
+    domain.require(VALUES)
+    target.put(domain.build(suppress, kind=kind, root=root))
 
 
-def _domain(
-    make: "Callable[..., Hierarchy]",
-    table: Path | None,
-    column: str | None,
-    *,
-    kind: str,
-    **declared: Any,
-) -> "Callable[..., Hierarchy]":
-    """A builder that knows its domain: the declared one, or the values of a table's column."""
-    given = {name: value for name, value in declared.items() if value is not None}
-    if table is None and column is None:
-        if (
-            not given and make.__name__ != "intervals"
-        ):  # which has several ways to say its ends, and says so
-            names = {"dates": "--first and --last", "mask": "--values, --values-from or --length"}
-            wanted = names.get(make.__name__, "--values or --values-from")
+@dataclass(frozen=True)
+class _Domain:
+    """The values that a hierarchy is about: the declared ones, or those of a table's column."""
+
+    declared: Mapping[str, Any]
+    observed: "Column | None"
+
+    @classmethod
+    def of(
+        cls, given: Mapping[str, Any], table: Path | None, column: str | None, kind: str
+    ) -> "_Domain":
+        import shoal
+
+        declared = {name: value for name, value in given.items() if value is not None}
+        if table is None and column is None:
+            return cls(declared, None)
+        if table is None or column is None or declared:
             raise ParameterError(
-                f"no domain is declared; give {wanted} (or --table and --column, which the result will tell of)"
+                "`table` and `column` go together, and instead of a declared domain"
             )
-        if make.__name__ == "dates" and len(given) < len(declared):
-            raise ParameterError(
-                f"the domain has one end; give {' and '.join(f'--{n}' for n in declared if n not in given)} too"
-            )
-        return lambda **more: make(**given, **more)
-    if table is None or column is None or given:
-        raise ParameterError("--table and --column go together, and instead of a declared domain")
-    import shoal
-    from shoal.data.hierarchy import derive
+        with working(f"reading {table.name}"):
+            return cls({}, shoal.read(table, types={column: kind}).column(column))
 
-    with working(f"reading {table.name}"):
-        found = shoal.read(table, types={column: kind}).column(column)
-    return lambda **more: derive(found, make, **more)
+    def require(self, wanted: str) -> None:
+        """Refuse a domain that nothing is known about."""
+        if not self.declared and self.observed is None:
+            raise ParameterError(
+                "no domain is declared",
+                f"give {wanted} (or `table` and `column`, which the result will reveal)",
+            )
+
+    def build(self, make: "Callable[..., Hierarchy]", **given: Any) -> "Hierarchy":
+        """What a builder makes of the domain."""
+        from shoal.data.hierarchy import derive
+
+        if self.observed is not None:
+            return derive(self.observed, make, **given)
+        return make(**self.declared, **given)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where a hierarchy goes: into a file, or to the terminal."""
+
+    out: Path | None
+    separator: str
+
+    @classmethod
+    def of(cls, out: Path | None, separator: str, force: bool) -> "_Target":
+        if out is not None and out.exists() and not force:
+            raise FileError(f"{out} exists already", "--force replaces it")
+        return cls(out, options.character(separator) or ";")
+
+    def put(self, tree: "Hierarchy") -> None:
+        """Write a hierarchy, or print it; on stderr what it has."""
+        from shoal.data.hierarchy.lines import text, write
+
+        where = ""
+        if self.out is None:
+            give(text(tree, self.separator))
+        else:
+            write(tree, self.out, separator=self.separator)
+            levels = ", ".join(f"{tree.cardinality(level):,}" for level in range(tree.height + 1))
+            complain(f"wrote {self.out}: {plural(tree.height + 1, 'level')}, with {levels} values")
+            where = f" ({self.out}.derived says so)"
+        if tree.derived:
+            complain(
+                "warning: derived from the rows, so its shape reveals information about them"
+                f"{where}; declare the domain for a public one"
+            )
 
 
 def _values(given: list[str], file: Path | None) -> list[str] | None:
+    from shoal.data.hierarchy import read_values
+
     if given and file is not None:
-        raise ParameterError("give --values or --values-from, not both")
+        raise ParameterError("give `values` or `values_from`, not both")
     if file is None:
         return options.names(given) or None
-    return [line for line in _text(file).splitlines() if line]
-
-
-def _text(file: Path) -> str:
-    reading(file)
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileError(f"cannot read {file}: {error.strerror or error}") from None
-    except UnicodeError:
-        raise FileError(f"{file} is not UTF-8; save it as such") from None
+    return read_values(file)
 
 
 def _named(given: list[str]) -> dict[str, list[str]]:
+    """Groups that were given as NAME=A,B,C."""
     tree: dict[str, list[str]] = {}
     for text in given:
-        name, sign, values = text.partition("=")
-        if not (sign and name.strip() and options.names([values])):
-            raise ParameterError(f"--group {text!r}: write it as NAME=A,B,C")
-        tree.setdefault(name.strip(), []).extend(options.names([values]))
+        name, _, values = text.partition("=")
+        listed = options.names([values])
+        if not name.strip() or not listed:
+            raise ParameterError(
+                "is not a group", "write NAME=A,B,C", option="group", given=repr(text)
+            )
+        tree.setdefault(name.strip(), []).extend(listed)
     return tree
-
-
-def _nested(file: Path) -> Any:
-    import json
-    import tomllib
-
-    try:
-        return tomllib.loads(_text(file)) if file.suffix == ".toml" else json.loads(_text(file))
-    except RecursionError:
-        raise RecipeError(f"{file} has groups a thousand deep; make them flatter") from None
-    except ValueError as error:
-        raise RecipeError(
-            f'{file} has no groups: see {misread(error)}; write {{"name": [values]}} as JSON, or as TOML in a .toml file'
-        ) from None
 
 
 def _whole(text: str, option: str) -> int:
     if not text.strip().isdecimal():
-        raise ParameterError(f"{option} {text!r}: it takes whole numbers")
+        raise ParameterError("is not a whole number", option=option, given=repr(text))
     return int(text)
-
-
-def _write(
-    make: "Callable[..., Hierarchy]",
-    more: dict[str, Any],
-    out: Path | None,
-    separator: str,
-    force: bool,
-) -> None:
-    """Make a hierarchy and write it, or print it; on stderr what it has."""
-    from shoal.data.hierarchy.lines import text, write
-
-    if out is not None and out.exists() and not force:
-        raise FileError(f"{out} is there already; --force writes over it")
-    separator = options.character(separator) or ";"
-    made = make(**more)
-    if out is None:
-        give(text(made, separator))
-    else:
-        write(made, out, separator=separator)
-        levels = ", ".join(f"{made.cardinality(level):,}" for level in range(made.height + 1))
-        complain(f"wrote {out}: {plural(made.height + 1, 'level')}, with {levels} values")
-    if made.derived:
-        where = f"; {out}.derived says so" if out is not None else ""
-        complain(
-            f"warning: derived from the rows, so its shape tells about them{where}; declare the domain for a public one"
-        )

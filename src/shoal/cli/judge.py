@@ -13,7 +13,7 @@ from shoal.errors import FileError, plural
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.measure.judging import ColumnCounts, Judgement
+    from shoal.studies.judging import ColumnCounts, Judgement
 
 __all__ = ["judge"]
 
@@ -60,7 +60,7 @@ def judge(
     The report tells about the input and is not for release: FILE cannot be beside one.
     """
     import shoal
-    from shoal.measure.judging import NOTICE, refuse_beside_a_release
+    from shoal.studies.judging import NOTICE, refuse_beside_a_release
 
     if out is not None:  # before the work is done, not after
         refuse_beside_a_release(out)

@@ -1,4 +1,4 @@
-"""`shoal ledger`: what a data set has already given away."""
+"""`shoal ledger`: what a data set has already given away. Calls `Ledger` and shows its answers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,11 @@ from shoal.cli.terminal import complain, figures, print_json, show, title, warn_
 from shoal.errors import ParameterError, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from fractions import Fraction
 
-    from shoal.ledger import Ledger
-    from shoal.ledger.account import Account, Budget, Entry
+    from shoal.ledger import Ledger, LedgerEntry
+    from shoal.ledger.account import Account, Budget
+    from shoal.ledger.entries import Allowance, Gamma, Reserved, Together
 
 __all__ = ["app", "opened"]
 
@@ -34,9 +34,14 @@ Epsilon = Annotated[
         metavar="NUMBER", help="What may be spent in all, as 2 or ln(2).", show_default=False
     ),
 ]
-Gamma = Annotated[
+Delta = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False),
+]
+Share = Annotated[
     str | None,
     typer.Option(
+        "--gamma",
         metavar="SHARE",
         help="How sure one may become of a value, by all views, as 1/2.",
         show_default=False,
@@ -51,7 +56,7 @@ Limits = Annotated[
         show_default=False,
     ),
 ]
-Witness = Annotated[
+WitnessFolder = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
@@ -60,11 +65,8 @@ Witness = Annotated[
     ),
 ]
 NoWitness = Annotated[
-    bool, typer.Option("--no-witness", help="No witness: an older copy would not be noticed.")
-]
-Delta = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="What may be spent in all, as 1e-5.", show_default=False),
+    bool,
+    typer.Option("--no-witness", help="Without a witness, an older copy would not be noticed."),
 ]
 
 
@@ -73,16 +75,17 @@ def create(
     path: Book,
     epsilon: Epsilon = None,
     delta: Delta = None,
-    gamma: Gamma = None,
+    gamma: Share = None,
     limit: Limits = [],  # noqa: B006  typer wants a list, and nobody changes it
-    witness: Witness = None,
+    witness: WitnessFolder = None,
     no_witness: NoWitness = False,
 ) -> None:
     """Make a ledger for a data set.
 
-    With --epsilon and --delta it has a budget, and a release beyond it is refused. With --gamma a release is refused that tells
-    too much together with earlier ones. Keep it away from what you publish. A witness elsewhere keeps the digests of all entries,
-    so that a ledger that goes back to an older copy is noticed.
+    With --epsilon and --delta it has a budget, and a release beyond it is refused. With --gamma a
+    release is refused that reveals too much together with earlier ones. Keep the ledger away from
+    what you publish. A witness elsewhere keeps the digests of all entries, so that going back to an
+    older copy is noticed.
     """
     from shoal.ledger import Ledger
 
@@ -91,40 +94,39 @@ def create(
         path,
         epsilon=epsilon,
         delta=delta,
-        gamma=_share(gamma),
+        gamma=None if gamma is None else options.share(gamma, "--gamma"),
         limits=_shares(limit),
         witness=True if place is None else place,
     )
-    made = book.account()
-    budget = _limit(made)
-    complain(
-        f"made {path} with {f'a budget of {budget}' if budget else 'no budget'}{f', γ {made.gamma}' if made.gamma else ''}"
-    )
+    account = book.account()
+    parts = [f"a budget of {_amount(account.limit)}" if account.limit else "no budget"]
+    if account.gamma:
+        parts.append(f"γ {account.gamma}")
+    complain(f"made {path} with {', '.join(parts)}")
     complain(f"witness: {book.witness or 'none'}")
 
 
 @app.command(cls=options.Command)
-def adopt(path: Book, witness: Witness = None, no_witness: NoWitness = False) -> None:
+def adopt(path: Book, witness: WitnessFolder = None, no_witness: NoWitness = False) -> None:
     """Say that this copy of a ledger is the one that holds, or move its witness.
 
-    For a ledger whose witness is missing, or that is an older copy while the newest one is lost: what the witness knows to have
-    been spent since is entered as spent. The adoption is an entry of the ledger.
+    For a ledger whose witness is missing, or that is an older copy while the newest one is lost:
+    what the witness knows to have been spent since is entered as spent. The adoption is an entry of
+    the ledger.
     """
-    from shoal.exact.epsilon import Epsilon
-    from shoal.exact.numbers import fraction
     from shoal.ledger import Ledger
     from shoal.ledger.account import amount
 
     book = Ledger(path)
     warn_exposed(path)
     entry = book.adopt(_place(witness, no_witness))
-    facts = entry.facts
     complain(f"entry {entry.number}: this copy is adopted; witness: {book.witness or 'none'}")
-    if facts["lost"]:
-        epsilon = None if facts["epsilon"] is None else Epsilon.of(facts["epsilon"])
-        spent = amount(epsilon, fraction(facts["delta"], "delta"))
+    cost = entry.facts.cost
+    if entry.facts.lost and cost.delta is not None:
+        spent = amount(cost.epsilon, cost.delta)
         complain(
-            f"warning: {_entries(facts['lost'])} that the witness knew are lost; what they spent counts: {spent}"
+            f"warning: {_entries(entry.facts.lost)} that the witness knew are lost; "
+            f"what they spent counts: {spent}"
         )
 
 
@@ -141,11 +143,9 @@ def gamma_(
     It holds for releases from now on. The change is an entry of the ledger.
     """
     book = opened(path)
-    before = book.account().gamma
+    before = book.account().gamma or "there was none"
     entry = book.set_gamma(options.share(share, "SHARE"), _shares(limit))
-    complain(
-        f"entry {entry.number}: γ is {book.account().gamma or 'none'}; before, {before or 'there was none'}"
-    )
+    complain(f"entry {entry.number}: γ is {entry.facts.gamma or 'none'}; before, {before}")
 
 
 @app.command(cls=options.Command)
@@ -163,27 +163,26 @@ def remember(
 ) -> None:
     """Add what an earlier release showed, where a ledger does not know it.
 
-    Ledgers keep that by themselves; those that an older Shoal wrote do not have it.
+    Ledgers keep that by themselves, unless a release was entered step by step.
     """
     from shoal.recipe import Recipe
     from shoal.releases.release import Release
 
     entry = opened(path).remember(Release.read(release), Recipe.load(recipe).table())
-    complain(f"entry {entry.number}: what entry {entry.facts['reserved']} showed")
+    complain(f"entry {entry.number}: what entry {entry.facts.reserved} showed")
 
 
 @app.command(cls=options.Command)
 def budget(path: Book, epsilon: Epsilon = None, delta: Delta = None) -> None:
     """Set the budget of a ledger, or raise or lower it.
 
-    What is not given stays as it is. The change is an entry of the ledger.
+    What is not given stays the same. The change is an entry of the ledger.
     """
     book = opened(path)
-    before = _limit(book.account())
+    limit = book.account().limit
     entry = book.set_budget(epsilon=epsilon, delta=delta)
-    complain(
-        f"entry {entry.number}: the budget is {_limit(book.account())}; before, {before or 'there was none'}"
-    )
+    before = _amount(limit) if limit else "there was none"
+    complain(f"entry {entry.number}: the budget is {_amount(entry.facts.budget)}; before, {before}")
 
 
 @app.command("show", cls=options.Command)
@@ -192,30 +191,24 @@ def show_(path: Book, json: options.Json = False) -> None:
     book = opened(path)
     account, witness = book.account(), book.witness
     if json:
-        print_json({**_as_json(account), "witness": witness and str(witness)})
+        print_json({**_as_json(account), "witness": None if witness is None else str(witness)})
         return
-    spent, left, gamma = account.spent, account.left, account.gamma
-    show(
-        figures(
-            *(
-                [("γ", f"{_gamma(gamma.facts())}, for all releases that are views")]
-                if gamma
-                else []
-            ),
-            *([] if gamma else [("budget", _limit(account) or "none")]),
-            *([] if gamma and account.epsilon is None else [("spent", _spent(account))]),
-            *([("left", left.rounded(up=False))] if left else []),
-            ("releases", f"{len(account.reserved)}, of which {len(account.completed)} completed"),
-            ("head", account.entries[-1].digest),
-            ("witness", str(witness or "none")),
-        ),
-        title("Entries"),
-        _history(account),
-    )
-    if spent.delta >= 1 and gamma is None:
-        complain(
-            "note: a release was entered that nothing bounds; of the whole, nothing is promised"
-        )
+    pairs = []
+    if account.gamma:
+        pairs.append(("γ", f"{_gamma_text(account.gamma)}, for all releases that are views"))
+    else:
+        pairs.append(("budget", _amount(account.limit) if account.limit else "none"))
+    if account.gamma is None or account.epsilon is not None:
+        pairs.append(("spent", _spent(account)))
+    if account.left:
+        pairs.append(("left", account.left.rounded(up=False)))
+    releases = f"{len(account.reserved)}, of which {len(account.completed)} completed"
+    pairs.append(("releases", releases))
+    pairs.append(("head", account.entries[-1].digest))
+    pairs.append(("witness", str(witness or "none")))
+    show(figures(*pairs), title("Entries"), _history(account))
+    if account.delta >= 1 and account.gamma is None:
+        complain("note: nothing bounds one of the releases; of the whole, nothing is promised")
 
 
 @app.command(cls=options.Command)
@@ -230,24 +223,21 @@ def verify(
 ) -> None:
     """Check that no byte of a ledger was changed; exit code 1 if one was.
 
-    That the file is an older copy is known by its witness. A file that was written anew, together with its witness, shows only
-    with --head.
+    The witness shows whether the file is an older copy. A file that was written anew, together with
+    its witness, is found only with --head.
     """
     from shoal.ledger import Ledger
 
     book = Ledger(path)
     warn_exposed(path)
-    found = book.verify(head)
-    for wrong in found:
-        complain(f"{path}: {wrong}")
-    if found:
+    problems = book.verify(head)
+    for problem in problems:
+        complain(f"{path}: {problem}")
+    if problems:
         raise typer.Exit(1)
     entries = book.entries()
-    show(
-        figures(
-            ("entries", f"{len(entries):,}, all as they were written"), ("head", entries[-1].digest)
-        )
-    )
+    number = f"{len(entries):,}, all as they were written"
+    show(figures(("entries", number), ("head", entries[-1].digest)))
 
 
 def opened(path: Path) -> "Ledger":
@@ -260,15 +250,22 @@ def opened(path: Path) -> "Ledger":
     return book
 
 
+# Options
+
+
 def _place(witness: Path | None, none: bool) -> "Path | bool | None":
-    """Where the witness is to be; None if nothing is said."""
+    """Where the witness is to be; None if neither option is given."""
     if witness is not None and none:
-        raise ParameterError("--witness and --no-witness contradict each other; give one of them")
+        raise ParameterError("--witness and --no-witness contradict each other", "give one of them")
     return False if none else witness
 
 
-def _entries(number: int) -> str:
-    return "1 entry" if number == 1 else f"{number:,} entries"
+def _shares(limits: list[str]) -> "dict[str, Fraction]":
+    shares = options.pairs(limits, "--limit", "VALUE=SHARE")
+    return {value: options.share(share, f"--limit {value}") for value, share in shares.items()}
+
+
+# Entries in words
 
 
 def _history(account: "Account") -> Any:
@@ -277,136 +274,138 @@ def _history(account: "Account") -> Any:
     table = Table.grid(padding=(0, 2))
     for _ in range(3):
         table.add_column()
-    data = list(dict.fromkeys(entry.facts["fingerprint"] for entry in account.reserved))
+    states = list(dict.fromkeys(entry.facts.fingerprint for entry in account.reserved))
     for entry in account.entries:
-        if entry.what not in ("completed", "refused"):
-            table.add_row(
-                str(entry.number),
-                entry.time.replace("T", " ").rstrip("Z"),
-                _told(entry, account, data),
-            )
+        text = _described(entry, account, states)
+        if text is not None:
+            time = entry.time.replace("T", " ").rstrip("Z")
+            table.add_row(str(entry.number), time, text)
     return table
 
 
-def _told(entry: "Entry", account: "Account", data: list[str]) -> str:
-    """An entry in words; a release with the one that completes it."""
+def _described(entry: "LedgerEntry[Any]", account: "Account", states: list[str]) -> str | None:
+    """An entry in words; None if it is shown with the release that it is about."""
     facts = entry.facts
-    if entry.what == "gamma":
-        return f"changed to γ {_gamma(facts['gamma'])}" if facts["gamma"] else "changed to no γ"
-    if entry.what == "adopted":
-        return f"adopted this copy, {_entries(facts['lost'])} lost" if facts["lost"] else "adopted"
-    if entry.what == "remembered":
-        return f"added what entry {facts['reserved']} showed"
-    costs = "" if facts["epsilon"] is None else f"ε {facts['epsilon']}, δ {facts['delta']}"
-    if entry.what != "reserved":
-        gamma = f", γ {_gamma(facts['gamma'])}" if facts.get("gamma") else ""
-        verb = "created with" if entry.what == "created" else "changed to"
-        return f"{verb} {f'a budget of {costs}' if costs else 'no budget'}{gamma}"
+    match entry.what:
+        case "created":
+            budget = f"a budget of {_amount(facts.budget)}" if facts.budget else "no budget"
+            gamma = f", γ {_gamma_text(facts.gamma)}" if facts.gamma else ""
+            return f"created with {budget}{gamma}"
+        case "budget":
+            return f"changed to a budget of {_amount(facts.budget)}"
+        case "gamma":
+            return f"changed to γ {_gamma_text(facts.gamma)}" if facts.gamma else "changed to no γ"
+        case "adopted":
+            lost = f" this copy, {_entries(facts.lost)} lost" if facts.lost else ""
+            return f"adopted{lost}"
+        case "remembered":
+            return f"added what entry {facts.reserved} showed"
+        case "reserved":
+            return "\n".join(_release_lines(entry, account, states))
+        case _:
+            return None
+
+
+def _release_lines(
+    entry: "LedgerEntry[Reserved]", account: "Account", states: list[str]
+) -> list[str]:
+    """A release with the entry that completes it, or refuses it."""
+    facts = entry.facts
     done, refused = account.completed.get(entry.number), account.refused.get(entry.number)
-    together = _together(done, refused)
-    lines = [f"release by {facts['method']}{'' if together else ': ' + (costs or 'unbounded')}"]
-    if costs:
-        lines.append(f"{facts['definition']} definition, unit {facts['unit']}")
+    together = []
+    if done and done.facts.together:
+        together = _together(done.facts.together, "OVERRIDDEN")
+        if done.facts.override:
+            together.append(f"reason: {done.facts.override}")
+    if refused:
+        together = _together(refused.facts.together, "REFUSED")
+    cost = facts.cost.to_dict()
+    spent = f"ε {cost['epsilon']}, δ {cost['delta']}" if facts.bounded else "unbounded"
+    lines = [f"release by {facts.method}" + ("" if together else f": {spent}")]
+    if facts.bounded:
+        lines.append(f"{cost['definition']} definition, unit {cost['unit']}")
     lines += together
     if done:
-        lines.append(f"number {done.facts['release']}")
+        lines.append(f"number {done.facts.release}")
     elif not refused:
-        lines.append(
-            "NOT COMPLETED" if account.gamma and not costs else "NOT COMPLETED, and counts as spent"
-        )
-    lines.append(
-        f"data: state {data.index(facts['fingerprint']) + 1} of {len(data)}, fingerprint {facts['fingerprint'][:16]}…"
-    )
-    return "\n".join(lines)
+        counts = "" if account.gamma and not facts.bounded else ", and counts as spent"
+        lines.append(f"NOT COMPLETED{counts}")
+    state = f"state {states.index(facts.fingerprint) + 1} of {len(states)}"
+    return [*lines, f"data: {state}, fingerprint {facts.fingerprint[:16]}…"]
 
 
-def _together(done: "Entry | None", refused: "Entry | None") -> list[str]:
-    """How a release stood with those before it, in words."""
-    entry = done or refused
-    if entry is None or "together" not in entry.facts:
-        return []
-    found = entry.facts["together"]
-    share, others = _gamma(found["gamma"]), plural(len(found["with"]), "earlier release")
-    if found["kept"]:
+def _together(together: "Together", otherwise: str) -> list[str]:
+    """How a release stood with those before it; `otherwise` is what happened without γ."""
+    share = _gamma_text(together.gamma)
+    others = plural(len(together.entries), "earlier release")
+    if together.kept:
         return [f"keeps γ {share}, with {others}"]
-    verdict = "does not keep" if found["kept"] is False else "not decided whether it keeps"
-    said = f"REFUSED: {verdict} γ {share}" if refused else f"OVERRIDDEN: {verdict} γ {share}"
-    return [
-        f"{said}, with {others}",
-        found["why"],
-        *([f"reason: {entry.facts['override']}"] if done else []),
-    ]
+    verdict = "not decided whether it keeps"
+    if together.kept is False:
+        verdict = "does not keep"
+    return [f"{otherwise}: {verdict} γ {share}, with {others}", together.why]
 
 
-def _gamma(facts: "Mapping[str, Any]") -> str:
-    """A γ as an entry has it, in words, with the limits of single values."""
-    limits = ", ".join(f"{value} {limit}" for value, limit in facts["limits"].items())
-    return f"{facts['share']} ({limits})" if limits else str(facts["share"])
+def _entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number:,} entries"
 
 
-def _share(text: str | None) -> "Fraction | None":
-    return None if text is None else options.share(text, "--gamma")
+def _gamma_text(gamma: "Gamma") -> str:
+    """A γ with the limits of single values."""
+    limits = ", ".join(f"{value} {limit}" for value, limit in gamma.limits.items())
+    return f"{gamma.share} ({limits})" if limits else str(gamma.share)
 
 
-def _shares(given: list[str]) -> dict[str, Any]:
-    return {
-        value: options.share(share, f"--limit {value}")
-        for value, share in options.pairs(given, "--limit", "VALUE=SHARE").items()
-    }
-
-
-def _limit(account: "Account") -> str:
+def _amount(budget: "Allowance | None") -> str:
     from shoal.ledger.account import amount
 
-    return amount(*account.limit) if account.limit else ""
+    return amount(*budget) if budget else ""
 
 
 def _spent(account: "Account") -> str:
     """What is spent; where γ bounds the views, by all other releases."""
     if account.gamma:
-        bounded = (
-            entry
-            for entry in account.entries
-            if entry.what not in ("reserved", "adopted") or entry.facts["epsilon"] is not None
-        )
-        account = replace(account, entries=tuple(bounded))
-    return (
-        account.told
-        if account.unit is None
-        else f"{account.told} ({account.definition} definition, unit {account.unit})"
-    )
+        unbounded = {entry.number for entry in account.spending if entry.facts.cost.epsilon is None}
+        bounded = tuple(entry for entry in account.entries if entry.number not in unbounded)
+        account = replace(account, entries=bounded)
+    cost = account.cost
+    if cost.unit is None:
+        return account.spent_text
+    return f"{account.spent_text} ({cost.definition} definition, unit {cost.unit})"
+
+
+# Entries as JSON
 
 
 def _as_json(account: "Account") -> dict[str, Any]:
-    """Numbers are texts that are exact, ε rounded to the safe side where it is a logarithm."""
+    """Numbers are exact, as texts; ε is rounded to the safe side where it is a logarithm."""
     from shoal.exact.numbers import short
 
-    def numbers(some: "Budget | None") -> dict[str, str] | None:
-        return some and {"epsilon": short(some.epsilon), "delta": short(some.delta)}
-
     limit = account.limit
+    budget = limit and {"epsilon": str(limit.epsilon), "delta": short(limit.delta)}
     return {
-        "budget": limit and {"epsilon": str(limit[0]), "delta": short(limit[1])},
-        "spent": numbers(account.spent),
-        "left": numbers(account.left),
-        "bounded": account.spent.delta < 1,
-        "gamma": account.gamma and account.gamma.facts(),
+        "budget": budget,
+        "spent": _numbers(account.spent),
+        "left": _numbers(account.left),
+        "bounded": account.delta < 1,
+        "gamma": account.gamma and account.gamma.to_dict(),
         "head": account.entries[-1].digest,
-        "entries": [
-            {
-                "entry": entry.number,
-                "what": entry.what,
-                "time": entry.time,
-                **_facts(entry),
-                "digest": entry.digest,
-            }
-            for entry in account.entries
-        ],
+        "entries": [_entry_json(entry) for entry in account.entries],
     }
 
 
-def _facts(entry: "Entry") -> dict[str, Any]:
-    """The facts of an entry, without what it showed, which is long and packed: only how long it is."""
-    return {
-        name: len(fact) if name == "shown" and fact else fact for name, fact in entry.facts.items()
-    }
+def _numbers(amount: "Budget | None") -> dict[str, str] | None:
+    from shoal.exact.numbers import short
+
+    if amount is None:
+        return None
+    return {"epsilon": short(amount.epsilon), "delta": short(amount.delta)}
+
+
+def _entry_json(entry: "LedgerEntry[Any]") -> dict[str, Any]:
+    """An entry without what its release showed, which is long and packed: only how long it is."""
+    facts = entry.facts.to_dict()
+    if facts.get("shown"):
+        facts["shown"] = len(facts["shown"])
+    head = {"entry": entry.number, "what": entry.what, "time": entry.time}
+    return {**head, **facts, "digest": entry.digest}

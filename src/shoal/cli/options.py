@@ -1,4 +1,6 @@
-"""Options that several commands share, how their texts are taken apart, and how help and errors show them. Commands use it."""
+"""Options that several commands share, how their texts are taken apart, and how help and errors
+show them. Commands use it.
+"""
 
 import csv
 import inspect
@@ -156,7 +158,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 
 
 class Group(TyperGroup):
-    """Commands; help shows no type beside a flag, and what cannot be parsed is told in our words."""
+    """Commands.
+
+    Help shows no type beside a flag, and what cannot be parsed is told in our words.
+    """
 
     def get_params(self, ctx: Any) -> Any:
         return _untyped(super().get_params(ctx))
@@ -171,7 +176,10 @@ class Group(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command; help flows and shows no type beside a flag, and errors name its options as they are typed."""
+    """A command.
+
+    Help flows and shows no type beside a flag, and errors name its options as they are typed.
+    """
 
     def __init__(self, name: str | None, *, help: str | None = None, **given: Any) -> None:
         super().__init__(
@@ -217,7 +225,9 @@ _SENTENCES = (
 
 @contextmanager
 def _in_our_words(ctx: Any, args: Iterable[str]) -> Iterator[None]:
-    """What cannot be parsed is a ParameterError like any other: the option, what was given, what it takes."""
+    """What cannot be parsed is a ParameterError like any other: the option, what was given, what it
+    takes.
+    """
     given = list(args)
     try:
         yield
@@ -275,7 +285,9 @@ def _value(param: Any, given: list[str]) -> str:
 
 @contextmanager
 def keys_of(file: Path) -> Iterator[None]:
-    """Errors of the block are about what stands in a file: they name it, and its keys as they are written there."""
+    """Errors of the block are about what stands in a file: they name it, and its keys as they are
+    written there.
+    """
     try:
         yield
     except ShoalError as error:
@@ -293,7 +305,8 @@ def _untyped(params: Any) -> Any:
 
 
 def as_options(options: Mapping[str, str]) -> Spelling:
-    """How parameters are written at the command line: as the options that they are there, lists with commas.
+    """How parameters are written at the command line: as the options that they are there, lists
+    with commas.
 
     >>> spelling = as_options({"add_root": "--add-root", "quasi": "--quasi"})
     >>> spelling("add_root", "'*'"), spelling("quasi", "['age', 'sex']"), spelling("solver", None)
@@ -313,7 +326,8 @@ def as_options(options: Mapping[str, str]) -> Spelling:
 
 
 def names(given: Iterable[str]) -> list[str]:
-    """The names of a list option: separated by commas, or the option repeated; quotes keep a comma inside a name.
+    """The names of a list option: separated by commas, or the option repeated; quotes keep a comma
+    inside a name.
 
     >>> names(["age,zip", '"a, b"'])
     ['age', 'zip', 'a, b']
@@ -348,7 +362,9 @@ def pairs(given: Iterable[str], option: str, form: str = "column=value") -> dict
 def hierarchies(
     given: Iterable[str], types: Iterable[str], root: str | None, add_root: str | None
 ) -> "dict[str, Hierarchy]":
-    """The hierarchies of --hierarchy, read as a recipe reads them: by the type of their column, with another root if asked."""
+    """The hierarchies of --hierarchy, read as a recipe reads them: by the type of their column,
+    with another root if asked.
+    """
     from shoal.data.hierarchy import read as read_hierarchy
 
     kinds, files = pairs(types, "--type"), pairs(given, "--hierarchy")
@@ -432,7 +448,10 @@ def share(text: str, option: str) -> Fraction:
 
 
 def _meant(given: Iterable[str], there: Collection[str], listed: str) -> str:
-    """A guess at the first column that is not there; only a name that was listed, as others may be values."""
+    """A guess at the first column that is not there.
+
+    Only a name that was listed, as others may be values.
+    """
     for name in given:
         if name not in there:
             close = get_close_matches(name, there, n=1)

@@ -52,7 +52,8 @@ def preview(
 ) -> None:
     """What becomes of a table at given levels?
 
-    Takes a recipe, with the models of its method, or a table with --quasi and a --hierarchy for each of those columns.
+    Takes a recipe, with the models of its method, or a table with --quasi and a --hierarchy for
+    each of those columns.
     """
     from shoal.measure.previewing import preview as preview_table
 

@@ -1,30 +1,27 @@
 """`shoal release`: from a recipe to the released table and its certificate."""
 
-import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
-from shoal.cli.terminal import complain, percent, show, working
+from shoal.cli.terminal import complain, show, working
 from shoal.errors import FileError, listed, plural
 
 if TYPE_CHECKING:
-    from shoal.data.tables import Table
     from shoal.ledger import Ledger
-    from shoal.recipe import Recipe
+    from shoal.releases.facts import Entered
     from shoal.releases.release import Release
 
-__all__ = ["kept", "refuse_earlier", "release"]
+__all__ = ["refuse_earlier", "release"]
 
 _NO_LEDGER = (
-    "note: no ledger. What releases of the same people reveal adds up, and Shoal remembers none of them; make one with: "
-    "shoal ledger create, and name it under [ledger] in the recipe"
+    "note: no ledger. What releases of the same people reveal adds up, and Shoal remembers none of "
+    "them; make one with: shoal ledger create, and name it under [ledger] in the recipe"
 )
-_LOOKED_AT = 1000  # directories beside the new release in which an earlier one is looked for
 
 
 def release(
@@ -58,10 +55,12 @@ def release(
 ) -> None:
     """Make the table that a recipe describes, and its certificate.
 
-    Writes release.csv (or the recipe's format) and certificate.json into DIR, which is new, or replaced as a whole.
+    Writes release.csv (or the recipe's format) and certificate.json into DIR, which is new, or
+    replaced as a whole.
     """
     from shoal.cli.ledger import opened
     from shoal.methods import beforehand
+    from shoal.methods.catalogue import entry_of
     from shoal.recipe import Recipe
 
     chosen = Recipe.load(recipe)
@@ -73,18 +72,20 @@ def release(
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
         chosen.promise(table)
-    if book and chosen.method().name == "buckets" and _again(book):
-        complain(
-            f"note: {book.path} has an earlier release by buckets; against whoever gets both, no limit holds"
-        )
-    for concern in beforehand(chosen.method(), table):  # before anything is spent or written
+    method = chosen.method()
+    entry = entry_of(method.name)
+    if book and entry.again_note and _again(book, method.name):
+        complain(f"note: {book.path} has an earlier release by {method.name}: {entry.again_note}")
+    # Before anything is spent or written.
+    warned = beforehand(method, table)
+    for concern in warned:
         complain(f"owner only, warning: {concern}")
     if not book:
         complain(_NO_LEDGER)
-        for folder in earlier_beside(out, chosen):
+        for folder in chosen.earlier_beside(out):
             complain(
-                f"note: {folder} has an earlier release of the same columns; if it is about the same people, what both reveal "
-                "adds up"
+                f"note: {folder} has an earlier release of the same columns; if it is about the "
+                "same people, what both reveal adds up"
             )
     if (nodes := chosen.nodes(table)) is not None:
         complain(f"lattice: {plural(nodes, 'node')}")
@@ -99,9 +100,8 @@ def release(
                 neutralise=neutralise,
             )
     except BaseException as error:
-        for note in getattr(
-            error, "__notes__", ()
-        ):  # that it counts as spent, also where it was stopped
+        # That it counts as spent, also where it was stopped.
+        for note in getattr(error, "__notes__", ()):
             complain(note)
         raise
     written = [out / f"{name}.{chosen.format}" for name in ("release", *made.further)]
@@ -110,147 +110,83 @@ def release(
     complain(f"wrote {', '.join(map(str, written))} and {paper}")
     if chosen.format == "csv" and not (neutralise or chosen.content.output.neutralise):
         _warn_of_formulas(made, out)
-    if "buckets" in made.facts:
-        for line in bucketed(made.facts):
+    for line in made.facts.lines():
+        if line not in warned:
             complain(f"owner only: {line}")
-    if "kept" in made.facts:
-        complain(f"owner only: {kept(made.facts)}")
-    if "projections" in made.facts:
-        given = f"{plural(made.facts['records'], 'record')} gave {plural(made.facts['projections'], 'projection')}"
-        complain(f"owner only: {given}, and {made.facts['released']:,} are released")
-    if "highest" in made.facts:
-        risk, lowest = made.facts["risk"], made.facts.get("lowest_risk")
-        complain(
-            f"owner only: mean risk {risk:.3g}{'' if lowest is None else f' (the lowest would be {lowest:.3g})'}, "
-            f"highest {made.facts['highest']:.3g}; {percent(made.facts['utility'])} of the utility kept"
-        )
     if not len(made.table) and table.rows:
-        complain(_nothing(made.facts.get("crowd")))
-    if "concern" in made.facts and made.facts["concern"] not in beforehand(chosen.method(), table):
-        complain(f"owner only: {made.facts['concern']}")
-    elif made.suppressed:
-        complain(
-            f"owner only: {plural(made.suppressed, 'record')} suppressed, {percent(made.suppressed / table.rows)}"
+        complain(_nothing(made.facts.crowd))
+    if not entry.not_judged:
+        command = shlex.join(["shoal", "judge", str(recipe), "--release", str(out)])
+        complain(f"owner only, how good it is: {command}")
+    if made.entry is not None and book:
+        complain(f"entered in {book.path} as entry {made.entry.number}")
+        for line in _entered(made.entry, override):
+            complain(line)
+
+
+def _entered(entry: "Entered", override: str | None) -> "Iterator[str]":
+    """What the owner is told about the ledger's entry."""
+    together = entry.together or {}
+    if entry.override is not None:
+        yield (
+            "owner only: γ is not kept with earlier releases, or that is not known; your reason is "
+            "entered"
         )
-    if (
-        loss := _loss(table, made)
-    ) is not None:  # all of this tells about the input, which the release does not
-        complain(
-            f"owner only: loss {percent(loss)}, from 0 % for the input to 100 % for nothing left"
+    elif entry.together is not None:
+        earlier = plural(len(together["with"]), "earlier release")
+        yield f"owner only: γ is kept, together with {earlier}"
+    if unmet := together.get("unmet"):
+        yield (
+            f"owner only: there are limits for {listed(unmet)}, which nothing shows; are they "
+            "spelt as in the table?"
         )
-    if (
-        "projections" not in made.facts and not made.further
-    ):  # which cannot be compared with the input row by row
-        complain(
-            f"owner only, how good it is: shoal judge {shlex.quote(str(recipe))} --release {shlex.quote(str(out))}"
-        )
-    if book:
-        entered = made.facts["ledger"]
-        complain(f"entered in {book.path} as entry {entered['entry']}")
-        if "override" in entered:
-            complain(
-                "owner only: γ is not kept with earlier releases, or that is not known; your reason is entered"
-            )
-        elif "together" in entered:
-            complain(
-                f"owner only: γ is kept, together with {plural(len(entered['together']['with']), 'earlier release')}"
-            )
-        if unmet := entered.get("together", {}).get("unmet"):
-            complain(
-                f"owner only: there are limits for {listed(unmet)}, which nothing shows; are they spelt as in the table?"
-            )
-        if override is not None and "override" not in entered:
-            complain("note: there was nothing to override, and the reason is not entered")
-        if entered["other_data"]:
-            complain(
-                "note: the data is not that of the release before; what both spent is added up"
-            )
+    if override is not None and entry.override is None:
+        yield "note: there was nothing to override, and the reason is not entered"
+    if entry.other_data:
+        yield "note: the data is not that of the release before; what both spent is added up"
 
 
 def _nothing(crowd: int | None) -> str:
-    """What to say of an empty release: it is one, everybody may see that, and it must not be tried again for that reason."""
+    """What to say of an empty release: everybody may see that it is empty, and trying again spends
+    more.
+    """
     why = ""
     if crowd is not None:
         why = f" A row needs about {crowd:,} records to be more likely than not to be released."
     return (
-        f"warning: nothing was released; the table is empty, and the promise holds.{why} Releasing again until there are rows "
-        "spends the budget each time; change the recipe instead"
+        f"warning: nothing was released; the table is empty, and the promise holds.{why} Releasing "
+        "again until there are rows spends the budget each time; change the recipe instead"
     )
 
 
-def earlier_beside(out: Path, recipe: "Recipe") -> list[Path]:
-    """The directories at or beside `out` with a release of the columns that a recipe releases, by their certificates."""
-    from shoal.data.tables import Role
-    from shoal.releases.certificate import Certificate
-
-    leaving = {name for name in recipe.content.roles if name not in recipe.having(Role.IDENTIFYING)}
-    try:
-        beside = sorted(one for one in out.absolute().parent.iterdir() if one.is_dir())
-    except OSError:
-        beside = []
-    found = []
-    for folder in dict.fromkeys([out.absolute().parent, *beside][:_LOOKED_AT]):
-        try:
-            paper = Certificate.from_json((folder / "certificate.json").read_text("utf-8"))
-            columns = {column["name"] for column in paper.columns}
-        except (OSError, UnicodeDecodeError, FileError, TypeError, KeyError, AttributeError):
-            continue
-        if paper.recipe == recipe.digest or leaving <= columns:
-            found.append(Path(os.path.relpath(folder)))
-    return found
-
-
-def _again(book: "Ledger") -> bool:
-    """Whether a ledger has an earlier release by buckets, with which no γ is kept."""
+def _again(book: "Ledger", method: str) -> bool:
+    """Whether a ledger without a γ has an earlier release by a method."""
     account = book.account()
-    return account.gamma is None and "buckets" in {
-        entry.facts["method"] for entry in account.reserved
-    }
-
-
-def _loss(table: "Table", made: "Release") -> float | None:
-    """What all records have lost together: as the method found it, or else by granularity, where that can be told."""
-    from shoal.measure.judging import judge
-
-    if "loss" in made.facts or "projections" in made.facts or not made.certificate.levels:
-        return made.facts.get("loss")
-    found = judge(table, made).losses.get(
-        "granularity"
-    )  # there is none where a quasi-identifying column has no hierarchy
-    return None if found is None else found.normalised
+    return account.gamma is None and method in {entry.facts.method for entry in account.reserved}
 
 
 def refuse_earlier(earlier: list[Path], force: bool) -> None:
     """FileError if there are files of an earlier release and nobody said that they may go."""
     if earlier and not force:
+        files = " and ".join(map(str, earlier))
+        verb = "is" if len(earlier) == 1 else "are"
         raise FileError(
-            f"{' and '.join(map(str, earlier))} {'is' if len(earlier) == 1 else 'are'} there already; "
-            "give --out another directory, or --force to write over an earlier release"
+            f"{files} {verb} there already",
+            "give --out another directory, or --force to write over an earlier release",
         )
 
 
 def _warn_of_formulas(made: "Release", out: Path) -> None:
-    """Which columns have texts that spreadsheets run, and what to do without releasing, and spending, once more."""
+    """Which columns have texts that spreadsheets run, and what to do without releasing, and
+    spending, once more.
+    """
     from shoal.data.files import formulas
 
     for name, frame in {"release": made.table, **made.further}.items():
         if found := formulas(frame):
             again = f"shoal.Release.read({str(out)!r}).write({str(out)!r}, neutralise=True)"
             complain(
-                f"owner only: {name}.csv has cells that a spreadsheet would run as formulas, in {listed(found)}; "
-                f"give --neutralise next time, and write this release again in Python: {again}"
+                f"owner only: {name}.csv has cells that a spreadsheet would run as formulas, in "
+                f"{listed(found)}; give --neutralise next time, and write this release again in "
+                f"Python: {again}"
             )
-
-
-def bucketed(facts: Mapping[str, Any]) -> Iterator[str]:
-    """How large the buckets of a release are, and what l-diversity would have done."""
-    records, loss = facts["records"], facts["bucket_loss"]
-    error = loss / max(records - 1, 1)
-    yield f"{plural(records, 'record')} in {plural(facts['buckets'], 'bucket')}; loss {loss:,}, mean squared error {error:.4g}"
-    yield facts["diversity"]
-
-
-def kept(facts: Mapping[str, Any]) -> str:
-    """How much of the input a release has, in words. It tells about the input: for its owner only."""
-    share = f" ({percent(facts['kept'] / facts['records'])})" if facts["records"] else ""
-    return f"{facts['kept']:,} of {plural(facts['records'], 'record')} kept{share}, in {plural(facts['groups'], 'group')}"

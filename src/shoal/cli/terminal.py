@@ -1,7 +1,8 @@
-"""What a command says, and where: results on stdout, everything else on stderr. Uses rich, and that late.
+"""What a command says, and where: results on stdout, everything else on stderr. Uses rich, and that
+late.
 
-Streams may have any encoding, or nobody who reads them. What they cannot take is spelled otherwise, in JSON by escapes;
-what is meant to become a file is UTF-8.
+Streams may have any encoding, or nobody who reads them. What they cannot take is spelled otherwise,
+in JSON by escapes; what is meant to become a file is UTF-8.
 """
 
 import codecs
@@ -14,7 +15,8 @@ from threading import Timer
 from typing import IO, TYPE_CHECKING
 
 from shoal.data.disk import finite
-from shoal.errors import FileError, percent
+from shoal.errors import FileError
+from shoal.exact.numbers import percent
 
 if TYPE_CHECKING:
     import os
@@ -86,13 +88,16 @@ def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def abandon(stream: IO[str]) -> None:
-    """Send what is left in the buffer of a stream nowhere, for nobody reads it, or it cannot be written."""
+    """Send what is left in the buffer of a stream nowhere, for nobody reads it, or it cannot be
+    written.
+    """
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def printable(text: str) -> str:
-    """A text in which nothing is left that a terminal would obey: names of columns and files may hold anything.
+    """A text in which nothing is left that a terminal would obey: names of columns and files may
+    hold anything.
 
     >>> print(printable("age\\x1b[2J"))
     age\\x1b[2J
@@ -138,7 +143,9 @@ def print_json(value: object) -> None:
 
 
 def give(text: str) -> None:
-    """The content of a file on stdout: in UTF-8 as all files are, unless it is a terminal, which has its own encoding."""
+    """The content of a file on stdout: in UTF-8 as all files are, unless it is a terminal, which
+    has its own encoding.
+    """
     raw = getattr(sys.stdout, "buffer", None)
     if raw is None or sys.stdout.isatty():
         sys.stdout.write(text)
@@ -223,9 +230,11 @@ def _cut(text: str, length: int) -> str:
 
 @contextmanager
 def working(what: str) -> Iterator[Report]:
-    """A progress bar on stderr for as long as the block runs, if that is over a second and stderr is a terminal.
+    """A progress bar on stderr for as long as the block runs, if that is over a second and stderr
+    is a terminal.
 
-    The report it gives may be called with figures; until then the bar only says that something moves.
+    The report it gives may be called with figures; until then the bar only says that something
+    moves.
     """
     if not sys.stderr.isatty():
         yield lambda done, total, what: None

@@ -1,4 +1,4 @@
-"""`shoal tradeoff`: what utility costs in risk, for its owner's eyes."""
+"""`shoal tradeoff`: what utility costs in risk, owner only."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -25,7 +25,7 @@ from shoal.errors import FileError, ParameterError, plural
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.studies.tradeoffs import Comparison, Curve, Staircase
+    from shoal.studies.curves import AnonymityComparison, Curve, Staircase
 
 __all__ = ["tradeoff"]
 
@@ -37,7 +37,7 @@ def tradeoff(
         typer.Option(
             metavar="ROW",
             min=1,
-            help="Of one row of the table alone; the first is 1.",
+            help="For one row of the table only; the first is 1.",
             show_default=False,
         ),
     ] = None,
@@ -64,149 +64,158 @@ def tradeoff(
         ),
     ] = None,
     json: options.Json = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over FILE.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
 ) -> None:
     """What does utility cost in risk, under a recipe for personal generalisation?
 
-    For the table, for one person, or beside k-anonymity at equal utility; and the utility that is left at half the risk.
+    For the table, for one person, or beside k-anonymity at equal utility; and the utility that is
+    left at half the risk.
 
-    The report tells about the input and is not for release: FILE cannot be beside one.
+    The report reveals information about the input and is owner only: FILE cannot be beside a
+    release.
     """
     import shoal
-    from shoal.measure.judging import NOTICE
-    from shoal.methods.personal import Personal
-    from shoal.studies import charts
-    from shoal.studies import tradeoffs as curves
+    from shoal.studies import tradeoffs as studies
+    from shoal.studies.judging import NOTICE
 
     if against_k and (person is not None or floors):
         raise ParameterError(
-            "--against-k is a question of its own; leave out --person and --floors"
+            "`against_k` is a question of its own", "leave out `person` and `floors`"
         )
     shares: Sequence[Fraction] = [
         options.share(text, "floors") for text in options.names(floors)
-    ] or curves.FLOORS
+    ] or studies.FLOORS
     ks = [_size(text) for text in options.names(against_k)]
-    if chart is not None:  # before the work is done, not after
-        charts.require(chart)
-        if chart.exists() and not force:
-            raise FileError(
-                f"{chart} is there already; give --chart another name, or --force to write over it"
-            )
+    if chart is not None:
+        _require_free(chart, force)  # before the work is done, not after
     chosen = shoal.Recipe.load(recipe)
-    method = chosen.method()
-    if not isinstance(method, Personal):
-        raise ParameterError(
-            f"the recipe's method is {method.name!r}; only 'personal' trades utility for risk by record"
-        )
+    method = studies.require_personal(chosen.method())
     with working(f"reading {chosen.source.name}"):
         table = chosen.table()
-    if person is not None and person > table.rows:
-        raise ParameterError(
-            f"--person {person}: the table has {table.rows:,} rows, the first being 1"
-        )
-    found: Curve | Staircase | Comparison
+    study: Curve | Staircase | AnonymityComparison
     with working("weighing") as report:
         if ks:
-            found = curves.compared(table, method, ks, progress=report)
-            pages = _beside(found)
+            study = studies.compared(table, method, ks, progress=report)
+            pages = _comparison(study)
         elif person is not None:
-            found = curves.tradeoff_of(table, method, person - 1)
-            pages = _steps(found, shares, person)
+            _require_row(person, table.rows)
+            study = studies.tradeoff_of(table, method, person - 1)
+            pages = _staircase(study, shares, person)
         else:
-            found = curves.tradeoff(table, method, shares, progress=report)
-            pages = _curve(found)
+            study = studies.tradeoff(table, method, shares, progress=report)
+            pages = _curve(study)
     if json:
-        print_json(found.to_dict())
+        print_json(study.to_dict())
     else:
         show(NOTICE, *pages, "", NOTICE)
     if chart is not None:
-        found.save(chart)
+        study.save(chart)
         complain(f"wrote {chart}, which is not for release")
 
 
 def _size(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ParameterError(f"--against-k {text!r}: give whole numbers above 0, as in 2,5,10")
+        raise ParameterError(
+            "is not a size of groups",
+            "give whole numbers above 0, as in 2,5,10",
+            option="against_k",
+            given=repr(text),
+        )
     return int(text)
 
 
-def _curve(found: "Curve") -> "Iterator[RenderableType]":
+def _require_free(chart: Path, force: bool) -> None:
+    from shoal.studies import charts
+
+    charts.require(chart)
+    if chart.exists() and not force:
+        raise FileError(
+            f"{chart} already exists", "give `chart` another name, or `force` to overwrite it"
+        )
+
+
+def _require_row(person: int, rows: int) -> None:
+    if person > rows:
+        raise ParameterError(
+            "is not in the table",
+            f"the table has {rows:,} rows, the first being 1",
+            option="person",
+            given=str(person),
+        )
+
+
+def _curve(curve: "Curve") -> "Iterator[RenderableType]":
     """A table's risks at every floor."""
-    before = found.as_it_is
-    yield title(f"Risk where every record keeps a share of its utility, solver {found.solver}")
-    yield listing(
-        ["at least", "mean utility", "mean risk", "of that as it is", "highest risk"],
-        *(
-            [
-                percent(float(point.floor)),
-                percent(point.utility),
-                _risk(point.risk),
-                percent(point.risk / before.risk) if before.risk else "",
-                _risk(point.highest),
-            ]
-            for point in found.points
-        ),
-    )
+    before = curve.as_it_is
+    yield title(f"Risk where every record keeps a share of its utility, solver {curve.solver}")
+    rows = [
+        [
+            percent(float(point.floor)),
+            percent(point.utility),
+            _risk(point.risk),
+            percent(point.risk / before.risk) if before.risk else "",
+            _risk(point.highest),
+        ]
+        for point in curve.points
+    ]
+    head = ["at least", "mean utility", "mean risk", "vs unchanged", "highest risk"]
+    yield listing(head, *rows)
     yield ""
-    left = "at no floor" if found.half is None else f"utility = {_down(found.half.floor)}"
+    half = "at no floor" if curve.half is None else f"utility = {_down(curve.half.floor)}"
     yield figures(
-        ("as it is", f"mean risk {_risk(before.risk)}, highest {_risk(before.highest)}"),
-        ("half the mean risk, at most", left),
+        ("unchanged", f"mean risk {_risk(before.risk)}, highest {_risk(before.highest)}"),
+        ("half the mean risk, at most", half),
     )
-    if found.solver != "exact":
-        yield f"Risks are those that {found.solver} found; lower ones may be possible."
+    if curve.solver != "exact":
+        yield f"These are the risks that {curve.solver} found; lower ones may be possible."
 
 
-def _steps(found: "Staircase", shares: Sequence[Fraction], row: int) -> "Iterator[RenderableType]":
+def _staircase(
+    stairs: "Staircase", shares: Sequence[Fraction], row: int
+) -> "Iterator[RenderableType]":
     """What can be shown of one person."""
-    steps = list({id(step): step for step in map(found.at, sorted(shares))}.values())
+    steps = stairs.at_each(shares)
     yield title(f"Row {row:,}: the lowest risk for a share of its utility")
-    yield listing(
-        ["utility", "risk", "people", "levels"],
-        *(
-            [
-                percent(float(one.utility)),
-                _risk(one.risk),
-                f"{one.people:,}",
-                " ".join(map(str, one.levels.values())),
-            ]
-            for one in steps
-        ),
-    )
-    yield f"Levels are those of {', '.join(found.as_it_is.levels)}."
-    if rest := len(found.steps) - len(steps):
-        yield f"There {'is' if rest == 1 else 'are'} {plural(rest, 'step')} more between these; --json lists them all."
-    at, half = found.at(found.floor), found.half
-    shown = {"as it is": found.as_it_is, f"keeping {percent(float(found.floor))}": at} | (
-        {"half the risk": half} if half else {}
-    )
+    rows = []
+    for step in steps:
+        levels = " ".join(map(str, step.levels.values()))
+        rows.append(
+            [percent(float(step.utility)), _risk(step.risk), f"{step.people:,}", levels],
+        )
+    yield listing(["utility", "risk", "people", "levels"], *rows)
+    yield f"Levels are those of {', '.join(stairs.as_it_is.levels)}."
+    rest = len(stairs.steps) - len(steps)
+    if rest:
+        verb = "is" if rest == 1 else "are"
+        yield f"There {verb} {plural(rest, 'more step')} between these; --json lists them all."
+    columns = {
+        "unchanged": stairs.as_it_is,
+        f"keeping {percent(float(stairs.floor))}": stairs.at(stairs.floor),
+    }
+    if stairs.half is not None:
+        columns["half the risk"] = stairs.half
+    shown = columns.values()
     yield title("What is shown")
     yield rows_of(
-        ["", *shown],
-        *([name, *(step.shown[name] for step in shown.values())] for name in found.as_it_is.shown),
-        ["risk", *(_risk(step.risk) for step in shown.values())],
-        ["people it fits", *(f"{step.people:,}" for step in shown.values())],
-        ["utility", *(percent(float(step.utility)) for step in shown.values())],
+        ["", *columns],
+        *([name, *(step.shown[name] for step in shown)] for name in stairs.as_it_is.shown),
+        ["risk", *(_risk(step.risk) for step in shown)],
+        ["people it fits", *(f"{step.people:,}" for step in shown)],
+        ["utility", *(percent(float(step.utility)) for step in shown)],
     )
-    if half is None:
+    if stairs.half is None:
         yield "Nothing that can be shown has half the risk."
 
 
-def _beside(found: "Comparison") -> "Iterator[RenderableType]":
+def _comparison(comparison: "AnonymityComparison") -> "Iterator[RenderableType]":
     """Personal generalisation at the utility of k-anonymous tables."""
     yield title("Mean risk at equal utility: k-anonymous tables, and personal generalisation")
-    yield listing(
-        ["k", "tables", "utility", "k-anonymous", "exact", "genetic"],
-        *(
-            [
-                f"{one.k}",
-                "optimal" if one.optimal else f"{one.tables} arbitrary",
-                percent(float(one.utility)),
-                *map(_risk, (one.k_anonymous, one.exact, one.genetic)),
-            ]
-            for one in found.rows
-        ),
-    )
+    rows = []
+    for row in comparison.rows:
+        tables = "optimal" if row.optimal else f"{row.tables} arbitrary"
+        risks = map(_risk, (row.k_anonymous, row.exact, row.genetic))
+        rows.append([f"{row.k}", tables, percent(float(row.utility)), *risks])
+    yield listing(["k", "tables", "utility", "k-anonymous", "exact", "genetic"], *rows)
 
 
 def _risk(risk: float) -> str:

@@ -1,5 +1,9 @@
-"""`shoal verify`: does a released table keep what its certificate says?"""
+"""`shoal verify`: does a released table keep what its certificate says?
 
+It parses, calls `releases.verification` and shows the verdict.
+"""
+
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -40,24 +44,27 @@ def verify(
 ) -> None:
     """Does a released table keep what its certificate says?
 
-    Exit code 1 if either file was changed or something does not hold, one line each. What files cannot show is listed.
-    With hierarchies, released values are looked up in them too. A seal is no signature: get both files from someone you trust.
+    Exit code 1 if either file was changed or something does not hold, with one line for each fault.
+    What the files cannot show is listed. With hierarchies, released values are looked up in them
+    too. A seal is not a signature: get both files from someone you trust.
     """
     from shoal.recipe import Recipe
     from shoal.releases.certificate import Certificate
     from shoal.releases.verification import verify as verdict_on
 
     for path in (certificate, table):
-        _require(path)
+        _require_readable(path)
     given = options.hierarchies(hierarchy, [], root, add_root)
-    followed = recipe and Recipe.load(recipe)
-    trees = {**(followed.hierarchies if followed else {}), **given}
-    verdict = verdict_on(certificate, table, trees, recipe=followed.digest if followed else None)
-    paper = None if verdict else Certificate.from_json(certificate.read_text(encoding="utf-8"))
-    if paper and (unknown := [name for name in given if name not in paper.levels]):
-        raise ParameterError(
-            f"--hierarchy {listed(unknown)}: the certificate has levels for {listed(paper.levels)} only"
-        )
+    trees, digest = given, None
+    if recipe is not None:
+        followed = Recipe.load(recipe)
+        trees = {**followed.hierarchies, **given}
+        digest = followed.digest
+    verdict = verdict_on(certificate, table, trees, recipe=digest)
+    paper = None
+    if not verdict:
+        paper = Certificate.from_json(certificate.read_text(encoding="utf-8"))
+        _require_levels(given, paper.levels)
     if json:
         print_json(
             {
@@ -75,21 +82,31 @@ def verify(
     if verdict:
         raise typer.Exit(1)
     if paper and not json:
-        told = (
+        lines = [
             ("release", paper.number),
             ("promise", verdict.statement or ""),
             ("holds", "as far as the files show"),
-        )
-        show(figures(*told, *(("not checked", what) for what in verdict.unchecked)))
+        ]
+        lines += [("not checked", words) for words in verdict.unchecked]
+        show(figures(*lines))
 
 
-def _require(path: Path) -> None:
-    """What is no readable file is a mistake in the command, not a changed release."""
+def _require_readable(path: Path) -> None:
+    """A file that cannot be read is a mistake in the command, not a changed release."""
     try:
         with open(path, "rb"):
             pass
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no path"
+        reason = getattr(error, "strerror", None) or "not a path"
         raise FileError(
-            f"cannot read {path}: {reason}; give the certificate.json of a release, and its table"
+            f"cannot read {path}: {reason}", "give the certificate.json of a release, and its table"
         ) from None
+
+
+def _require_levels(given: Iterable[str], levels: Iterable[str]) -> None:
+    """A hierarchy of a column without a level would not be used."""
+    unknown = [name for name in given if name not in levels]
+    if unknown:
+        raise ParameterError(
+            f"--hierarchy {listed(unknown)}: the certificate has levels for {listed(levels)} only"
+        )

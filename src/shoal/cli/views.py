@@ -223,7 +223,7 @@ def check(
     release keep γ with all that the ledger knows?
     """
     from shoal import views as room
-    from shoal.measure.judging import NOTICE
+    from shoal.studies.judging import NOTICE
 
     if scope.ledger is None and scope.sensitive is not None:
         raise ParameterError(

@@ -229,7 +229,7 @@ class _Result:
         return self.plan is not None and self.plan.low > 0 and self.plan.low >= least
 
     def json(self) -> dict[str, Any]:
-        from shoal.measure.judging import NOTICE
+        from shoal.studies.judging import NOTICE
 
         content: dict[str, Any] = {
             "not_for_release": True,
@@ -244,7 +244,7 @@ class _Result:
         return content
 
     def show(self, most: int) -> None:
-        from shoal.measure.judging import NOTICE
+        from shoal.studies.judging import NOTICE
 
         show(NOTICE)
         if self.plan is not None:

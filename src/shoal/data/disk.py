@@ -1,8 +1,10 @@
-"""Files as such: the encoding of a text, what JSON can hold, writing whole or not at all. Uses `errors`; what writes uses it.
+"""Files as such: the encoding of a text, what JSON can hold, writing whole or not at all.
 
-Nothing is written through a link, and no command writes over what it has read: both are held here, for all that write.
-Whatever is written gets a hidden name beside its place first, `.NAME.….part`, is brought to the disk, and then takes its
-place by one renaming. What a killed process leaves under such a name is removed by the next one that writes there.
+Uses `errors`; whatever reads or writes a file uses it. Nothing is written through a link, and no
+command writes over what it has read: both are ensured here, for everyone who writes. Whatever is
+written gets a hidden name beside its place first, `.NAME.….part`, is brought to the disk, and then
+takes its place by one renaming. What a killed process leaves under such a name is removed by the
+next one that writes there.
 """
 
 import codecs
@@ -27,10 +29,10 @@ from typing import IO
 from shoal.errors import FileError, ParameterError
 
 __all__ = [
+    "GUESSES",
     "encodings",
     "finite",
     "guarding",
-    "known",
     "misread",
     "mixed",
     "place_of",
@@ -38,9 +40,14 @@ __all__ = [
     "reading",
     "refuse_inputs_in",
     "replacing",
+    "require_encoding",
     "same",
     "together",
+    "unreadable",
 ]
+
+GUESSES = ("cp1252", "latin-1")
+"""Encodings that almost any bytes fit: what is read as one of them may well be something else."""
 
 _STOPPING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -57,14 +64,13 @@ _MULTIBYTE = re.compile(
 )
 """A character of UTF-8 that is not ASCII."""
 
-_RENAME_EXCHANGE = 2  # of Linux's renameat2: both names change places at once
-_HERE = -100  # AT_FDCWD: paths are seen from the current folder
-_CANNOT = {
-    errno.ENOSYS,
-    errno.EINVAL,
-    errno.ENOTSUP,
-    errno.EPERM,
-}  # of a system that has no exchange
+_LINUX = sys.platform == "linux"
+# Of Linux's renameat2: both names change places at once.
+_RENAME_EXCHANGE = 2
+# AT_FDCWD: paths are seen from the current folder.
+_HERE = -100
+# What a system without such an exchange answers.
+_CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
 
 Place = str | os.PathLike[str]
 
@@ -73,7 +79,7 @@ Place = str | os.PathLike[str]
 
 
 def encodings(head: bytes) -> list[str]:
-    """What a text that begins so may be encoded in, the likeliest first."""
+    """What a text with this beginning may be encoded in, the likeliest first."""
     for mark, name in _MARKS.items():
         if head.startswith(mark):
             return [name]
@@ -82,24 +88,27 @@ def encodings(head: bytes) -> list[str]:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeError:
-        return ["cp1252", "latin-1"]
-    return ["utf-8", "cp1252", "latin-1"] if head.isascii() else ["utf-8"]
+        return [*GUESSES]
+    return ["utf-8", *GUESSES] if head.isascii() else ["utf-8"]
 
 
 def mixed(content: bytes | mmap) -> int | None:
     """Where a text that is not UTF-8 has a character in UTF-8 all the same, None if it has none.
 
-    Such a text was put together from files in several encodings: read in one of them, a part of it would be wrong.
+    Such a text was put together from files in several encodings: read in one of them, a part of it
+    would be wrong.
 
     >>> mixed("Müller".encode("cp1252")), mixed("Müller".encode("cp1252") + "é".encode())
     (None, 6)
     """
-    found = _MULTIBYTE.search(content)
-    return None if found is None else found.start()
+    character = _MULTIBYTE.search(content)
+    return None if character is None else character.start()
 
 
 def misread(error: ValueError) -> str:
-    """Where a reader of TOML or JSON stopped. Its own words may quote the file, and what was given may be private.
+    """Where a reader of TOML or JSON stopped.
+
+    Its own words may quote the file, and what was given may be private.
 
     >>> import json
     >>> try:
@@ -108,20 +117,32 @@ def misread(error: ValueError) -> str:
     ...     print(misread(error))
     line 1 column 5
     """
-    found = re.search(r"line \d+,? column \d+|end of document", str(error))
-    return found[0] if found else "an unknown place"
+    place = re.search(r"line \d+,? column \d+|end of document", str(error))
+    return place[0] if place else "an unknown place"
 
 
-def known(encoding: str) -> None:
-    """ParameterError unless this is an encoding of text; Python's list also has base64 and the like."""
+def require_encoding(encoding: str) -> None:
+    """ParameterError unless this is an encoding of text; Python also lists base64 and others."""
     try:
         " ".encode(encoding)
     except UnicodeError:
         pass  # text, but not this one
     except (LookupError, ValueError):
         raise ParameterError(
-            f"encoding {encoding!r} is unknown; give one such as 'utf-8' or 'cp1252'"
+            "is unknown",
+            "give one such as 'utf-8' or 'cp1252'",
+            option="encoding",
+            given=repr(encoding),
         ) from None
+
+
+def unreadable(what: str, error: Exception) -> FileError:
+    """The error for what cannot be read, by what the system says about it.
+
+    It may also be a ValueError: of a name that no file can have.
+    """
+    reason = getattr(error, "strerror", None) or error
+    return FileError(f"cannot read {what}: {reason}")
 
 
 # What may be written to
@@ -131,7 +152,7 @@ _read: ContextVar[list[Place] | None] = ContextVar("_read", default=None)
 
 @contextmanager
 def guarding() -> Iterator[None]:
-    """Within the block nothing is written over that was read in it: a command's inputs stay as they are."""
+    """Within the block nothing is written over that was read in it: a command's inputs survive."""
     before = _read.set([])
     try:
         yield
@@ -140,14 +161,17 @@ def guarding() -> Iterator[None]:
 
 
 def reading(*paths: Place) -> None:
-    """Every reader says here what it reads, so that a command does not write over it."""
+    """Every reader reports here what it reads, so that a command does not write over it."""
     noted = _read.get()
     if noted is not None:
         noted += paths
 
 
 def same(one: Place, other: Place) -> bool:
-    """Whether two paths are one file, by whatever links; or would be one where case or Unicode form of names do not count."""
+    """Whether two paths are one file, by whatever links.
+
+    Or would be one where the case or Unicode form of names does not count.
+    """
     with suppress(OSError, ValueError):
         if os.path.samefile(one, other):
             return True
@@ -156,16 +180,18 @@ def same(one: Place, other: Place) -> bool:
 
 
 def refuse_inputs_in(folder: Place, inputs: Iterable[Place] = ()) -> None:
-    """FileError if one of some files, or of those that were read, lies in a folder that is to be written."""
+    """FileError if an input, or a file that was read, lies in a folder that is to be written."""
     target = _at(folder)
-    for one in (*inputs, *(_read.get() or ())):
-        if "\0" in os.fspath(one):  # which is no file, and whoever reads it will say so
+    for path in (*inputs, *(_read.get() or ())):
+        # Such a name is not that of a file, and whoever reads it will say so.
+        if "\0" in os.fspath(path):
             continue
-        for way in (_at(one), Path(os.path.realpath(one))):
+        for way in (_at(path), Path(os.path.realpath(path))):
             if any(_same_folder(target, above) for above in way.parents):
                 raise FileError(
-                    f"{os.fspath(one)} lies in {os.fspath(folder)} and would be published along; "
-                    "write the release into a new folder"
+                    f"{os.fspath(path)} lies in {os.fspath(folder)} and would be published along "
+                    "with it",
+                    "write the release into a new folder",
                 )
 
 
@@ -194,16 +220,16 @@ def _same_folder(one: Path, other: Path) -> bool:
 
 
 def place_of(path: Place) -> Path:
-    """Where a file is written; FileError if that is a link, a folder or a device, or what was read."""
-    target, said = _at(path), os.fspath(path)
+    """Where a file is written; FileError if it is a link, a folder, a device or an input."""
+    target, name = _at(path), os.fspath(path)
     if target.is_symlink():
-        raise FileError(f"{said} is a symbolic link; give the name of the file itself")
+        raise FileError(f"{name} is a symbolic link", "give the name of the file itself")
     if target.exists() and not target.is_file():
         raise FileError(
-            f"cannot write {said}: it is a directory or a device; give the name of a file"
+            f"cannot write {name}: it is a directory or a device", "give the name of a file"
         )
     if any(same(target, one) for one in _read.get() or ()):
-        raise FileError(f"{said} is what the command reads; give the output another name")
+        raise FileError(f"{name} is what the command reads", "give the output another name")
     return target
 
 
@@ -212,16 +238,17 @@ def place_of(path: Place) -> Path:
 
 @contextmanager
 def replacing(path: Place) -> Iterator[IO[bytes]]:
-    """A file to write that takes its place when the block ends well, and leaves nothing behind when it does not."""
+    """A file to write that takes its place when the block ends well, and is gone otherwise."""
     with together(path) as (file,):
         yield file
 
 
 @contextmanager
 def together(*paths: Place) -> Iterator[list[IO[bytes]]]:
-    """Files to write, and to read back, that take their places together when the block ends well: all of them, or none.
+    """Files to write, and to read back, that take their places together when the block ends well.
 
-    Where they replace earlier ones, a process that is killed meanwhile leaves some of either set, never of both.
+    All of them do, or none. Where they replace earlier ones, a process that is killed meanwhile
+    leaves some of either set, never of both.
     """
     targets = [place_of(path) for path in paths]
     parts = [_part(target) for target in targets]
@@ -241,29 +268,31 @@ def together(*paths: Place) -> Iterator[list[IO[bytes]]]:
                     os.chmod(file.name, stat.S_IMODE(target.stat().st_mode))
                 os.fsync(file.fileno())
         with _undisturbed(targets[0].parent):
-            for target in targets[1:]:  # none of the earlier set beside one of the new set
+            # None of the earlier set may lie beside one of the new set.
+            for target in targets[1:]:
                 target.unlink(missing_ok=True)
             for part, target in zip(parts, targets, strict=True):
                 os.replace(part, target)
                 placed.append(target)
         _settle(targets[0].parent)
     except BaseException as error:
-        for left in (*parts, *(placed if len(placed) < len(targets) else ())):
+        incomplete = placed if len(placed) < len(targets) else []
+        for left in (*parts, *incomplete):
             left.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise FileError(
-                f"cannot write {' and '.join(os.fspath(path) for path in paths)}: {error.strerror or error}"
-            ) from None
+            names = " and ".join(os.fspath(path) for path in paths)
+            raise FileError(f"cannot write {names}: {error.strerror or error}") from None
         raise
 
 
 @contextmanager
 def placing(folder: Place, replaceable: Callable[[Path], object]) -> Iterator[Path]:
-    """A folder to fill that takes its place by one renaming when the block ends well, and is gone when it does not.
+    """A folder to fill that takes its place by one renaming when the block ends well.
 
-    Whoever looks, whenever the process is killed: there is the earlier folder or the new one, whole. `replaceable` gets the
-    place, and raises if what is there must stay. Where a system cannot exchange two folders at once, there may be none for
-    an instant instead. Folders inside are left alone.
+    Otherwise it is gone. Whoever looks, whenever the process is killed: there is the earlier folder
+    or the new one, whole. `replaceable` gets the place, and raises if what is there must stay.
+    Where a system cannot exchange two folders at once, there may be none for an instant instead.
+    Folders inside are left alone.
     """
     refuse_inputs_in(folder)
     target = _at(folder)
@@ -286,18 +315,20 @@ def placing(folder: Place, replaceable: Callable[[Path], object]) -> Iterator[Pa
                 _take_place(part, target)
             _settle(target.parent)
     finally:
-        _remove(part)  # what was there before, or what did not get there
+        # What was there before, or what did not get there.
+        _remove(part)
         for path in new:
             with suppress(OSError):
                 path.rmdir()
 
 
 def _take_place(part: Path, target: Path) -> None:
-    """Put a folder into its place; what was there gets the name of the part, unless it was empty."""
+    """Put a folder into its place; what was there gets the part's name, unless it was empty."""
     if not target.exists() or not any(target.iterdir()):
         if os.name == "nt" and target.exists():
             target.rmdir()
-        os.rename(part, target)  # replaces an empty folder, and no other
+        # Replaces an empty folder, and no other.
+        os.rename(part, target)
     elif not _exchange(part, target):
         aside = part.with_suffix(".old")
         os.rename(target, aside)
@@ -322,55 +353,62 @@ def _exchange(one: Path, other: Path) -> bool:
     raise OSError(number, os.strerror(number))
 
 
-_LINUX = sys.platform == "linux"
-
-
 def _part(target: Path) -> Path:
     return target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
 
 
 def _sweep(target: Path) -> None:
-    """Remove what killed processes left of earlier tries to write there: whatever no living one holds."""
+    """Remove what killed processes left of earlier tries to write there: whatever nobody holds."""
     form = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{16}\.(part|old)")
     for name in os.listdir(target.parent):
-        if form.fullmatch(name) and not _held(left := target.parent / name):
-            if left.is_dir() and not left.is_symlink():
-                _remove(left)
-            else:
-                left.unlink(missing_ok=True)
+        left = target.parent / name
+        if not form.fullmatch(name) or _held(left):
+            continue
+        if left.is_dir() and not left.is_symlink():
+            _remove(left)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def _remove(folder: Path) -> None:
     """Remove a folder with the files in it; folders in it stay, and so does it then."""
     with suppress(OSError):
-        for one in folder.iterdir():
-            if not one.is_dir() or one.is_symlink():
-                one.unlink()
+        for path in folder.iterdir():
+            if not path.is_dir() or path.is_symlink():
+                path.unlink()
         folder.rmdir()
 
 
 def _settle(folder: Path) -> None:
     """Bring the names in a folder to the disk, where the system can."""
-    if os.name != "nt":
-        place = os.open(folder, os.O_RDONLY)
-        try:
-            with suppress(OSError):  # some network drives cannot
-                os.fsync(place)
-        finally:
-            os.close(place)
+    if os.name == "nt":
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        # Some network drives cannot.
+        with suppress(OSError):
+            os.fsync(place)
+    finally:
+        os.close(place)
 
 
 @contextmanager
 def _undisturbed(folder: Path) -> Iterator[None]:
-    """Nobody else puts files into their places there, and Ctrl-C waits until they are: it is a matter of microseconds."""
+    """Nobody else puts files into their places there meanwhile, and Ctrl-C waits.
+
+    It is a matter of microseconds.
+    """
     waiting: list[int] = []
     handlers = {}
-    if threading.current_thread() is threading.main_thread():  # no other one sees signals
+
+    def wait(number: int, frame: object) -> None:
+        waiting.append(number)
+
+    # No other thread sees signals.
+    if threading.current_thread() is threading.main_thread():
         for number in _STOPPING:
             if callable(signal.getsignal(number)):
-                handlers[number] = signal.signal(
-                    number, lambda number, frame: waiting.append(number)
-                )
+                handlers[number] = signal.signal(number, wait)
     try:
         with _locked(folder):
             yield
@@ -391,7 +429,8 @@ def _locked(folder: Path) -> Iterator[None]:
         return
     place = os.open(folder, os.O_RDONLY)
     try:
-        with suppress(OSError):  # some network drives have none
+        # Some network drives have none.
+        with suppress(OSError):
             fcntl.flock(place, fcntl.LOCK_EX)
         yield
     finally:
@@ -399,7 +438,10 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _hold(place: int) -> bool:
-    """Lock an open file, so that others see that its writer lives; False if somebody else has, or that is not known."""
+    """Lock an open file, so that others see that its writer lives.
+
+    False if somebody else has locked it, or if that is not known.
+    """
     try:
         import fcntl
 
@@ -411,7 +453,8 @@ def _hold(place: int) -> bool:
 
 @contextmanager
 def _holding(folder: Path) -> Iterator[None]:
-    if os.name == "nt":  # whose folders cannot be opened
+    # Folders of Windows cannot be opened.
+    if os.name == "nt":
         yield
         return
     place = os.open(folder, os.O_RDONLY)

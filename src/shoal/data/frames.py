@@ -1,6 +1,7 @@
-"""What differs between Polars, pandas and Arrow dataframes: coding a column, and making one. Uses `kinds`; `tables` uses it.
+"""What differs between Polars, pandas and Arrow dataframes: coding a column, and making one.
 
-One Protocol, one class a library, each loaded where it is used. All of them give the same answers for the same data.
+Uses `kinds`; `sources` uses it. There is one Protocol and one class per library, each loaded where
+it is used. All of them give the same answers for the same data.
 """
 
 import datetime as dt
@@ -31,26 +32,31 @@ __all__ = [
 
 Ints = npt.NDArray[Any]
 
-_AT_ONCE = (
-    1 << 20
-)  # texts that are coded together where there are many rows: memory for four bytes each is small
+CodedValues = tuple[Ints, list[object]]
+"""Codes of a series, and the values they stand for."""
+
+# Texts that are coded together where there are many rows: memory for four bytes each is small.
+_AT_ONCE = 1 << 20
 _MISFITS = (ValueError, TypeError, OverflowError, KeyError, ArithmeticError)
-_PATIENCE = 10.0  # seconds for Polars to sort two numbers
+# Seconds for Polars to sort two numbers.
+_PATIENCE = 10.0
 
 
 def require_threads() -> None:
-    """ForkError if Polars hangs in this process: it is a fork of one that had started Polars' threads, which forks lack.
+    """ForkError if Polars hangs in this process.
 
-    Nothing but trying tells: a process may be forked by anyone, also before Shoal was loaded. Whoever reserves a budget
-    asks beforehand, as it would be spent for nothing.
+    Then it is a fork of one that had started Polars' threads, which forks lack. Nothing but trying
+    reveals it: a process may be forked by anyone, also before Shoal was loaded. Whoever reserves a
+    budget asks beforehand, as it would be spent for nothing.
     """
     trial = threading.Thread(target=_try_polars, daemon=True)
     trial.start()
     trial.join(_PATIENCE)
     if trial.is_alive():
         raise ForkError(
-            "Polars does not answer in this process, which was forked from one that used Polars; nothing was reserved. Start "
-            "the process anew instead, as with multiprocessing.get_context('spawn')"
+            "Polars does not answer in this process, which was forked from one that used Polars; "
+            "nothing was reserved",
+            "start a new process instead, as with multiprocessing.get_context('spawn')",
         )
 
 
@@ -64,16 +70,25 @@ def _try_polars() -> None:
 class Library(Protocol):
     """A dataframe library; a series here is the library's own."""
 
-    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
-        """Codes and values of a series in no particular order; every value occurs, and None stands for missing ones."""
+    def factorize(self, series: Any) -> CodedValues:
+        """Codes and values of a series in no particular order.
+
+        Every value occurs, and None stands for missing ones.
+        """
         ...
 
-    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
-        """The same for those of several series that are coded faster together than one by one; the others are left out."""
+    def together(self, series: Mapping[str, Any]) -> dict[str, CodedValues]:
+        """The same for those of several series that are coded faster together than one by one.
+
+        The others are left out.
+        """
         ...
 
     def whole(self, series: Any) -> Any:
-        """A series of texts that all spell whole numbers as these numbers, which are coded faster; any other as it is."""
+        """A series of texts that all spell whole numbers as these numbers, which code faster.
+
+        Any other series is given back unchanged.
+        """
         ...
 
     def categories(self, series: Any) -> "nw.Series[Any] | None":
@@ -85,7 +100,10 @@ class Library(Protocol):
         ...
 
     def only(self, series: Any, places: Ints) -> Any:
-        """The values at some places, with no trace of the others: not in the type, nor in memory that is shared."""
+        """The values at some places, with no trace of the others.
+
+        There is none in the type, nor in memory that is shared.
+        """
         ...
 
     def default(self, kind: Kind, nulls: bool) -> object:
@@ -107,7 +125,9 @@ def library(frame: "nw.DataFrame[Any]") -> Library | None:
         return _Polars()
     if frame.implementation.is_pandas():
         return _Pandas()
-    return _Arrow() if frame.implementation.is_pyarrow() else None
+    if frame.implementation.is_pyarrow():
+        return _Arrow()
+    return None
 
 
 def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
@@ -119,54 +139,70 @@ def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
         return Kind.FLOAT
     if dtype == nw.Date:
         return Kind.DATE
-    if dtype == nw.Datetime:  # pandas has no dates: timestamps that are all midnight are
-        there = series.drop_nulls()
-        return Kind.DATE if (there == there.dt.truncate("1d")).all() else Kind.TEXT
-    if dtype == nw.Categorical and (found := library.categories(series.to_native())) is not None:
-        return kind_of(library, found)
+    if dtype == nw.Datetime:
+        # pandas has no dates: timestamps that are all midnight are.
+        known = series.drop_nulls()
+        return Kind.DATE if (known == known.dt.truncate("1d")).all() else Kind.TEXT
+    if dtype == nw.Categorical:
+        categories = library.categories(series.to_native())
+        return Kind.TEXT if categories is None else kind_of(library, categories)
     if dtype == nw.Object and series.implementation.is_pandas():
-        import pandas as pd
-
-        inferred = pd.api.types.infer_dtype(series.to_native(), skipna=True)
-        return {
-            "integer": Kind.INTEGER,
-            "floating": Kind.FLOAT,
-            "decimal": Kind.FLOAT,
-            "date": Kind.DATE,
-        }.get(inferred, Kind.TEXT)
+        return _kind_of_objects(series)
     return Kind.TEXT
+
+
+def _kind_of_objects(series: "nw.Series[Any]") -> Kind:
+    """The kind of a pandas series that may hold anything."""
+    import pandas as pd
+
+    inferred = pd.api.types.infer_dtype(series.to_native(), skipna=True)
+    kinds = {
+        "integer": Kind.INTEGER,
+        "floating": Kind.FLOAT,
+        "decimal": Kind.FLOAT,
+        "date": Kind.DATE,
+    }
+    return kinds.get(inferred, Kind.TEXT)
 
 
 def guessed(library: Library, series: "nw.Series[Any]") -> bool:
     """Whether `kind_of` is decided by values, so that a single odd one would make it another."""
     if series.implementation.is_pandas():
         native = series.to_native()
-        if series.dtype == nw.Categorical:  # whose categories have the type of their values
-            found = library.categories(native)
-            return found is not None and found.dtype != nw.String
-        # Whole numbers are floats as soon as one is missing, and where all are missing a type is still to come.
+        if series.dtype == nw.Categorical:
+            # Categories have the type of their values.
+            categories = library.categories(native)
+            return categories is not None and categories.dtype != nw.String
         if isinstance(native.dtype, np.dtype) and len(native):
-            return native.dtype.kind in "fM" or (
-                native.dtype == object and (series.dtype == nw.Object or native.isna().all())
-            )
-    return series.dtype in (nw.Object, nw.Datetime) or (
-        series.dtype == nw.Unknown and len(series) > 0
-    )
+            return _guessed_by_numpy(series)
+    unknown = series.dtype == nw.Unknown and len(series) > 0
+    return series.dtype in (nw.Object, nw.Datetime) or unknown
+
+
+def _guessed_by_numpy(series: "nw.Series[Any]") -> bool:
+    """The same for a pandas series with a type of numpy's.
+
+    Whole numbers are floats as soon as one is missing, and where all are missing a type is still to
+    come.
+    """
+    native = series.to_native()
+    if native.dtype.kind in "fM":
+        return True
+    return native.dtype == object and (series.dtype == nw.Object or bool(native.isna().all()))
 
 
 def comparable(series: "nw.Series[Any]") -> bool:
-    """Whether the values of a series have an order and a text: not those of lists, records, durations, bytes or objects."""
-    odd = series.dtype.is_nested() or series.dtype in (
-        nw.Duration,
-        nw.Binary,
-        nw.Unknown,
-        nw.Int128,
-        nw.UInt128,
-    )
-    odd |= (
-        series.dtype == nw.Object and series.implementation.is_polars()
-    )  # which cannot tell such values apart
-    return not odd or series.null_count() == len(series)
+    """Whether the values of a series have an order and a text.
+
+    Those of lists, records, durations, bytes and objects have not.
+    """
+    dtype = series.dtype
+    odd = (nw.Duration, nw.Binary, nw.Unknown, nw.Int128, nw.UInt128)
+    # Polars cannot tell objects apart.
+    object_of_polars = dtype == nw.Object and series.implementation.is_polars()
+    if not (dtype.is_nested() or dtype in odd or object_of_polars):
+        return True
+    return series.null_count() == len(series)
 
 
 def series_of(
@@ -176,19 +212,18 @@ def series_of(
     own: "nw.Series[Any] | None",
     occurs: npt.NDArray[np.bool_],
 ) -> Any:
-    """The values that occur, as a series of the type `own` has if all values can have it, else of that of their kind, else text.
+    """The values that occur, as a series of the type `own` has if all values can have it.
 
-    A released series must not tell of a value that occurs in no released row, and a suppressed record's may be among them.
+    Else it has the type of their kind, else text. A released series must not reveal a value that
+    occurs in no released row, and a suppressed record's may be among them.
     """
-    given = [
-        (value, bool(there))
-        for value, there in zip(values, occurs, strict=True)
-        if there or value not in (None, "")
-    ]
-    return library.only(
-        _series(library, [value for value, _ in given], kind, own),
-        np.flatnonzero([there for _, there in given]),
-    )
+    given: list[Key | None] = []
+    kept: list[bool] = []
+    for value, needed in zip(values, occurs.tolist(), strict=True):
+        if needed or value not in (None, ""):
+            given.append(value)
+            kept.append(needed)
+    return library.only(_series(library, given, kind, own), np.flatnonzero(kept))
 
 
 def _series(
@@ -198,51 +233,57 @@ def _series(
         keys = [kind.key(value) for value in values]
     except (ValueError, TypeError):
         keys = []
-    if len(set(keys)) < len(
-        set(values)
-    ):  # not all of the kind, or some the same by it: what is told apart must stay so
+    # Not all are of the kind, or some are the same by it: what is told apart must stay so.
+    if len(set(keys)) < len(set(values)):
         return _text(library, [Kind.TEXT.key(value) for value in values])
     if own is not None and _stays(library, own, kind):
-        native = own.to_native()
-        try:
-            made = library.series(
-                [None if key is None else _stored(key, own.dtype) for key in keys],
-                native.type if own.implementation.is_pyarrow() else native.dtype,
-            )
-            found = nw.from_native(made, series_only=True)
-            if found.null_count() == keys.count(None) and found.n_unique() == len(set(keys)):
-                return made
-        except _MISFITS:
-            pass
-        except Exception as error:  # the libraries have trees of errors of their own
-            if type(error).__module__.split(".")[0] not in ("polars", "pyarrow", "pandas"):
-                raise
+        series = _like(library, keys, own)
+        if series is not None:
+            return series
     if kind is Kind.TEXT:
         return _text(library, keys)
     return library.series(keys, library.default(kind, None in keys))
 
 
-def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
-    """Whether values of a kind are to have the type of a series: by that type alone, for what its values are may be secret.
+def _like(library: Library, keys: Sequence[Key | None], own: "nw.Series[Any]") -> Any:
+    """Keys as a series of the type that another one has; None if they cannot have it."""
+    native = own.to_native()
+    dtype = native.type if own.implementation.is_pyarrow() else native.dtype
+    try:
+        stored = [None if key is None else _stored(key, own.dtype) for key in keys]
+        series = library.series(stored, dtype)
+        back = nw.from_native(series, series_only=True)
+        # What the type cannot hold may have become missing, or the same as another value.
+        same = back.null_count() == keys.count(None) and back.n_unique() == len(set(keys))
+        return series if same else None
+    except _MISFITS:
+        return None
+    except Exception as error:
+        # The libraries have trees of errors of their own.
+        if type(error).__module__.split(".")[0] not in ("polars", "pyarrow", "pandas"):
+            raise
+        return None
 
-    Types that some of its values would not fit again are left: numbers of more digits than floats have, zones without a name.
+
+def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
+    """Whether values of a kind are to have the type of a series.
+
+    That type alone decides, for what its values are may be secret. Types that some of its values
+    would not fit again are given up: numbers of more digits than floats have, zones without a name.
     """
     if isinstance(own.dtype, nw.Datetime):
-        return kind in (Kind.DATE, Kind.TEXT) and (
-            own.dtype.time_zone is None or _zone(own.dtype.time_zone) is not None
-        )
+        zone = own.dtype.time_zone
+        return kind in (Kind.DATE, Kind.TEXT) and (zone is None or _zone(zone) is not None)
     if isinstance(own.dtype, nw.Decimal):
         return kind is Kind.FLOAT and own.dtype.precision <= sys.float_info.dig
     dtype = own.to_native().dtype if own.implementation.is_pandas() else None
     if dtype == "object":
         return False
     if dtype == "category":
-        found = library.categories(own.to_native())
-        return (
-            kind is not Kind.DATE
-            if not dtype.ordered
-            else kind is Kind.TEXT and found is not None and found.dtype == nw.String
-        )
+        if not dtype.ordered:
+            return kind is not Kind.DATE
+        categories = library.categories(own.to_native())
+        return kind is Kind.TEXT and categories is not None and categories.dtype == nw.String
     return kind_of(library, own) is kind and own.dtype != nw.Unknown
 
 
@@ -250,7 +291,8 @@ def _stays(library: Library, own: "nw.Series[Any]", kind: Kind) -> bool:
 def _zone(name: str) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # such as "+01:00"
+    except (KeyError, ValueError, OSError):
+        # Such as "+01:00".
         return None
 
 
@@ -264,76 +306,71 @@ def _stored(key: Key, dtype: "nw.dtypes.DType") -> object:
         return {"true": True, "false": False}[str(key)]
     if isinstance(dtype, nw.Datetime):
         time = dt.datetime.fromisoformat(str(key))
-        return (
-            time
-            if time.tzinfo or not dtype.time_zone
-            else time.replace(tzinfo=_zone(dtype.time_zone))
-        )
+        if time.tzinfo or not dtype.time_zone:
+            return time
+        return time.replace(tzinfo=_zone(dtype.time_zone))
     if dtype == nw.Time:
         return dt.time.fromisoformat(str(key))
     return Decimal(str(key)) if dtype.is_decimal() else key
 
 
 class _Polars:
-    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+    def factorize(self, series: Any) -> CodedValues:
         import polars as pl
 
         if series.dtype == pl.String:
             return next(self._texts([series]))
-        series = series.alias("")  # a name such as "^a$" would be read as a pattern
+        # A name such as "^a$" would be read as a pattern.
+        series = series.alias("")
         if series.null_count() == len(series):
-            return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
+            return _all_missing(len(series))
         if series.dtype.is_decimal():
             codes, decimals = self.factorize(series.cast(pl.String))
             return codes, [None if text is None else Decimal(str(text)) for text in decimals]
         if series.dtype.is_float():
-            floats, codes = np.unique(
-                series.fill_null(float("nan")).to_numpy(), return_inverse=True
-            )
+            numbers = series.fill_null(float("nan")).to_numpy()
+            floats, codes = np.unique(numbers, return_inverse=True)
             return codes, floats.tolist()
         whole = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
-        codes, found = _integers(whole.fill_null(whole.max()).to_numpy())
-        distinct = pl.Series(found, dtype=whole.dtype)
+        codes, integers = _integers(whole.fill_null(whole.max()).to_numpy())
+        distinct = pl.Series(integers, dtype=whole.dtype)
         named = isinstance(series.dtype, pl.Categorical | pl.Enum)
-        values = (distinct.cat.to(series.dtype) if named else distinct.cast(series.dtype)).to_list()
+        typed = distinct.cat.to(series.dtype) if named else distinct.cast(series.dtype)
+        values = typed.to_list()
         if series.null_count():
             codes[series.is_null().to_numpy()] = len(values)
             values.append(None)
         return codes, values
 
-    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+    def together(self, series: Mapping[str, Any]) -> dict[str, CodedValues]:
         import polars as pl
 
-        names = [name for name, one in series.items() if one.dtype == pl.String]
-        many = max(
-            pl.thread_pool_size(), _AT_ONCE // (1 + max(map(len, series.values()), default=0))
-        )
-        found: dict[str, tuple[Ints, list[object]]] = {}
-        for start in range(0, len(names), many):
-            some = names[start : start + many]
-            found.update(zip(some, self._texts([series[name] for name in some]), strict=True))
-        return found
+        names = [name for name, column in series.items() if column.dtype == pl.String]
+        rows = max(map(len, series.values()), default=0)
+        batch = max(pl.thread_pool_size(), _AT_ONCE // (1 + rows))
+        coded: dict[str, CodedValues] = {}
+        for start in range(0, len(names), batch):
+            chosen = names[start : start + batch]
+            coded.update(zip(chosen, self._texts([series[name] for name in chosen]), strict=True))
+        return coded
 
-    def _texts(self, series: Sequence[Any]) -> Iterator[tuple[Ints, list[object]]]:
+    def _texts(self, series: Sequence[Any]) -> Iterator[CodedValues]:
         """Codes and values of series of texts, which Polars reads side by side."""
         import polars as pl
 
-        # Each has a table of its own, filled while it is read once, so codes are dense; it lasts as long as `coded` does.
+        # Each has a table of its own, filled while it is read once, so codes are dense; it lasts as
+        # long as `coded` does.
         tables = [pl.Categories.random() for _ in series]
-        columns = pl.DataFrame(
-            [one.alias(str(i)) for i, one in enumerate(series)]
-        )  # names such as "^a$" would be patterns
-        coded = columns.select(
-            pl.nth(i).cast(pl.Categorical(table)) for i, table in enumerate(tables)
-        )
+        # Names such as "^a$" would be patterns.
+        columns = pl.DataFrame([column.alias(str(i)) for i, column in enumerate(series)])
+        types = [pl.Categorical(table) for table in tables]
+        coded = columns.select(pl.nth(i).cast(dtype) for i, dtype in enumerate(types))
         for table, codes in zip(tables, coded.select(pl.all().to_physical()), strict=True):
             texts = list(table)
             missing = codes.null_count() > 0
             full = codes.fill_null(len(texts)) if missing else codes
-            yield (
-                full.to_numpy().astype(np.min_scalar_type(len(texts))),
-                [*texts, *[None] * missing],
-            )
+            smallest = np.min_scalar_type(len(texts))
+            yield full.to_numpy().astype(smallest), [*texts, *[None] * missing]
 
     def whole(self, series: Any) -> Any:
         import polars as pl
@@ -356,14 +393,12 @@ class _Polars:
 
         kept, dtype = series.gather(places), series.dtype
         if isinstance(dtype, pl.Enum):
-            there = set(kept.cast(pl.String))
-            dtype = pl.Enum([name for name in dtype.categories if name in there])
-        # Texts share one place in memory, which Arrow files would take along as it is.
-        return (
-            pl.Series(kept.to_list(), dtype=dtype)
-            if dtype in (pl.String, pl.Categorical, pl.Enum)
-            else kept
-        )
+            names = set(kept.cast(pl.String))
+            dtype = pl.Enum([name for name in dtype.categories if name in names])
+        if dtype not in (pl.String, pl.Categorical, pl.Enum):
+            return kept
+        # Texts share one place in memory, which Arrow files would take along whole.
+        return pl.Series(kept.to_list(), dtype=dtype)
 
     def default(self, kind: Kind, nulls: bool) -> object:
         import polars as pl
@@ -385,15 +420,15 @@ class _Polars:
 
 
 class _Pandas:
-    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+    def factorize(self, series: Any) -> CodedValues:
         import pandas as pd
 
         codes, distinct = pd.factorize(series, use_na_sentinel=True)
-        gone = codes < 0
-        codes[gone] = len(distinct)
-        return codes, [*distinct.astype(object), *[None] * bool(gone.any())]
+        missing = codes < 0
+        codes[missing] = len(distinct)
+        return codes, [*distinct.astype(object), *[None] * bool(missing.any())]
 
-    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+    def together(self, series: Mapping[str, Any]) -> dict[str, CodedValues]:
         return {}
 
     def whole(self, series: Any) -> Any:
@@ -407,22 +442,21 @@ class _Pandas:
     def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         import pandas as pd
 
-        if dtype == "category" and not dtype.ordered:  # type: ignore[attr-defined]  # whose list may be of what the rows had
+        # The list of a category without an order may be of what the rows had.
+        if dtype == "category" and not dtype.ordered:  # type: ignore[attr-defined]
             dtype = "category"
-        return pd.Series(values if isinstance(values, np.ndarray) else list(values), dtype=dtype)  # type: ignore[call-overload]
+        data = values if isinstance(values, np.ndarray) else list(values)
+        return pd.Series(data, dtype=dtype)  # type: ignore[call-overload]
 
     def only(self, series: Any, places: Ints) -> Any:
         kept = series.take(places)
         if kept.dtype != "category":
             return kept
-        kept = (
-            kept.cat.remove_unused_categories()
-        )  # those without an order of their own may be in that of the rows
-        return (
-            kept
-            if kept.cat.ordered
-            else kept.cat.reorder_categories(kept.dropna().unique().tolist())
-        )
+        kept = kept.cat.remove_unused_categories()
+        if kept.cat.ordered:
+            return kept
+        # Categories without an order of their own may be in that of the rows.
+        return kept.cat.reorder_categories(kept.dropna().unique().tolist())
 
     def default(self, kind: Kind, nulls: bool) -> object:
         import pandas as pd
@@ -446,15 +480,14 @@ class _Pandas:
 
 
 class _Arrow:
-    def factorize(self, series: Any) -> tuple[Ints, list[object]]:
+    def factorize(self, series: Any) -> CodedValues:
         import pyarrow as pa
 
-        if pa.types.is_dictionary(
-            series.type
-        ):  # which may hold texts that occur nowhere, or twice, or nothing
+        # A dictionary may hold texts that occur nowhere, or twice, or nothing.
+        if pa.types.is_dictionary(series.type):
             series = series.cast(series.type.value_type)
         if series.null_count == len(series):
-            return np.zeros(len(series), dtype=np.uint8), [None] * bool(len(series))
+            return _all_missing(len(series))
         series = series.dictionary_encode().unify_dictionaries()
         values = series.chunk(0).dictionary.to_pylist()
         codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in series.chunks])
@@ -463,7 +496,7 @@ class _Arrow:
             values.append(None)
         return codes, values
 
-    def together(self, series: Mapping[str, Any]) -> dict[str, tuple[Ints, list[object]]]:
+    def together(self, series: Mapping[str, Any]) -> dict[str, CodedValues]:
         return {}
 
     def whole(self, series: Any) -> Any:
@@ -477,9 +510,8 @@ class _Arrow:
     def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         import pyarrow as pa
 
-        if isinstance(
-            dtype, pa.DictionaryType
-        ):  # whose places would be wider by the number of values, also of those that stay
+        # Its places would be wider by the number of values, also of those that are not released.
+        if isinstance(dtype, pa.DictionaryType):
             dtype = pa.dictionary(pa.int32(), dtype.value_type, dtype.ordered)
         return pa.chunked_array([pa.array(values, type=dtype)])
 
@@ -499,7 +531,8 @@ class _Arrow:
     def take(self, series: Any, codes: Ints) -> Any:
         import pyarrow as pa
 
-        if pa.types.is_string_view(series.type):  # Arrow cannot take from these yet
+        # Arrow cannot take from these yet.
+        if pa.types.is_string_view(series.type):
             return series.cast(pa.large_string()).take(codes).cast(series.type)
         return series.take(codes)
 
@@ -509,8 +542,16 @@ class _Arrow:
         return pa.table(dict(columns))
 
 
+def _all_missing(rows: int) -> CodedValues:
+    """A series of nothing but missing values."""
+    return np.zeros(rows, dtype=np.uint8), [None] * bool(rows)
+
+
 def _integers(values: Ints) -> tuple[Ints, Ints]:
-    """Codes, which may be written to, and distinct values: by counting where the range is small, else by sorting."""
+    """Codes, which may be written to, and distinct values.
+
+    They are counted where the range is small, else sorted.
+    """
     low, high = int(values.min()), int(values.max())
     if high - low > max(4 * len(values), 1 << 16):
         distinct, codes = np.unique(values, return_inverse=True)
@@ -518,12 +559,12 @@ def _integers(values: Ints) -> tuple[Ints, Ints]:
     # Subtracting in the unsigned type of the same size wraps around to the right distance.
     unsigned = np.dtype(f"u{values.dtype.itemsize}")
     lowest = np.array(low, dtype=values.dtype).view(unsigned)
-    offsets = (values.view(unsigned) - lowest).astype(
-        np.uint32 if high - low < 1 << 32 else unsigned, copy=False
-    )
+    narrow = np.dtype(np.uint32) if high - low < 1 << 32 else unsigned
+    offsets = (values.view(unsigned) - lowest).astype(narrow, copy=False)
     seen = np.zeros(high - low + 1, dtype=np.bool_)
     seen[offsets] = True
     distinct = (np.flatnonzero(seen).astype(unsigned) + lowest).view(values.dtype)
-    return offsets if len(distinct) == len(seen) else (np.cumsum(seen, dtype=np.uint32) - 1)[
-        offsets
-    ], distinct
+    if len(distinct) == len(seen):
+        return offsets, distinct
+    renumbered = np.cumsum(seen, dtype=np.uint32) - 1
+    return renumbered[offsets], distinct

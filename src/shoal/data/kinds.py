@@ -1,7 +1,8 @@
-"""Declared types of columns: how a value compares, sorts and prints. Uses `errors`; `tables` and `hierarchy` use it.
+"""Declared types of columns: how a value compares, sorts and prints.
 
-A value from a file is text, one from a dataframe may be an integer, a float or a date. `Kind.key` turns either into
-one comparable key, so that the integer 39, the text "39" and the hierarchy leaf "039" are the same integer.
+Uses `errors`; `tables` and `hierarchy` use it. A value from a file is text, one from a dataframe
+may be an integer, a float or a date. `Kind.key` turns either into one comparable key, so that the
+integer 39, the text "39" and the hierarchy leaf "039" are the same integer.
 """
 
 import datetime as dt
@@ -22,10 +23,13 @@ Key = str | int | float | dt.date
 KindName = Literal["text", "integer", "float", "date"]
 """A kind as recipes and the command line spell it."""
 
-_EXACT = 1e15  # floats below it that are whole print as integers: pandas turns integers with missing values into floats
-_LARGEST_INTEGER = 1 << 63  # what every dataframe library can hold
+# Whole floats below it print as integers: pandas turns integers with missing values into floats.
+_EXACT = 1e15
+# What every dataframe library can hold.
+_LARGEST_INTEGER = 1 << 63
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_WEEK = re.compile(r"[0-9]{4}-?W[0-9]{2}", re.ASCII)  # seven days, which Python reads as a Monday
+# Seven days, which Python reads as a Monday.
+_WEEK = re.compile(r"[0-9]{4}-?W[0-9]{2}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 
@@ -43,24 +47,25 @@ class Kind(StrEnum):
     ) -> "Kind":
         """The kind of a name; ParameterError if there is none, or if it is not `among` some."""
         names = [kind.value for kind in among or cls]
-        if not isinstance(given, str) or given not in names:
-            shown = (
-                repr(str(given)) if isinstance(given, str) else f"of type {type(given).__name__}"
-            )
-            raise ParameterError(f"{what} is {shown}; it takes {listed(names)}")
-        return cls(given)
+        if not isinstance(given, str):
+            shown = f"of type {type(given).__name__}"
+        elif given not in names:
+            shown = repr(str(given))
+        else:
+            return cls(given)
+        raise ParameterError(f"{what} is {shown}", f"it takes {listed(names)}")
 
     def key(self, value: object) -> Key | None:
-        """The comparable key of a value, None for a missing one; ValueError if it is not of this type.
+        """The comparable key of a value, None for a missing one.
+
+        ValueError, or another error of Python's conversions, if it is not of this type.
 
         >>> Kind.INTEGER.key(" 039") == Kind.INTEGER.key(39.0) == 39
         True
         """
-        if (
-            value is None
-            or (isinstance(value, str) and not value)
-            or (isinstance(value, float) and math.isnan(value))
-        ):
+        if value is None or (isinstance(value, str) and not value):
+            return None
+        if isinstance(value, float) and math.isnan(value):
             return None
         match self:
             case Kind.TEXT:
@@ -76,9 +81,26 @@ class Kind(StrEnum):
         """The canonical text of a key; a missing value is the empty text."""
         return "" if key is None else _text_of(key)
 
+    def canonical(self, text: str) -> str:
+        """A text as it is released: "039" of whole numbers as 39, and a label unchanged.
+
+        >>> Kind.INTEGER.canonical("039"), Kind.INTEGER.canonical("30-39")
+        ('39', '30-39')
+        """
+        if self is Kind.TEXT:
+            return text
+        try:
+            return self.text(self.key(text))
+        except (ValueError, TypeError, OverflowError):
+            return text
+
     def keys(self, values: Sequence[object], column: str) -> list[Key | None]:
-        """The keys of several values; the error names the column and the number of misfits, never a value."""
-        types = set(map(type, values))  # most are their own keys: of people there may be millions
+        """The keys of several values.
+
+        The error names the column and the number of misfits, never a value.
+        """
+        # Most values are their own keys, and of people there may be millions.
+        types = set(map(type, values))
         if self is Kind.TEXT and types <= {str, type(None)}:
             return [text or None for text in cast("Sequence[str | None]", values)]
         if self is Kind.INTEGER and types == {int}:
@@ -93,16 +115,20 @@ class Kind(StrEnum):
             except (ValueError, TypeError, OverflowError):
                 misfits += 1
         if misfits:
+            verb = "is" if misfits == 1 else "are"
             raise ColumnError(
-                f"column {column!r}: {plural(misfits, 'distinct value')} {'are' if misfits > 1 else 'is'} not of the declared "
-                f"type {self.value!r}; declare another type for the column, or clean it"
+                f"{plural(misfits, 'distinct value')} {verb} not of the declared type "
+                f"{self.value!r}",
+                "declare another type for the column, or clean it",
+                where=f"column {column!r}",
             )
         return keys
 
 
 def _text_of(value: object) -> str:
+    # As in the files Shoal writes.
     if isinstance(value, bool):
-        return "true" if value else "false"  # as in the files Shoal writes
+        return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         return str(int(value))
     if isinstance(value, Decimal):
@@ -120,7 +146,8 @@ def _integer(value: object) -> int:
         if _WHOLE.fullmatch(stripped):
             value = int(stripped)
         elif _NUMBER.fullmatch(stripped):
-            value = Decimal(stripped)  # exact where a float would round
+            # Exact where a float would round.
+            value = Decimal(stripped)
         else:
             raise ValueError("not an integer")
     if isinstance(value, float) and not math.isfinite(value):
@@ -139,7 +166,8 @@ def _float(value: object) -> float:
     number = float(value)  # type: ignore[arg-type]
     if not math.isfinite(number):
         raise ValueError("not a finite number")
-    return number + 0.0  # -0.0 and 0.0 are one value
+    # -0.0 and 0.0 are one value.
+    return number + 0.0
 
 
 def _date(value: object) -> dt.date:

@@ -1,4 +1,7 @@
-"""Refusing early what would not fit into memory. Uses `errors`; the rooms that allocate at the size of the data use it."""
+"""Refusing early what would not fit into memory.
+
+Uses `errors`; the rooms that allocate at the size of the data use it.
+"""
 
 import os
 from collections.abc import Iterator
@@ -8,18 +11,19 @@ from shoal.errors import TooLargeError
 
 __all__ = ["available", "require"]
 
-_GROUP = Path(
-    "/sys/fs/cgroup"
-)  # a container's own limit lies here, version 2 of control groups, then version 1
+# A container's own limit lies here: version 2 of control groups, then version 1.
+_GROUP = Path("/sys/fs/cgroup")
 _LIMITS = (
     ("memory.max", "memory.current"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
 )
+# Where nothing says how much memory there is, nothing is refused.
+_UNKNOWN = 1 << 62
 
 
 def available() -> int:
     """Bytes of memory that can still be used on this machine, or in this container."""
-    return min(_free(), default=1 << 62)  # unknown: never refuse
+    return min(_free(), default=_UNKNOWN)
 
 
 def require(needed: int, what: str, remedy: str) -> None:
@@ -27,29 +31,31 @@ def require(needed: int, what: str, remedy: str) -> None:
     free = available()
     if needed > free:
         raise TooLargeError(
-            f"{what} needs about {_gigabytes(needed)} of memory and {_gigabytes(free)} are free; {remedy}"
+            f"{what} needs about {_gigabytes(needed)} of memory and {_gigabytes(free)} are free",
+            remedy,
         )
 
 
 def _free() -> Iterator[int]:
+    """What each source of such figures says."""
     lines = _read(Path("/proc/meminfo")).splitlines()
-    found = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
-    yield from found
-    for limit, used in _LIMITS:
-        if (most := _read(_GROUP / limit).strip()).isdigit():
-            # What the group uses as cache of files is given back when asked for.
-            cache = [
-                int(line.split()[1])
-                for line in _read((_GROUP / used).with_name("memory.stat")).splitlines()
-                if _cached(line)
-            ]
-            yield max(int(most) - int(_read(_GROUP / used).strip() or 0) + sum(cache[:1]), 0)
-    if not found and hasattr(os, "sysconf"):
+    of_machine = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    yield from of_machine
+    for limit, usage in _LIMITS:
+        most = _read(_GROUP / limit).strip()
+        if most.isdigit():
+            used = int(_read(_GROUP / usage).strip() or 0)
+            yield max(int(most) - used + _cache(_GROUP / usage), 0)
+    if not of_machine and hasattr(os, "sysconf"):
         yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _cached(line: str) -> bool:
-    return line.startswith(("inactive_file ", "total_inactive_file "))
+def _cache(usage: Path) -> int:
+    """What a control group uses as cache of files, which is given back when asked for."""
+    for line in _read(usage.with_name("memory.stat")).splitlines():
+        if line.startswith(("inactive_file ", "total_inactive_file ")):
+            return int(line.split()[1])
+    return 0
 
 
 def _read(path: Path) -> str:

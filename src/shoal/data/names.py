@@ -1,4 +1,5 @@
-"""Names of columns: whether they can be told apart, and whether they are names at all. Uses `kinds`.
+"""Names of columns: whether they can be told apart, and whether they are names at all. Uses
+`kinds`.
 
 `tables`, `sources` and `files` use it. Messages give the places of columns and not their names,
 since a line that is taken for names may be a record.
@@ -14,7 +15,8 @@ from shoal.errors import ColumnError
 __all__ = ["like_a_record", "require_names"]
 
 _INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
 )
 """Letters, marks and symbols that have no ink."""
 

@@ -1,9 +1,10 @@
-"""Whose rows are whose: noticing people who are in a table several times, and drawing one row of each. Uses `tables`, `counts`
-and `chance`; `measure`, `methods` and the doors use it.
+"""Whose rows are whose: noticing people who are in a table several times, and drawing one row of
+each. Uses `tables`, `counts` and `chance`; `measure`, `methods` and the doors use it.
 
-Everything that counts records counts rows. Where a person has several, five rows of one look like a group of five people. So
-`require_unit` refuses a table with repeated people unless somebody said which column tells them apart (a unit), or that every
-row is a different person; and `drawn` leaves at most so many rows of each, after which rows are people.
+Everything that counts records counts rows. Where a person has several, five rows of one look like a
+group of five people. So `require_unit` refuses a table with repeated people unless somebody said
+which column tells them apart (a unit), or that every row is a different person; and `drawn` leaves
+at most so many rows of each, after which rows are people.
 """
 
 import re
@@ -25,13 +26,13 @@ def _set(words: str) -> frozenset[str]:
 
 
 _WHO = _set(
-    "patient patienten person participant respondent subject subj subjekt user employee customer client student pupil "
-    "pid ssn mrn pnr personnummer pseudonym"
+    "patient patienten person participant respondent subject subj subjekt user employee customer "
+    "client student pupil pid ssn mrn pnr personnummer pseudonym"
 )
 """What people are called: a column that is called so numbers them, with "id" or without."""
 _WHOSE = _set(
-    "people persons patients pers pat individual member citizen resident insured passport voter bene beneficiary subscriber "
-    "donor account national nhs social security kunde kunden mitarbeiter teilnehmer versicherten"
+    "people persons patients pers pat individual member citizen resident insured passport voter "
+    "bene beneficiary subscriber donor account national nhs social security kunde kunden mitarbeiter teilnehmer versicherten"
 )
 """What numbers of people are called, where another word says that they are numbers."""
 _ROWS = _set("record case study hadm admission row line")
@@ -49,15 +50,17 @@ _ANY = "|".join(sorted(_KNOWN, key=lambda word: (-len(word), word)))
 _JOINED = re.compile(rf"({_ANY})({_ANY})?({_ANY})?")
 _BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W\d_]+")
 
-_MOST_ROWS = 100  # of a person on average, beyond which a column that nobody declared is not taken for one of people
-_NAMESAKES = 2  # rows of a name on average, from which on they are not those of people who happen to share it
+_MOST_ROWS = 100
+"""Rows of a person on average; with more, a column that nobody declared does not name people."""
+_NAMESAKES = 2
+"""Rows of a name on average; from that many, they are not people who happen to share it."""
 _BY_ACCIDENT = log(1e6)  # less than once in a million
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """A column by which people are in a table several times: how many values it has, in how many rows, and whether it was
-    declared identifying."""
+    """A column by which people are in a table several times: how many values it has, in how many
+    rows, and whether it was declared identifying."""
 
     column: str
     values: int
@@ -77,12 +80,14 @@ def repeated(
 ) -> tuple[Repeated, ...]:
     """The columns by which people are evidently in several rows; a missing value is nobody's.
 
-    These are identifying columns that repeat, and columns that were `left_out` and are called as people are, unless they have
-    too few values for that. A name, or an account, may repeat where a number of people tells all rows apart, as far as people
-    happen to share it. What is not called as people are may repeat where anything identifying tells all rows apart: it may
-    be identifying only so as not to be released. In any case those count whose rows agree in the `quasi` columns.
+    These are identifying columns that repeat, and columns that were `left_out` and are called as
+    people are, unless they have too few values for that. A name, or an account, may repeat where a
+    number of people tells all rows apart, as far as people happen to share it. What is not called
+    as people are may repeat where anything identifying tells all rows apart: it may be identifying
+    only so as not to be released. In any case those count whose rows agree in the `quasi` columns.
     """
-    # What a column is that nobody looks at otherwise must not refuse a table, so missing values are a value here.
+    # What a column is that nobody looks at otherwise must not refuse a table, so missing values are
+    # a value here.
     whole = replace(table, missing="category")
     declared = table.having(Role.IDENTIFYING)
     called = {name: words for name in table.names if (words := _Words.of(name))}
@@ -120,7 +125,8 @@ def repeated(
 
 
 def require_unit(table: Table, unit: str | None, aside: Iterable[str] = ()) -> None:
-    """ColumnError if people are in several rows and nobody said whose rows belong together, or that rows are people.
+    """ColumnError if people are in several rows and nobody said whose rows belong together, or that
+    rows are people.
 
     Columns `aside` are identifying only so as not to be released.
     """
@@ -132,22 +138,25 @@ def require_unit(table: Table, unit: str | None, aside: Iterable[str] = ()) -> N
     skipped = set(aside)
     if found := [one for one in repeated(table, table.quasi) if one.column not in skipped]:
         raise ColumnError(
-            f"{found[0]}, so rows are not people and the promise would be about rows; name the column that tells people apart "
-            f"as `unit`, such as {found[0].column!r}, or set `rows_are_people` if every row is a different person"
+            f"{found[0]}, so rows are not people and the promise would be about rows",
+            "name the column that tells people apart as `unit`, such as "
+            f"{found[0].column!r}, or set `rows_are_people` if every row is a different person",
         )
 
 
 def require_once(
     table: Table, quasi: Sequence[str], left_out: Iterable[str], what: str = ""
 ) -> None:
-    """ColumnError if people are in several rows of a table of which nothing can be drawn, unless its owner says otherwise.
+    """ColumnError if people are in several rows of a table of which nothing can be drawn, unless
+    its owner says otherwise.
 
     `what` says which table it is, for the message.
     """
     if not table.rows_are_people and (found := repeated(table, quasi, left_out)):
         raise ColumnError(
-            f"{what}{found[0]}, so rows are not people and the promise would be about rows; leave one row of each person in it, "
-            "or set `rows_are_people` if every row is a different person"
+            f"{what}{found[0]}, so rows are not people and the promise would be about rows",
+            "leave one row of each person in it, or set `rows_are_people` if every row is a "
+            "different person",
         )
 
 
@@ -185,8 +194,8 @@ def _worth_a_look(table: Table, name: str) -> bool:
 class _Words:
     """What the name of a column says about people.
 
-    It may be a `name`, or only a `part` of one, or a number. `tell_people`: where it differs in all rows, these are people,
-    other than by a bare number of rows, such as `id`.
+    It may be a `name`, or only a `part` of one, or a number. `tell_people`: where it differs in all
+    rows, these are people, other than by a bare number of rows, such as `id`.
     """
 
     name: bool
@@ -195,9 +204,11 @@ class _Words:
 
     @classmethod
     def of(cls, column: str) -> "_Words | None":
-        """None if a column is not called as people are; `patient_id`, `PatientID`, `patientid` and "ID of patient" all are.
+        """None if a column is not called as people are; `patient_id`, `PatientID`, `patientid` and
+        "ID of patient" all are.
 
-        One word that does not belong is enough: a `customer_country_code` is not a number of customers.
+        One word that does not belong is enough: a `customer_country_code` is not a number of
+        customers.
         """
         words: set[str] = set()
         for part in _BOUNDARY.sub(" ", column).lower().split():
@@ -218,10 +229,13 @@ class _Words:
 
 
 def _agree(table: Table, name: str, rows: _Identifiers, quasi: Sequence[str]) -> bool:
-    """Whether all rows with one value of a column have the same quasi-identifying values, far more often than by accident.
+    """Whether all rows with one value of a column have the same quasi-identifying values, far more
+    often than by accident.
 
-    That is so for at least half of the values that repeat. A single column, or several of which one decides the others, show
-    nothing: a postal code decides the region. Nor do measures and dates, or values with very many rows.
+    That is so for at least half of the values that repeat. A single column, or several of which one
+    decides the others, show
+    nothing: a postal code decides the region. Nor do measures and dates, or values with very many
+    rows.
     """
     if name in quasi or not rows.values < rows.rows <= _MOST_ROWS * rows.values:
         return False
@@ -251,7 +265,9 @@ def _divergence(share: float, of: float) -> float:
 
 
 def _measure(labels: Sequence[str]) -> bool:
-    """Whether values are dates, or numbers of which some are not whole: amounts and times, which name nobody."""
+    """Whether values are dates, or numbers of which some are not whole: amounts and times, which
+    name nobody.
+    """
     there = [label for label in labels if label]
     for kind in (Kind.DATE, Kind.FLOAT):
         try:

@@ -1,4 +1,7 @@
-"""`Schema`: all that a promise may depend on. Uses `kinds` and `hierarchy`; tables have one, and methods state promises by it."""
+"""`Schema`: all that a promise may depend on.
+
+Uses `kinds` and `hierarchy`; tables have one, and methods state promises by it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,7 +55,10 @@ class Schema:
         return tuple(name for name, given in self.roles.items() if given is role)
 
     def public(self, name: str) -> Hierarchy:
-        """The hierarchy of a column; HierarchyError if it has none, or one derived from the rows."""
+        """The hierarchy of a column.
+
+        HierarchyError if it has none, or one derived from the rows.
+        """
         if name not in self.hierarchies:
             raise HierarchyError(
                 f"column {name!r} has no hierarchy, so its domain is not declared", "give it one"

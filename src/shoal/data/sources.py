@@ -1,8 +1,10 @@
-"""`Source`: where the rows of a table live. Uses `counts`, `chance` and `frames`; `Table` asks it, and nobody else.
+"""`Source`: where the rows of a table live. Uses `counts`, `chance` and `frames`; `Table` asks it,
+and nobody else.
 
-The only work at the size of the data is done here, in three verbs: the distinct `values` of a column, the `count` of distinct
-rows of some columns (after `bounded`, of at most so many rows of each person), and `write_back`, which releases single records by
-a map from old values to new ones. Everything after that is small. `Memory` is the source of a dataframe.
+The only work at the size of the data is done here, in three verbs: the distinct `values` of a
+column, the `count` of distinct rows of some columns (after `bounded`, of at most so many rows of
+each person), and `write_back`, which releases single records by a map from old values to new ones.
+Everything after that is small. `Memory` is the source of a dataframe.
 """
 
 import os
@@ -38,7 +40,9 @@ __all__ = [
 ]
 
 Suppressed = Literal["drop", "star"]
-"""What becomes of suppressed records: they are dropped, or kept with '*' in every generalised column."""
+"""What becomes of suppressed records: they are dropped, or kept with '*' in every generalised
+column.
+"""
 
 Keep = Callable[[Sequence[Codes]], npt.NDArray[np.bool_]]
 """Which records are kept, given their codes in the generalised columns."""
@@ -62,7 +66,9 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """A column whose values get other codes: value i of `Source.values` has the code `codes[i]`, or i itself."""
+    """A column whose values get other codes: value i of `Source.values` has the code `codes[i]`, or
+    i itself.
+    """
 
     column: Reading
     codes: Codes | None
@@ -98,7 +104,9 @@ class Source(Protocol):
         ...
 
     def is_headless(self) -> bool:
-        """Whether the names of the columns seem to be a record, as in a file without a line of names."""
+        """Whether the names of the columns seem to be a record, as in a file without a line of
+        names.
+        """
         ...
 
     def kind(self, name: str) -> Kind:
@@ -126,7 +134,9 @@ class Source(Protocol):
         ...
 
     def bounded(self, unit: Reading, rows: int, chance: Chance) -> "Source":
-        """The source with at most so many rows of each person, a uniform choice, independent between people."""
+        """The source with at most so many rows of each person, a uniform choice, independent
+        between people.
+        """
         ...
 
     def write_back(
@@ -135,14 +145,18 @@ class Source(Protocol):
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
     ) -> Any:
-        """The records with rewritten values, as a table of the kind that came in, in an order that the values alone decide.
+        """The records with rewritten values, as a table of the kind that came in, in an order that
+        the values alone decide.
 
         `keep` looks at the columns that have a `star`.
         """
         ...
 
     def make(self, columns: Laid, kinds: Mapping[str, Kind]) -> Any:
-        """A new table of the kind that came in, given the types of its columns; see `Table.like`."""
+        """A new table of the kind that came in, given the types of its columns.
+
+        See `Table.like`.
+        """
         ...
 
 
@@ -167,7 +181,10 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """The rows of a pandas, Polars or Arrow dataframe. A column is coded when it is first used, and only then."""
+    """The rows of a pandas, Polars or Arrow dataframe.
+
+    A column is coded when it is first used, and only then.
+    """
 
     frame: "nw.DataFrame[Any]"
     _coded: dict[Reading, Column] = field(default_factory=dict, repr=False)
@@ -225,7 +242,10 @@ class Memory:
         return [column.keys for column in self.columns(columns)]
 
     def columns(self, columns: Sequence[Reading]) -> list[Column]:
-        """Coded columns in the order of the rows, for what is about single people; only a source in memory has them."""
+        """Coded columns in the order of the rows, for what is about single people.
+
+        Only a source in memory has them.
+        """
         if new := [one for one in dict.fromkeys(columns) if one not in self._coded]:
             self._code(new)
         return [self._coded[one] for one in columns]

@@ -1,7 +1,9 @@
-"""`Table`: a source of rows with the roles, types and hierarchies of its columns. Uses `sources`, `schema` and `hierarchy`.
+"""`Table`: a source of rows with the roles, types and hierarchies of its columns. Uses `sources`,
+`schema` and `hierarchy`.
 
-Methods and measures ask a table for counts, never for rows. An empty text is a missing value, in files and in dataframes alike;
-so are null and NaN. The policy for missing values is "category" (a value of its own) or "refuse".
+Methods and measures ask a table for counts, never for rows. An empty text is a missing value, in
+files and in dataframes alike; so are null and NaN. The policy for missing values is "category" (a
+value of its own) or "refuse".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +46,9 @@ class Table:
     types: Mapping[str, Kind] = field(default_factory=dict)
     missing: Missing = "category"
     rows_are_people: bool = False
-    """Whether the owner said that every row is a different person, whatever identifying columns repeat."""
+    """Whether the owner said that every row is a different person, whatever identifying columns
+    repeat.
+    """
     # What was looked up once; the source keeps what it has coded, for all tables that share it.
     _kinds: dict[str, Kind] = field(default_factory=dict, init=False, repr=False)
     _keys: dict[str, tuple[Key | None, ...]] = field(default_factory=dict, init=False, repr=False)
@@ -64,7 +68,10 @@ class Table:
 
     @property
     def frame(self) -> "nw.DataFrame[Any]":
-        """The dataframe of a table in memory, as it came in; ColumnError if its rows live elsewhere."""
+        """The dataframe of a table in memory, as it came in.
+
+        ColumnError if its rows live elsewhere.
+        """
         return self._in_memory.frame
 
     # Roles
@@ -107,10 +114,11 @@ class Table:
             )
 
     def require_people(self, unit: str) -> None:
-        """Raise ColumnError if a row does not say whose it is, by the column that tells people apart.
+        """Raise ColumnError if a row does not say whose it is, by the column that tells people
+        apart.
 
-        Also if the type of that column is read off its values, or is that of decimals, which are read as floats: two
-        people might become one.
+        Also if the type of that column is read off its values, or is that of decimals, which are
+        read as floats: two people might become one.
         """
         self.require(unit)
         decimal = unit not in self.types and self.source.decimal(unit)
@@ -144,7 +152,8 @@ class Table:
         own = self.source.kind(name)
         if hierarchy is None or own is Kind.TEXT:
             return own
-        # Integers meet the texts "39" and "039" of a hierarchy as integers, if all its leaves are such.
+        # Integers meet the texts "39" and "039" of a hierarchy as integers, if all its leaves are
+        # such.
         try:
             self._trees[name] = hierarchy.of_kind(own)
         except HierarchyError:
@@ -153,7 +162,9 @@ class Table:
 
     @cached_property
     def guessed(self) -> frozenset[str]:
-        """The columns whose type nobody declared, and that is read off their values: it reveals information about them."""
+        """The columns whose type nobody declared, and that is read off their values: it reveals
+        information about them.
+        """
         typed_trees = [
             name for name, tree in self.hierarchies.items() if tree.kind is not Kind.TEXT
         ]
@@ -163,7 +174,9 @@ class Table:
         )
 
     def hierarchy(self, name: str) -> Hierarchy:
-        """The hierarchy of a column by the column's type, with a leaf for missing values where the policy asks for one."""
+        """The hierarchy of a column by the column's type, with a leaf for missing values where the
+        policy asks for one.
+        """
         if name not in self.hierarchies:
             raise HierarchyError(
                 f"column {name!r} has no hierarchy",
@@ -214,7 +227,10 @@ class Table:
         )
 
     def leaf_of(self, name: str) -> Codes:
-        """For every distinct value of a column its leaf in the hierarchy; HierarchyError if values are not covered."""
+        """For every distinct value of a column its leaf in the hierarchy.
+
+        HierarchyError if values are not covered.
+        """
         if name not in self._leaves:
             keys, hierarchy = self.keys(name), self.hierarchy(name)
             leaves = np.fromiter(map(hierarchy.find, keys), dtype=np.int64, count=len(keys))
@@ -233,8 +249,9 @@ class Table:
     def count(self, names: Sequence[str], levels: Mapping[str, int] | None = None) -> Counts:
         """The distinct rows of some columns and how often each occurs.
 
-        Columns in `levels` are counted by their values at that level of their hierarchy, all others by their own values.
-        Without `levels`, every column that has a hierarchy is counted by its leaves.
+        Columns in `levels` are counted by their values at that level of their hierarchy, all others
+        by their own values. Without `levels`, every column that has a hierarchy is counted by its
+        leaves.
         """
         if levels is None:
             levels = {name: 0 for name in names if name in self.hierarchies}
@@ -242,7 +259,8 @@ class Table:
         return self.source.count([self._recoded(name, levels.get(name)) for name in names])
 
     def bounded(self, unit: str, rows: int, chance: Chance) -> "Table":
-        """The table with at most so many rows of each person, drawn uniformly and independently of everything else.
+        """The table with at most so many rows of each person, drawn uniformly and independently of
+        everything else.
 
         Its columns keep their types, whatever the rows drawn would suggest.
         """
@@ -259,9 +277,11 @@ class Table:
         keep: Keep | None = None,
         suppressed: Suppressed = "drop",
     ) -> Any:
-        """The records with the columns in `levels` generalised, in an order that the released values alone decide.
+        """The records with the columns in `levels` generalised, in an order that the released
+        values alone decide.
 
-        `keep` says by the codes of these columns which records are kept; the others are dropped, or starred.
+        `keep` says by the codes of these columns which records are kept; the others are dropped, or
+        starred.
         """
         self.look_at(names)
         columns = []
@@ -278,13 +298,15 @@ class Table:
         return self.source.write_back(columns, keep, suppressed)
 
     def like(self, columns: Laid) -> Any:
-        """A dataframe of the kind that came in: row i of a column has the value `values[codes[i]]` of its (values, codes).
+        """A dataframe of the kind that came in: row i of a column has the value `values[codes[i]]`
+        of its (values, codes).
 
-        Values are keys, or texts such as a hierarchy's labels; None and the empty text are missing. A column gets the type
-        it had if all its values can have it, else that of its kind (integers, floats, dates), else text. The type depends on
-        the values given, not on which of them occur, unless it lists values or says that some are missing: of a value that
-        no row has, nothing is left. A column that the table does not have is text; with None for its values it has the codes
-        themselves, as whole numbers.
+        Values are keys, or texts such as a hierarchy's labels; None and the empty text are missing.
+        A column gets the type it had if all its values can have it, else that of its kind
+        (integers, floats, dates), else text. The type depends on the values given, not on which of
+        them occur, unless it lists values or says that some are missing: of a value that no row
+        has, nothing is left. A column that the table does not have is text; with None for its
+        values it has the codes themselves, as whole numbers.
 
         >>> import polars as pl
         >>> people = table(pl.DataFrame({"age": [31, 47]}))
@@ -310,7 +332,8 @@ class Table:
     # Single records, which only a table in memory has
 
     def records(self, names: Iterable[str]) -> list[Column]:
-        """Coded columns in the order of the rows, for what is about single people: registers, audits, attacks.
+        """Coded columns in the order of the rows, for what is about single people: registers,
+        audits, attacks.
 
         ColumnError if the rows are not in memory.
         """
@@ -342,7 +365,9 @@ class Table:
     # Other tables of the same source
 
     def selecting(self, names: Sequence[str], **changes: Any) -> "Table":
-        """A table in memory with some of the columns, with no roles, types or hierarchies but those in `changes`."""
+        """A table in memory with some of the columns, with no roles, types or hierarchies but those
+        in `changes`.
+        """
         return Table(Memory(self.frame.select(*names)), missing=self.missing, **changes)
 
     def with_roles(
@@ -388,12 +413,15 @@ def table(
     missing: Missing = "category",
     rows_are_people: bool = False,
 ) -> Table:
-    """A `Table` from a pandas, Polars or Arrow dataframe. It is not copied: leave it as it is while you use the table.
+    """A `Table` from a pandas, Polars or Arrow dataframe. It is not copied: leave it as it is while
+    you use the table.
 
-    With `rows_are_people` you say that every row is a different person, although an identifying column repeats.
+    With `rows_are_people` you say that every row is a different person, although an identifying
+    column repeats.
 
     >>> import polars as pl
-    >>> table(pl.DataFrame({"age": [39, 50], "illness": ["flu", "asthma"]}), quasi=["age"], sensitive=["illness"])
+    >>> people = pl.DataFrame({"age": [39, 50], "illness": ["flu", "asthma"]})
+    >>> table(people, quasi=["age"], sensitive=["illness"])
     <owner only: shoal.Table of 2 rows × 2 columns>
     """
     source = Memory.of(frame)

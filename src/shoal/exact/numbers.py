@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from shoal.errors import ParameterError
 
-__all__ = ["Exact", "fraction", "printed", "short", "whole"]
+__all__ = ["Exact", "fraction", "percent", "printed", "short", "whole"]
 
 Exact: TypeAlias = Fraction | int | float | Decimal | str
 """What is taken for a rational; a float or a text is the exact decimal it prints as: 0.2 is one
@@ -104,6 +104,16 @@ def short(number: Fraction) -> str:
     if "/" in text or abs(number) >= 1:
         return text
     return min(text, f"{Decimal(text):e}", key=len)
+
+
+def percent(share: float) -> str:
+    """A share for people; one that is not all of it is never shown as 100 %.
+
+    >>> percent(0.123), percent(0.9999)
+    ('12.3 %', 'over 99.9 %')
+    """
+    text = f"{share * 100:.3g}"
+    return "over 99.9 %" if text == "100" and share < 1 else f"{text} %"
 
 
 def _read(text: str) -> Fraction:

@@ -1,9 +1,10 @@
-"""What a release has shown, as a ledger remembers it, and whether several of them keep γ together. Uses `release` and `views`;
-`Ledger` uses it.
+"""What a release has shown, as a ledger remembers it, and whether several releases keep γ together.
 
-Of a release that shows true values group by group, its public and sensitive columns are kept as they were released, with the
-hierarchies that they went by, packed into one text. That is what is public anyway: a ledger that is lost tells nothing more. Who
-the groups are about is not kept: it comes from the owner's table each time.
+Uses `releases`, `views` and the catalogue of methods; `Ledger` uses it. Of a release that shows
+true values group by group, its public and sensitive columns are kept as they were released, with
+the hierarchies that they went by, packed into one text. That is public anyway: a ledger that is
+lost reveals nothing more. Who the groups are about is not kept: it comes from the owner's table
+each time.
 """
 
 import base64
@@ -23,12 +24,15 @@ import numpy as np
 from shoal.counts import smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.sources import Memory
-from shoal.data.tables import Table
+from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, InputError, ShoalError, listed
 from shoal.exact.numbers import Exact, fraction
-from shoal.ledger.account import Account, Gamma
+from shoal.ledger.account import Account
+from shoal.ledger.entries import ColumnCheck, Gamma, LedgerEntry, Reserved, Together
+from shoal.methods.catalogue import entry_of
+from shoal.methods.entry import AsViews
 from shoal.releases.certificate import Certificate
+from shoal.releases.layout import COUNT
 from shoal.releases.release import Release
 from shoal.views.certifying import shown_in
 from shoal.views.checking import Checked, check
@@ -37,105 +41,109 @@ from shoal.views.model import Value, View, Views
 from shoal.views.register import Register
 from shoal.views.released import is_view, text_of
 
-__all__ = ["NEW", "Shown", "Verdict", "earlier", "judge", "packed", "together"]
+__all__ = ["NEW", "Ruling", "ShownRelease", "earlier", "judge", "packed", "together"]
 
 NEW = "this release"
 """What the views of a release that is not entered yet are called by."""
 
-SECRET = "Keep this refusal secret: that there was one tells about the values"
+SECRET = "Keep this refusal secret: it reveals something about the values"
 
 _LONGEST = 40  # digits of a number of tables that are kept
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownRelease:
     """A release that shows true values, under a name, with the hierarchies that it went by."""
 
     name: str
     release: Release
     hierarchies: Mapping[str, Hierarchy]
+    number: int = 0
+    """Of the entry that reserved it; 0 if it is not entered yet."""
 
     @property
-    def paper(self) -> Certificate:
+    def certificate(self) -> Certificate:
         return self.release.certificate
 
-    def role(self, column: str) -> str | None:
-        """The role of a column in it; None if it has no such column."""
-        return next((str(one["role"]) for one in self.paper.columns if one["name"] == column), None)
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of every column in it."""
+        return {str(column["name"]): str(column["role"]) for column in self.certificate.columns}
 
     @property
     def kinds(self) -> dict[str, Kind]:
-        """The columns that it shows of the table, without the one that a method adds to tell groups apart."""
-        added = {"buckets": "bucket", "coincident": "group"}.get(self.paper.method)
-        return {
-            str(one["name"]): Kind(one["type"])
-            for one in self.paper.columns
-            if one["name"] != added
-        }
+        """The columns that it shows of the table, without the one that numbers groups."""
+        kinds = {str(column["name"]): Kind(column["type"]) for column in self.certificate.columns}
+        mark = _as_views(self.certificate).mark
+        if mark is not None:
+            kinds.pop(mark, None)
+        return kinds
 
     @property
     def public(self) -> dict[str, Kind]:
-        """Those that people are known by; buckets show all but the sensitive ones as they are."""
-        roles = ("quasi", "insensitive") if self.paper.method == "buckets" else ("quasi",)
-        return {name: kind for name, kind in self.kinds.items() if self.role(name) in roles}
+        """The columns that people are known by."""
+        known = [role.value for role in _as_views(self.certificate).known_roles]
+        roles = self.roles
+        return {name: kind for name, kind in self.kinds.items() if roles[name] in known}
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The columns that are sensitive in it."""
+        return [name for name, role in self.roles.items() if role == Role.SENSITIVE.value]
 
     def views(self, people: Table, column: str, kind: Kind) -> tuple[list[View], list[str]]:
-        """Its views of these people with the values of a sensitive column, and what to know about them."""
-        public = {
-            name: kind
-            for name, kind in self.public.items()
-            if self.role(name) == "quasi" or name in people.names
-        }
-        if absent := [name for name in public if name not in people.names]:
+        """Its views of people with the values of a sensitive column, and notes about them."""
+        quasi = [name for name in self.public if self.roles[name] == Role.QUASI.value]
+        absent = [name for name in quasi if name not in people.names]
+        if absent:
             raise InputError(
                 f"{self.name} goes by columns that the register lacks: {listed(absent)}"
             )
-        table = Table(
-            Memory(people.frame.select(*public)),
-            hierarchies={name: tree for name, tree in self.hierarchies.items() if name in public},
-            types=public,
-            missing=people.missing,
-        )
+        public = {name: own for name, own in self.public.items() if name in people.names}
+        trees = {name: tree for name, tree in self.hierarchies.items() if name in public}
+        table = people.selecting(list(public), hierarchies=trees, types=public)
         register = Register(table, kind=kind)
         return register.of_release(self.release, self.name, column), register.notes
 
 
+def _as_views(certificate: Certificate) -> AsViews:
+    """How releases of a method become views, of a method whose releases do."""
+    as_views = entry_of(certificate.method).as_views
+    return AsViews() if as_views is None else as_views
+
+
+def _is_view(certificate: Certificate) -> bool:
+    return is_view(certificate.method, certificate.promise)
+
+
+# What is kept of a release
+
+
 def packed(release: Release, table: Table) -> str | None:
     """What of a release its views are made of; None if it shows none."""
-    paper = release.certificate
-    if not _is_view(paper):
+    certificate = release.certificate
+    if not _is_view(certificate):
         return None
-    wanted = {
-        str(one["name"])
-        for one in paper.columns
-        if one["role"] != "insensitive" or paper.method == "buckets"
+    known = _as_views(certificate).known_roles
+    kept = {COUNT, *entry_of(certificate.method).adds}
+    for column in certificate.columns:
+        if column["role"] != Role.INSENSITIVE.value or Role.INSENSITIVE in known:
+            kept.add(str(column["name"]))
+    tables = {"release": release.table, **release.further}
+    trees = {
+        name: _tree_dict(tree)
+        for name, tree in table.hierarchies.items()
+        if name in kept and name not in table.sensitive
     }
     content = {
-        "tables": {
-            name: {
-                one: _texts(frame, one)
-                for one in nw.from_native(frame, eager_only=True).columns
-                if one in wanted | _MARKS
-            }
-            for name, frame in {"release": release.table, **release.further}.items()
-        },
-        "hierarchies": {
-            name: _written(tree)
-            for name, tree in table.hierarchies.items()
-            if name in wanted and name not in table.sensitive
-        },
+        "tables": {name: _texts(frame, kept) for name, frame in tables.items()},
+        "hierarchies": trees,
     }
-    return base64.b85encode(zlib.compress(json.dumps(content, sort_keys=True).encode(), 9)).decode()
+    text = json.dumps(content, sort_keys=True)
+    return base64.b85encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def _is_view(paper: Certificate) -> bool:
-    return is_view(paper.method, paper.promise)
-
-
-_MARKS = {"group", "bucket", "count"}  # columns that methods add, and that are kept
-
-
-def unpacked(name: str, text: str, certificate: Mapping[str, Any]) -> Shown:
+def unpacked(name: str, text: str, certificate: Mapping[str, Any], number: int = 0) -> ShownRelease:
     """What `packed` kept, with the certificate that the ledger has of it."""
     import polars as pl
 
@@ -144,79 +152,101 @@ def unpacked(name: str, text: str, certificate: Mapping[str, Any]) -> Shown:
         called: pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
         for called, columns in content["tables"].items()
     }
-    told = {part: certificate[part] for part in certificate if part not in ("certificate", "seal")}
-    release = Release(frames.pop("release"), Certificate(**told), further=frames)
-    return Shown(name, release, {one: _read(tree) for one, tree in content["hierarchies"].items()})
+    parts = dict(certificate)
+    for outer in ("certificate", "seal"):
+        parts.pop(outer, None)
+    release = Release(frames.pop("release"), Certificate(**parts), further=frames)
+    trees = {column: _tree(tree) for column, tree in content["hierarchies"].items()}
+    return ShownRelease(name, release, trees, number)
 
 
-def _texts(frame: Any, name: str) -> list[str]:
-    return list(map(text_of, nw.from_native(frame, eager_only=True)[name].to_list()))
+def _texts(frame: Any, kept: set[str]) -> dict[str, list[str]]:
+    """The columns of a table that are kept, as texts."""
+    table = nw.from_native(frame, eager_only=True)
+    return {
+        name: list(map(text_of, table[name].to_list())) for name in table.columns if name in kept
+    }
 
 
-def _written(tree: Hierarchy) -> dict[str, Any]:
+def _tree_dict(tree: Hierarchy) -> dict[str, Any]:
     return {
         "labels": tree.labels,
         "maps": [codes.tolist() for codes in tree.maps],
         "kind": tree.kind.value,
-        "cuts": [cut.hex() for cut in tree.cuts],  # of which some may be infinite
+        # Some of them may be infinite.
+        "cuts": [cut.hex() for cut in tree.cuts],
         "closed": tree.closed,
         "has_missing": tree.has_missing,
         "end_closed": tree.end_closed,
     }
 
 
-def _read(given: Mapping[str, Any]) -> Hierarchy:
-    labels = tuple(map(tuple, given["labels"]))
+def _tree(parts: Mapping[str, Any]) -> Hierarchy:
+    labels = tuple(map(tuple, parts["labels"]))
+    maps = tuple(
+        np.array(codes, dtype=smallest(len(level)))
+        for codes, level in zip(parts["maps"], labels, strict=True)
+    )
     return Hierarchy(
         labels,
-        tuple(
-            np.array(codes, dtype=smallest(len(own)))
-            for codes, own in zip(given["maps"], labels, strict=True)
-        ),
-        Kind(given["kind"]),
-        cuts=tuple(map(float.fromhex, given["cuts"])),
-        closed=given["closed"],
-        has_missing=given["has_missing"],
-        end_closed=given["end_closed"],
+        maps,
+        Kind(parts["kind"]),
+        cuts=tuple(map(float.fromhex, parts["cuts"])),
+        closed=parts["closed"],
+        has_missing=parts["has_missing"],
+        end_closed=parts["end_closed"],
     )
 
 
-def earlier(account: Account) -> tuple[list[Shown], list[str]]:
-    """All that a ledger knows to have been shown, and notes; InputError if something was shown that it cannot tell of.
+def earlier(account: Account) -> tuple[list[ShownRelease], list[str]]:
+    """All that a ledger knows to have been shown, and notes; InputError if something is not known.
 
-    Releases with differential privacy are no views. One that the owner entered knowingly, though it is none, is passed over.
+    Releases with differential privacy are not views. One that the owner entered knowingly, though
+    it is not a view, is passed over.
     """
-    found, notes = [], []
-    if lost := [entry for entry in account.spending if entry.what == "adopted"]:
+    if account.lost:
         raise InputError(
-            f"entry {lost[0].number} adopted an older copy of the ledger, and what the lost entries showed is not known"
+            f"entry {account.lost[0].number} adopted an older copy of the ledger, "
+            "and what the lost entries showed is not known"
         )
+    shown, notes = [], []
     for entry in account.reserved:
         done = account.completed.get(entry.number)
-        if entry.facts["epsilon"] is not None or done is None:
+        if entry.facts.bounded or done is None:
             continue
         kept = account.shown.get(entry.number)
-        method = entry.facts["method"]
         if kept is not None:
-            found.append(unpacked(f"entry {entry.number}", kept, done.facts["certificate"]))
-        elif done.facts.get("override"):
+            name = f"entry {entry.number}"
+            shown.append(unpacked(name, kept, done.facts.certificate, entry.number))
+        elif done.facts.override:
             notes.append(
-                f"entry {entry.number}, by {method}, was entered though it is no view, and is not counted"
-            )
-        elif is_view(method, entry.facts["promise"]):
-            raise InputError(
-                f"what entry {entry.number} showed is not in the ledger, as an older Shoal entered it; add it with shoal ledger "
-                "remember"
+                f"entry {entry.number}, by {entry.facts.method}, was entered though it is "
+                "not a view, and is not counted"
             )
         else:
-            raise InputError(
-                f"entry {entry.number}, by {method}, shows values, and is no view that could be counted"
-            )
-    return found, notes
+            raise _unknown(entry)
+    return shown, notes
+
+
+def _unknown(entry: LedgerEntry[Reserved]) -> InputError:
+    """Why it is not known what a release showed."""
+    method = entry.facts.method
+    if is_view(method, entry.facts.promise):
+        return InputError(
+            f"what entry {entry.number} showed is not in the ledger, "
+            "as it was entered step by step",
+            "add it with shoal ledger remember",
+        )
+    return InputError(
+        f"entry {entry.number}, by {method}, shows values, and is not a view that could be counted"
+    )
+
+
+# Several releases together
 
 
 def together(
-    shown: Sequence[Shown],
+    shown: Sequence[ShownRelease],
     people: Table,
     column: str,
     gamma: Gamma,
@@ -226,80 +256,93 @@ def together(
     complete: bool = True,
     register: Register | None = None,
 ) -> Views:
-    """The views of several releases of the same people; InputError where they cannot be counted together.
+    """The views of several releases; InputError where they cannot be counted together.
 
-    The people are the rows of a table. If it has the sensitive column too, all views must be true of it: else they were shown of
-    another state of the data. `more` views are of a `register`, whose columns people are known by too.
+    The people are the rows of a table. If it has the sensitive column too, all views must be true
+    of it: otherwise they were shown of another state of the data. `more` views are of a `register`,
+    whose columns people are known by too.
     """
+    _require_apart(shown, column, register)
     views: list[View] = list(more)
     notes: list[str] = []
-    _apart(shown, column, register)
-    kind = next(
-        (
-            Kind(one["type"])
-            for some in shown
-            for one in some.paper.columns
-            if one["name"] == column
-        ),
-        Kind.TEXT,
-    )
-    for some in shown:
-        role = some.role(column)
-        if role not in (None, "sensitive"):
+    kind = _kind_of(shown, column)
+    for release in shown:
+        role = release.roles.get(column)
+        if role is None:
+            continue
+        if role != Role.SENSITIVE.value:
             raise InputError(
-                f"column {column!r} is sensitive in one release and {role} in {some.name}, where anybody may see it"
+                f"column {column!r} is sensitive in one release and {role} in {release.name}, "
+                "where anybody may see it"
             )
-        if role is not None:
-            own, told = some.views(people, column, kind)
-            views += own
-            notes += told
+        own_views, own_notes = release.views(people, column, kind)
+        views += own_views
+        notes += own_notes
     if column in people.names:
-        held = Table(Memory(people.frame.select(column)), types={column: kind}).column(column)
-        values = [held.labels[code] or None for code in held.codes.tolist()]
-        false = [view.name for view in views if not _true(view, values)]
-        if false:
-            off = ", ".join(sorted({name.rpartition("/")[0] or name for name in false}))
-            raise InputError(
-                f"what {off} showed is not true of the table as it is now: the data has changed since"
-            )
-    limits = {
-        kind.text(kind.key(value)) or None: limit
-        for value, limit in gamma.limits.items()
-        if _fits(kind, value)
-    }
-    return Views(
-        names if names is not None else people.rows,
-        views,
-        gamma.share,
-        limits,
-        complete,
-        tuple(notes),
-    )
+        _require_true(views, people, column, kind)
+    limits = {}
+    for value, limit in gamma.limits.items():
+        if _fits(kind, value):
+            limits[kind.text(kind.key(value)) or None] = limit
+    everybody = people.rows if names is None else names
+    return Views(everybody, views, gamma.share, limits, complete, tuple(notes))
 
 
-def _apart(shown: Sequence[Shown], column: str, register: Register | None = None) -> None:
-    """InputError if releases tell more of a sensitive column than their groups do, by what else they show beside it."""
-    known = {name for some in shown for name in some.public} - {column}
-    known |= set(register.people.names if register else ())
-    first = dict(register.beside) if register else {}
-    for some in shown:
-        beside = some.kinds.keys() - some.public.keys() - {column}
-        if open_ := sorted(known & beside):
+def _kind_of(shown: Sequence[ShownRelease], column: str) -> Kind:
+    """The type of a column, as the first release that has it says."""
+    for release in shown:
+        for own in release.certificate.columns:
+            if own["name"] == column:
+                return Kind(own["type"])
+    return Kind.TEXT
+
+
+def _require_apart(
+    shown: Sequence[ShownRelease], column: str, register: Register | None = None
+) -> None:
+    """InputError if releases show something beside a sensitive column that links it with people."""
+    known = {name for release in shown for name in release.public} - {column}
+    first: dict[str, str] = {}
+    if register is not None:
+        known |= set(register.people.names)
+        first = dict(register.beside)
+    for release in shown:
+        beside = release.kinds.keys() - release.public.keys() - {column}
+        open_columns = sorted(known & beside)
+        if open_columns:
+            role = release.roles[open_columns[0]]
             raise InputError(
-                f"people are known by {listed(open_)}, which {some.name} shows as {some.role(open_[0])} beside the sensitive "
-                "values: it tells more than its groups do"
+                f"people are known by {listed(open_columns)}, which {release.name} shows as {role} "
+                "beside the sensitive values: it reveals more than its groups do"
             )
-        if linked := sorted(beside & first.keys()):
+        linked = sorted(beside & first.keys())
+        if linked:
             raise InputError(
-                f"{first[linked[0]]} and {some.name} both show {listed(linked)}, by which their rows can be joined: they tell "
-                "more than their groups do. Leave it out of one, or make it quasi-identifying in both"
+                f"{first[linked[0]]} and {release.name} both show {listed(linked)}, by which their "
+                "rows can be joined: they reveal more than their groups do",
+                "leave it out of one, or make it quasi-identifying in both",
             )
-        first |= dict.fromkeys(beside, some.name)
+        first |= dict.fromkeys(beside, release.name)
+
+
+def _require_true(views: Sequence[View], people: Table, column: str, kind: Kind) -> None:
+    """InputError if a view does not show what people have now."""
+    held = people.selecting([column], types={column: kind}).column(column)
+    values = [held.labels[code] or None for code in held.codes.tolist()]
+    false = {view.name.rpartition("/")[0] or view.name for view in views if not _true(view, values)}
+    if false:
+        raise InputError(
+            f"what {', '.join(sorted(false))} showed is not true of the table as it is now: "
+            "the data has changed since"
+        )
 
 
 def _true(view: View, values: Sequence[Value]) -> bool:
-    """Whether a view shows what its people have; of joined groups, some of whom may be left out, whether they could have it."""
-    inside = Counter(values[one] for one in view.members)
+    """Whether a view shows what its people have.
+
+    Some people may be left out of joined groups: of these, whether they could have it.
+    """
+    inside = Counter(values[person] for person in view.members)
     return inside >= Counter(view.shown) if view.parts else inside == view.shown
 
 
@@ -316,12 +359,16 @@ def _fits(kind: Kind, text: str) -> bool:
     return True
 
 
+# Whether γ is kept
+
+
 @dataclass(frozen=True, eq=False)
-class Verdict:
-    """Whether a release keeps γ together with earlier ones: for the owner alone, as it tells about the values.
+class Ruling:
+    """Whether a release keeps γ together with earlier ones. Owner only.
 
     kept: None if that cannot be decided
     why: in words that name nobody; empty if it is kept
+    entries: the earlier releases that show the same columns
     checked: what was found, by sensitive column
     """
 
@@ -334,29 +381,21 @@ class Verdict:
     @property
     def unmet(self) -> list[str]:
         """Values with a limit of their own that nothing shows; they may be spelt otherwise."""
-        shown = {value for found in self.checked.values() for value in found.views.values}
+        shown = {value for check in self.checked.values() for value in check.views.values}
         return [value for value in self.gamma.limits if shown.isdisjoint(_spellings(value))]
 
-    def facts(self) -> dict[str, Any]:
+    def summary(self) -> Together:
         """What a ledger keeps of it."""
-        return {
-            "gamma": self.gamma.facts(),
-            "kept": self.kept,
-            "why": self.why,
-            "with": list(self.entries),
-            "unmet": self.unmet,
-            "checked": {
-                column: {
-                    "largest": found.largest_text,
-                    "tables": found.tables_text
-                    if len(found.tables_text) <= _LONGEST
-                    else f"about 10^{found.digits:.1f}",
-                    "method": found.how,
-                    "confidence": None if found.confidence is None else str(found.confidence),
-                }
-                for column, found in self.checked.items()
-            },
-        }
+        checked = {column: _check_kept(check) for column, check in self.checked.items()}
+        return Together(self.gamma, self.kept, self.why, self.entries, tuple(self.unmet), checked)
+
+
+def _check_kept(checked: Checked) -> ColumnCheck:
+    tables = checked.tables_text
+    if len(tables) > _LONGEST:
+        tables = f"about 10^{checked.digits:.1f}"
+    confidence = None if checked.confidence is None else str(checked.confidence)
+    return ColumnCheck(checked.largest_text, tables, checked.how, confidence)
 
 
 def judge(
@@ -365,76 +404,70 @@ def judge(
     release: Release,
     table: Table,
     others: str | PathLike[str] | None = None,
-) -> Verdict:
-    """Whether a release of a table keeps γ together with all that the ledger knows, and with what others have shown.
+) -> Ruling:
+    """Whether a release keeps γ with all that the ledger knows, and with what others have shown.
 
     Each sensitive column that it has, or that earlier ones had as sensitive, is checked by itself.
     """
-    new = Shown(NEW, release, table.hierarchies)
-    if not _is_view(new.paper):
-        return Verdict(
-            gamma, None, f"this release by {new.paper.method} is no view that could be counted"
-        )
+    new = ShownRelease(NEW, release, table.hierarchies)
+    if not _is_view(new.certificate):
+        method = new.certificate.method
+        return Ruling(gamma, None, f"this release by {method} is not a view that could be counted")
     try:
         before, _ = earlier(account)
     except InputError as error:
-        return Verdict(gamma, None, str(error))
+        return Ruling(gamma, None, str(error))
+    shown = [*before, new]
     checked: dict[str, Checked] = {}
     unsure = list(_unsure(account, before, new, others))
-    columns = list(_columns([*before, new], new))
-    for column in _secret([*before, new]):
+    columns = _columns(shown, new)
+    for column in _sensitive(shown):
         try:
             if column not in columns:
-                _apart([*before, new], column)
+                _require_apart(shown, column)
                 continue
             register = _register(table, column)
             more = [] if others is None else others_of(others, register, column)
-            checked[column] = found = check(
-                together([*before, new], table, column, gamma, more=more, register=register)
-            )
-            if found.private is None:
-                unsure.append(
-                    "; ".join(
-                        [
-                            f"the bounds that were found for {column!r} leave it open",
-                            *found.views.notes,
-                        ]
-                    )
-                )
+            views = together(shown, table, column, gamma, more=more, register=register)
+            checked[column] = check(views)
+            if checked[column].private is None:
+                open_ = f"the bounds that were found for {column!r} leave it open"
+                unsure.append("; ".join([open_, *checked[column].views.notes]))
         except ShoalError as error:
             unsure.append(str(error))
-    entries = tuple(
-        _number(some)
-        for some in before
-        if any(some.role(column) == "sensitive" for column in columns)
-    )
-    exposed = [column for column, found in checked.items() if found.private is False]
-    if exposed:
-        why = f"by what was shown, somebody has a value of {listed(exposed)} with a probability above its limit"
-        return Verdict(gamma, False, why, entries, checked)
-    return Verdict(gamma, None if unsure else True, "; ".join(unsure), entries, checked)
-
-
-def _number(some: Shown) -> int:
-    return int(some.name.rpartition(" ")[2])
+    entries = tuple(one.number for one in before if set(one.sensitive) & set(columns))
+    above = [column for column, result in checked.items() if result.private is False]
+    if above:
+        why = (
+            f"by what was shown, somebody has a value of {listed(above)} "
+            "with a probability above its limit"
+        )
+        return Ruling(gamma, False, why, entries, checked)
+    return Ruling(gamma, None if unsure else True, "; ".join(unsure), entries, checked)
 
 
 def _unsure(
-    account: Account, before: Sequence[Shown], new: Shown, others: str | PathLike[str] | None
+    account: Account,
+    before: Sequence[ShownRelease],
+    new: ShownRelease,
+    others: str | PathLike[str] | None,
 ) -> Iterator[str]:
-    """What may have been shown of the same values and cannot be seen by the names of columns; and others who were forgotten."""
-    had = {entry.number: entry.facts["columns"] for entry in account.reserved}
-    secret = [str(one["name"]) for one in new.paper.columns if one["role"] == "sensitive"]
-    for some in before:
-        if fresh := [name for name in secret if name not in had[_number(some)]]:
+    """What may have been shown of the same values, but the names of columns do not show it."""
+    columns = {entry.number: entry.facts.columns for entry in account.reserved}
+    for release in before:
+        fresh = [name for name in new.sensitive if name not in columns[release.number]]
+        if fresh:
             yield (
-                f"the table of {some.name} had no column {listed(fresh)}: if that is what another column was called, or is made "
-                "of one, it cannot be counted together"
+                f"the table of {release.name} had no column {listed(fresh)}: if another column was "
+                "called that, or it is made of one, it cannot be counted together"
             )
     now = set(digests(others))
     for number, done in account.completed.items():
-        if not now.issuperset(done.facts.get("others", ())):
-            yield f"entry {number} counted views of others that are not counted now: name them in [views] again"
+        if not now.issuperset(done.facts.others):
+            yield (
+                f"entry {number} counted views of others that are not counted now: "
+                "name them in [views] again"
+            )
             return
 
 
@@ -448,22 +481,24 @@ def views_of(
     others: str | PathLike[str] | None,
 ) -> Views:
     """The views of a release and of all that a ledger knows; `Ledger.together`."""
-    before, notes = earlier(account)
-    new = Shown(NEW, release, table.hierarchies)
-    if release.certificate.number in {done.facts["release"] for done in account.completed.values()}:
-        kept = [some for some in before if some.paper.number == release.certificate.number]
+    shown, notes = earlier(account)
+    new = ShownRelease(NEW, release, table.hierarchies)
+    certificate = release.certificate
+    if certificate.number in {done.facts.release for done in account.completed.values()}:
+        kept = [one for one in shown if one.certificate.number == certificate.number]
         if not kept:
             raise InputError(
-                f"the ledger has this release, by {release.certificate.method}, and it is no view; it changes nothing here"
+                f"the ledger has this release, by {certificate.method}, and it is not a view; "
+                "it changes nothing here"
             )
         (new,) = kept
     else:
-        before.append(new)
-    columns = list(_columns(before, new))
+        shown.append(new)
+    columns = _columns(shown, new)
     chosen = columns[0] if column is None and len(columns) == 1 else column
     if chosen is None or chosen not in columns:
         raise ColumnError(
-            f"there are the sensitive columns {listed(columns)}; name the one that is checked"
+            f"the sensitive columns are {listed(columns)}", "name the one that is checked"
         )
     allowed = account.gamma or Gamma(Fraction(1, 2))
     if gamma is not None:
@@ -471,25 +506,25 @@ def views_of(
     register = _register(table, chosen)
     more = [] if others is None else others_of(others, register, chosen)
     names = None if person is None else Register(table, person).names
-    found = together(before, table, chosen, allowed, names=names, more=more, register=register)
-    return replace(found, people=found.names, notes=(*found.notes, *notes))
+    views = together(shown, table, chosen, allowed, names=names, more=more, register=register)
+    return replace(views, people=views.names, notes=(*views.notes, *notes))
 
 
 def also(account: Account, views: Views, register: Register, column: str | None) -> Views:
     """Views of a register and all that a ledger knows; `Ledger.together_with`."""
     before, notes = earlier(account)
-    columns = _secret(before)
+    columns = _sensitive(before)
     chosen = columns[0] if column is None and len(columns) == 1 else column
     if columns and chosen not in columns:
         raise ColumnError(
-            f"the ledger has releases of the sensitive columns {listed(columns)}; name the one that the views are about"
+            f"the ledger has releases of the sensitive columns {listed(columns)}",
+            "name the one that the views are about",
         )
-    allowed = account.gamma or Gamma(Fraction(views.gamma))
     shown = together(
         before,
         register.people,
         chosen or "",
-        allowed,
+        account.gamma or Gamma(Fraction(views.gamma)),
         names=views.names,
         complete=views.complete,
         register=register,
@@ -503,34 +538,37 @@ def also(account: Account, views: Views, register: Register, column: str | None)
     )
 
 
-def _secret(all_: Sequence[Shown]) -> list[str]:
+def _sensitive(shown: Sequence[ShownRelease]) -> list[str]:
     """The columns that are sensitive in any release."""
-    return list(
-        dict.fromkeys(
-            str(one["name"])
-            for some in all_
-            for one in some.paper.columns
-            if one["role"] == "sensitive"
-        )
-    )
+    return list(dict.fromkeys(name for release in shown for name in release.sensitive))
 
 
-def _columns(all_: Sequence[Shown], new: Shown) -> Iterator[str]:
-    """Those that the new one shows."""
-    yield from (name for name in _secret(all_) if new.role(name) is not None)
+def _columns(shown: Sequence[ShownRelease], new: ShownRelease) -> list[str]:
+    """Those that are sensitive in any release, and that the new one shows."""
+    return [name for name in _sensitive(shown) if name in new.roles]
+
+
+# What others have shown
 
 
 def digests(others: str | PathLike[str] | None) -> list[str]:
     """What others have shown, each by the digest of its definition."""
-    return [] if others is None else sorted(one["sha256"] for one in shown_in(Path(others), None))
+    if others is None:
+        return []
+    return sorted(view["sha256"] for view in shown_in(Path(others), None))
 
 
 def read_others(path: str | PathLike[str], table: Table) -> None:
-    """Find out that what others have shown can be read and is of these people, before anything is entered; else InputError."""
+    """InputError if what others have shown cannot be read, or is not of these people.
+
+    For use before anything is entered.
+    """
     named = sensitive_of(path)
     if named is not None and named not in table.sensitive:
         raise ColumnError(
-            f"{path} is about the column {named!r}; here these are sensitive: {listed(table.sensitive)}"
+            f"it is about the column {named!r}, and these are sensitive here: "
+            f"{listed(table.sensitive)}",
+            where=str(path),
         )
     for column in table.sensitive:
         others_of(path, _register(table, column), column)
@@ -541,7 +579,5 @@ def _register(table: Table, column: str) -> Register:
     public = [name for name in table.quasi if name != column]
     kinds = {name: table.kind(name) for name in public}
     trees = {name: tree for name, tree in table.hierarchies.items() if name in public}
-    known = Table(
-        Memory(table.frame.select(*public)), hierarchies=trees, types=kinds, missing=table.missing
-    )
+    known = table.selecting(public, hierarchies=trees, types=kinds)
     return Register(known, kind=table.kind(column))

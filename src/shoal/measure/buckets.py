@@ -1,7 +1,9 @@
-"""What can be read off people with bucket numbers and buckets with values: counts with standard errors, and associations.
+"""What can be read off people with bucket numbers and buckets with values: counts with standard
+errors, and associations.
 
-`Reading` takes a release of buckets and answers count queries; `count` answers one. `Reading.associations` and `excluded`
-say which values people with some other value are seen not to have. All of it uses what the release shows, and nothing else.
+`BucketReading` takes a release of buckets and answers count queries; `count` answers one. Its
+`associations`, and `excluded`, say which values people with some other value are seen not to have.
+All of it uses what the release shows, and nothing else; the method and the attacks use it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,21 +21,27 @@ from shoal.data.kinds import Key, Kind
 from shoal.data.tables import Table, table
 from shoal.errors import ColumnError, FileError, listed
 
-__all__ = ["Association", "Estimate", "Reading", "count", "excluded"]
+__all__ = ["Association", "BucketReading", "BucketRelease", "Estimate", "count", "excluded"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 _BELOW, _ERRORS = 0.5, 4.0
-"""A value is seen not to go with another if their share is below half of what it would be if they were independent, by four
-standard errors."""
+"""A value is seen not to go with another if their share is below half of what it would be if they
+were independent, by four standard errors."""
 
-_LONG = 100  # digits of a whole number; Python reads none of thousands
+_LONG = 100
+"""Characters of a whole number; Python refuses to read thousands of digits."""
+
 _ROUNDING = 1e-6
+"""How far a sum of floats may be from the 1 that it stands for."""
+
+_TINY = 1e-300
+"""Takes the place of 0 where something is divided by it that is 0 too."""
 
 
-class Release(Protocol):
+class BucketRelease(Protocol):
     """What is read: both tables, and the certificate that says which column is in the second."""
 
     @property
@@ -61,9 +69,11 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Association:
-    """People with this `value` of a `column` have the `sensitive` value less often than if both were independent.
+    """People with this `value` of a `column` have the `sensitive` value less often than if both
+    were independent.
 
-    `share` is how many of those with the sensitive value are seen to have the other one, `expected` of all people.
+    `share` is the share of those with the sensitive value who are seen to have the other one,
+    `expected` that of all people.
     """
 
     column: str
@@ -75,71 +85,83 @@ class Association:
 
 
 @typed
-def count(release: Release, where: Mapping[str, object], *, unbiased: bool = False) -> Estimate:
-    """How many people have one of the given values in each of the given columns, the sensitive one included.
+def count(
+    release: BucketRelease, where: Mapping[str, object], *, unbiased: bool = False
+) -> Estimate:
+    """How many people have one of the given values in each of the given columns, the sensitive one
+    included.
 
-    In a bucket of S people a satisfy what is asked of other columns, and c of its values are asked for. If all ways in which
-    the people may have the values are equally likely, a·c/S people satisfy both in the mean, with the variance
-    a·c·(S−a)·(S−c) / (S²(S−1)). Both are added up over the buckets. This is the paper's estimate. Where sensitive values go
-    with other columns, it is too close to what independence would give, and its error does not tell.
+    In a bucket of S people, a satisfy what is asked of other columns, and c of its values are asked
+    for. If all ways in which the people may have the values are equally likely, a·c/S people
+    satisfy both in the mean, with the variance a·c·(S−a)·(S−c) / (S²(S−1)). Both are added up over
+    the buckets. This is the paper's estimate. Where sensitive values go with other columns, it is
+    too close to what independence would give, and its error does not show that.
 
-    `unbiased` is the other choice: by least squares over all buckets, which is right in the mean whatever goes with what,
-    and has a larger error; infinite if the buckets cannot tell these values apart. Where buckets have fake values, what
-    they hold is what can be expected.
+    `unbiased` is the other choice: by least squares over all buckets, which is right in the mean
+    whatever goes with what, and has a larger error; infinite if the buckets cannot tell these
+    values apart. Where buckets have fake values, what they hold is what can be expected.
     """
-    return Reading(release).count(where, unbiased=unbiased)
+    return BucketReading(release).count(where, unbiased=unbiased)
 
 
 @typed
-class Reading:
+class BucketReading:
     """A release of buckets, read once to be asked often."""
 
-    def __init__(self, release: Release) -> None:
-        paper = release.certificate
-        if paper.method != "buckets" or "buckets" not in release.further:
+    def __init__(self, release: BucketRelease) -> None:
+        certificate = release.certificate
+        promise = certificate.promise
+        if "buckets" not in release.further or not {"column", "fakes"} <= set(promise):
             raise FileError(
-                "this is no release of buckets; give one that was made with the method 'buckets', both tables of it"
+                "this is not a release of buckets",
+                "give both tables of one that was made with the method 'buckets'",
             )
-        self.column: str = paper.promise["column"]
-        self.fakes: int = paper.promise["fakes"]
-        kinds = {column["name"]: Kind(column["type"]) for column in paper.columns}
+        self.column: str = promise["column"]
+        self.fakes: int = promise["fakes"]
+        kinds = {column["name"]: Kind(column["type"]) for column in certificate.columns}
         self.people = _typed(release.table, kinds)
         self.values = _typed(release.further["buckets"], {**kinds, "count": Kind.INTEGER})
         numbers = _integers(self.people, "bucket")
         self.buckets, self.bucket = np.unique(numbers, return_inverse=True)
         self.sizes: Ints = np.bincount(self.bucket, minlength=len(self.buckets))
-        own = _integers(self.values, "bucket")
-        self._place = np.searchsorted(self.buckets, own)
-        if not np.array_equal(np.unique(own), self.buckets) or (np.diff(own) < 0).any():
+        bucket_of_row = _integers(self.values, "bucket")
+        self._place = np.searchsorted(self.buckets, bucket_of_row)
+        same_buckets = np.array_equal(np.unique(bucket_of_row), self.buckets)
+        if not same_buckets or (np.diff(bucket_of_row) < 0).any():
             raise FileError(
-                "the two tables of the release do not have the same buckets, in their order"
+                "the two tables of the release do not have the same buckets in the same order",
+                "read a release as it was written",
             )
         self._often = _integers(self.values, "count")
-        self.block, self.odds = self._odds(paper.derived.get("fake_odds"))
+        self.block, self.odds = self._odds(certificate.derived.get("fake_odds"))
 
     def _odds(self, given: Any) -> tuple[Ints, list[Fraction]]:
-        """The block of every bucket, and of every row of the second table the odds of its value to be fake: see `Hiding`."""
-        block, odds = np.zeros(len(self.buckets), dtype=np.int64), [Fraction(0)] * len(self._often)
+        """The block of every bucket, and for every row of the second table the odds that its value
+        is fake: see `Hiding`.
+        """
+        block = np.zeros(len(self.buckets), dtype=np.int64)
+        odds = [Fraction(0)] * len(self._often)
         if not self.fakes or not len(self.buckets):
             return block, odds
         codes = self.values.column(self.column).codes
         try:
             numbers = [int(number) for number, _ in given]
+            # Checked before anything is made that is as large as they say.
             if min(numbers) < 1 or sum(numbers) != len(self.buckets):
-                raise ValueError  # before anything is made that is as large as they say
+                raise ValueError
             block = np.repeat(np.arange(len(numbers)), numbers)
-            for one, (_, own) in enumerate(given):
-                rows = np.flatnonzero(block[self._place] == one)
-                there, place = np.unique(codes[rows], return_inverse=True)
-                if len(there) != len(own):
+            for at, (_, odds_of_values) in enumerate(given):
+                rows = np.flatnonzero(block[self._place] == at)
+                occurring, value_of_row = np.unique(codes[rows], return_inverse=True)
+                if len(occurring) != len(odds_of_values):
                     raise ValueError
-                exact = [Fraction(value) for value in own]
-                for row, at in zip(rows.tolist(), place.tolist(), strict=True):
-                    odds[row] = exact[at]
+                exact = [Fraction(value) for value in odds_of_values]
+                for row, value in zip(rows.tolist(), value_of_row.tolist(), strict=True):
+                    odds[row] = exact[value]
         except (TypeError, ValueError, IndexError, ZeroDivisionError):
             raise FileError(
-                "the certificate does not say how fakes were drawn, or says it of other buckets; read a release as it was "
-                "written by this version"
+                "the certificate does not say how fakes were drawn, or not for these buckets",
+                "read a release as it was written by this version",
             ) from None
         return block, odds
 
@@ -150,18 +172,21 @@ class Reading:
 
     @cached_property
     def real(self) -> Floats:
-        """Of every row of the second table how many of its values can be expected to be real, where some are fake."""
+        """How many values of every row of the second table can be expected to be real, where some
+        are fake.
+        """
         return self._often - self._fake
 
     @cached_property
     def _fake(self) -> Floats:
-        """How probable it is of every row of the second table that it is fake.
+        """The probability that each row of the second table is fake.
 
-        Of the values that a bucket shows once, every set of as many as there are fakes is the set of its fakes with a
-        probability in proportion to the product of their odds.
+        Of the values that a bucket shows once, every set of as many as there are fakes is the set
+        of its fakes with a probability in proportion to the product of their odds.
         """
         fake = np.zeros(len(self._often))
-        once = np.flatnonzero(self._often == 1)  # a value that is there twice is no fake
+        # A value that is shown twice is not fake.
+        once = np.flatnonzero(self._often == 1)
         if not self.fakes or not len(once):
             return fake
         place = self._place[once]
@@ -172,12 +197,8 @@ class Reading:
         return fake
 
     def count(self, where: Mapping[str, object], *, unbiased: bool = False) -> Estimate:
-        """How many people have one of the given values in each of the given columns: see `count`."""
-        known = [name for name in self.people.names if name != "bucket"]
-        if unknown := [name for name in where if name not in (*known, self.column)]:
-            raise ColumnError(
-                f"the release has no column {listed(unknown)}; it has {listed([*known, self.column])}"
-            )
+        """How many people have one of some values in each of some columns: see `count`."""
+        self._require_columns(where)
         matching = np.ones(self.people.rows, dtype=np.bool_)
         for name in where:
             if name != self.column:
@@ -187,115 +208,137 @@ class Reading:
             return Estimate(float(people.sum()), 0.0)
         asked = _matching(self.values, self.column, where[self.column])
         if unbiased:
-            return self._squares.count(
-                people, matching.mean() if len(matching) else 0.0, self._totals(asked)
+            share = matching.mean() if len(matching) else 0.0
+            return self._squares.count(people, share, self._totals(asked))
+        return self._estimate(people, asked)
+
+    def _require_columns(self, where: Mapping[str, object]) -> None:
+        names = [name for name in self.people.names if name != "bucket"]
+        names.append(self.column)
+        unknown = [name for name in where if name not in names]
+        if unknown:
+            raise ColumnError(
+                f"the release has no column {listed(unknown)}", f"it has {listed(names)}"
             )
+
+    def _estimate(self, people: Floats, asked: Bools) -> Estimate:
+        """The paper's estimate, if every bucket has this many people of a kind."""
+        if not len(self.sizes):
+            return Estimate(0.0, 0.0)
+        size = self.sizes
         mean = np.bincount(self._place[asked], self.real[asked], len(self.buckets))
         variance = self._variance(asked)
-        size = self.sizes
-        mixed = (
-            people
-            * (size - people)
-            * (size * mean - variance - mean**2)
-            / (size**2 * np.maximum(size - 1, 1.0))
-        )
-        error = (mixed + (people / size) ** 2 * variance).sum() if len(size) else 0.0
-        error -= self._known(asked, people / size)
+        pairs = people * (size - people) * (size * mean - variance - mean**2)
+        mixed = pairs / (size**2 * np.maximum(size - 1, 1.0))
+        part = people / size
+        error = (mixed + part**2 * variance).sum() - self._known(asked, part)
         return Estimate(float((people * mean / size).sum()), sqrt(max(float(error), 0.0)))
 
     @cached_property
     def _doubt(self) -> tuple[Floats, Floats, Floats]:
-        """P(1 − P) of every row to be fake; its sum D by bucket; and D/(D² − Σ(P(1 − P))²).
+        """d = P(1 − P) for the probability P that a row is fake; its sum D by bucket; and
+        D²/(D² − Σd²).
 
-        With these the covariances of what is fake in a bucket are nearly c·(diag(d) − d·dᵀ/D), as its number is fixed: just so
-        where all odds are equal, and always with the right sum of variances.
+        With these the covariances of what is fake in a bucket are nearly c·(diag(d) − d·dᵀ/D), as
+        the number of fakes is fixed: exactly so where all odds are equal, and always with the right
+        sum of variances.
         """
-        own = self._fake * (1 - self._fake)
-        total, squares = (
-            np.asarray(np.bincount(self._place, one, len(self.buckets)), dtype=np.float64)
-            for one in (own, own**2)
-        )
-        return own, total, np.asarray(total**2 / np.maximum(total**2 - squares, 1e-300))
+        doubt = self._fake * (1 - self._fake)
+        total = self._by_bucket(doubt)
+        squares = self._by_bucket(doubt**2)
+        return doubt, total, np.asarray(total**2 / np.maximum(total**2 - squares, _TINY))
+
+    def _by_bucket(self, weights: Floats) -> Floats:
+        """The sum of the weights of rows of the second table, by bucket."""
+        sums = np.bincount(self._place, weights, len(self.buckets))
+        return np.asarray(sums, dtype=np.float64)
 
     def _variance(self, asked: Bools) -> Floats:
-        """Of how many values that are asked for are real in each bucket: none where nothing is fake."""
-        own, total, factor = self._doubt
-        asked_for = np.bincount(self._place[asked], own[asked], len(self.buckets))
-        return np.asarray(factor * asked_for * (1 - asked_for / np.maximum(total, 1e-300)))
+        """The variance of how many real values are asked for, by bucket: 0 without fakes."""
+        doubt, total, factor = self._doubt
+        asked_for = self._by_bucket(doubt * asked)
+        return np.asarray(factor * asked_for * (1 - asked_for / np.maximum(total, _TINY)))
 
     def _known(self, asked: Bools, part: Floats) -> float:
-        """By how much less a sum over buckets, each with its part, varies because each value occurs a fixed number of times.
+        """By how much less a sum over buckets, each with its part, varies because each value occurs
+        a fixed number of times.
 
-        Given what is shown, the numbers of real values vary by V in each bucket, and so their sum over a block. But that sum
-        is fixed, and would vary by Y, more than that, were it not: by V and by how buckets differ. So a sum that varies with
-        it by w is known better by wᵀY⁻¹w.
+        Given what is shown, the numbers of real values vary by V in each bucket, and so their sum
+        over a block. But that sum is fixed, and would vary by Y, more than that, were it not: by V
+        and by how buckets differ. So a sum that varies with it by w is known better by wᵀY⁻¹w.
         """
         if not self.fakes or not len(self.buckets):
             return 0.0
+        blocks = range(int(self.block.max()) + 1)
+        return sum(self._known_in(block, asked, part) for block in blocks)
+
+    def _known_in(self, block: int, asked: Bools, part: Floats) -> float:
+        """The share of one block in `_known`."""
         values = len(self.keys)
-        codes = self.values.column(self.column).codes.astype(np.int64)
-        own, total, factor = self._doubt
-        asked_for = np.bincount(self._place[asked], own[asked], len(self.buckets))
-        known = 0.0
-        for block in range(int(self.block.max()) + 1):
-            rows = np.flatnonzero(self.block[self._place] == block)
-            place, code = self._place[rows], codes[rows]
-            doubt = np.zeros((len(self.buckets), values))
-            doubt[place, code] = own[rows]
-            real = np.zeros((len(self.buckets), values))
-            real[place, code] = self.real[rows]
-            here = self.block == block
-            scaled = factor[here] / np.maximum(total[here], 1e-300)
-            spread = np.diag((factor[here][:, None] * doubt[here]).sum(axis=0))
-            spread -= doubt[here].T @ (scaled[:, None] * doubt[here])
-            for size in np.unique(self.sizes[here]).tolist():
-                some = real[here & (self.sizes == size)]
-                apart = some - some.mean(axis=0)
-                spread += apart.T @ apart
-            wanted = np.bincount(code, asked[rows], values) > 0
-            along = (part[here] * factor[here]) @ (doubt[here] * wanted)
-            along -= (part[here] * scaled * asked_for[here]) @ doubt[here]
-            known += float(along @ np.linalg.pinv(spread, hermitian=True) @ along)
-        return known
+        buckets = np.flatnonzero(self.block == block)
+        rows = np.flatnonzero(self.block[self._place] == block)
+        # Blocks are runs of buckets, so that the places of their rows start with the first bucket.
+        place = self._place[rows] - buckets[0]
+        code = self.values.column(self.column).codes[rows].astype(np.int64)
+        doubt_of_row, total, factor = self._doubt
+        asked_for = self._by_bucket(doubt_of_row * asked)[buckets]
+        doubt = np.zeros((len(buckets), values))
+        doubt[place, code] = doubt_of_row[rows]
+        real = np.zeros((len(buckets), values))
+        real[place, code] = self.real[rows]
+        factor = factor[buckets]
+        part = part[buckets]
+        scaled = factor / np.maximum(total[buckets], _TINY)
+        spread = np.diag((factor[:, None] * doubt).sum(axis=0))
+        spread -= doubt.T @ (scaled[:, None] * doubt)
+        sizes = self.sizes[buckets]
+        for size in np.unique(sizes).tolist():
+            alike = real[sizes == size]
+            apart = alike - alike.mean(axis=0)
+            spread += apart.T @ apart
+        wanted = np.bincount(code, asked[rows], values) > 0
+        along = (part * factor) @ (doubt * wanted)
+        along -= (part * scaled * asked_for) @ doubt
+        return float(along @ np.linalg.pinv(spread, hermitian=True) @ along)
 
     def _totals(self, asked: Bools) -> Floats:
         """How often each sensitive value can be expected in the table, if it is asked for."""
         codes = self.values.column(self.column).codes
-        return np.asarray(
-            np.bincount(codes[asked], self.real[asked], len(self.keys)), dtype=np.float64
-        )
+        totals = np.bincount(codes[asked], self.real[asked], len(self.keys))
+        return np.asarray(totals, dtype=np.float64)
 
     @property
     def most(self) -> Ints:
         """How often every bucket shows the value that it shows most often."""
-        found = np.zeros(len(self.buckets), dtype=np.int64)
-        np.maximum.at(found, self._place, self._often)
-        return found
+        most = np.zeros(len(self.buckets), dtype=np.int64)
+        np.maximum.at(most, self._place, self._often)
+        return most
 
     def absent(self, where: Mapping[str, object]) -> dict[str, list[object]]:
-        """The values asked for that the release does not have, by column: misspelt, perhaps. Of a range some may be missing."""
-        found = {}
+        """The values asked for that the release does not have, by column: misspelt, perhaps.
+
+        A range is absent if no value lies in it.
+        """
+        absent = {}
         for name, wanted in where.items():
-            table = self.values if name == self.column else self.people
-            column, kind = table.column(name), table.kind(name)
+            given = self.values if name == self.column else self.people
+            keys, kind = given.column(name).keys, given.kind(name)
             values = [
-                one
-                for one in _several(wanted)
-                if not _fitting(column.keys, kind, name, [one]).any()
+                value for value in _several(wanted) if not _fitting(keys, kind, name, [value]).any()
             ]
             if values:
-                found[name] = values
-        return found
+                absent[name] = values
+        return absent
 
     def singles(self) -> list[tuple[Fraction, ...]]:
-        """Of every bucket the odds to be fake of the values that it shows once, in ascending order."""
-        found: list[list[Fraction]] = [[] for _ in self.buckets]
+        """For every bucket the odds, in ascending order, that the values it shows once are fake."""
+        odds: list[list[Fraction]] = [[] for _ in self.buckets]
         for row in np.flatnonzero(self._often == 1).tolist():
-            found[self._place[row]].append(self.odds[row])
-        return [tuple(sorted(own)) for own in found]
+            odds[self._place[row]].append(self.odds[row])
+        return [tuple(sorted(each)) for each in odds]
 
     def matrix(self) -> Floats:
-        """A row a bucket: how many people with each value it can be expected to have."""
+        """How many people with each value (column) every bucket (row) can be expected to have."""
         return self._squares.held
 
     @cached_property
@@ -304,36 +347,39 @@ class Reading:
         return _Squares.of(self._place, codes, self.real, len(self.buckets), len(self.keys))
 
     def associations(self) -> list[Association]:
-        """The negative associations that the release shows: those clearly below half of what independence would give."""
-        names = [name for name in self.people.names if name != "bucket"]
-        columns = [self.people.column(name) for name in names]
-        found = []
-        for name, column in zip(names, columns, strict=True):
-            share, error = self._squares.shares(column.codes, len(column.keys), self.bucket)
-            expected = np.bincount(column.codes, minlength=len(column.keys)) / max(
-                self.people.rows, 1
-            )
-            for z, x in np.argwhere(_negative(share, error, expected)).tolist():
-                value, sensitive = column.keys[z], self.keys[x]
-                found.append(
+        """The negative associations that the release shows: those clearly below half of what
+        independence would give.
+        """
+        associations = []
+        for name in self.people.names:
+            if name == "bucket":
+                continue
+            column = self.people.column(name)
+            number = len(column.keys)
+            share, error = self._squares.shares(column.codes, number, self.bucket)
+            counts = np.bincount(column.codes, minlength=number)
+            expected = counts / max(self.people.rows, 1)
+            for value, sensitive in np.argwhere(_negative(share, error, expected)).tolist():
+                associations.append(
                     Association(
-                        name,
-                        value,
-                        sensitive,
-                        max(float(share[z, x]), 0.0),
-                        float(expected[z]),
-                        float(error[z, x]),
+                        column=name,
+                        value=column.keys[value],
+                        sensitive=self.keys[sensitive],
+                        share=max(float(share[value, sensitive]), 0.0),
+                        expected=float(expected[value]),
+                        error=float(error[value, sensitive]),
                     )
                 )
-        return found
+        return associations
 
     def ruled_out(self) -> Bools:
-        """For every person which sensitive values a negative association of one of their values rules out."""
+        """For every person the sensitive values that negative associations rule out."""
         out = np.zeros((self.people.rows, len(self.keys)), dtype=np.bool_)
-        place = {key: x for x, key in enumerate(self.keys)}
-        for one in self.associations():
-            column = self.people.column(one.column)
-            out[column.codes == column.keys.index(one.value), place[one.sensitive]] = True
+        place = {key: at for at, key in enumerate(self.keys)}
+        for association in self.associations():
+            column = self.people.column(association.column)
+            having = column.codes == column.keys.index(association.value)
+            out[having, place[association.sensitive]] = True
         return out
 
 
@@ -342,82 +388,99 @@ def excluded(
 ) -> Bools:
     """For every bucket the values that a negative association rules out for somebody in it.
 
-    `codes` are the people's other columns and `bucket` their buckets, counted from 0; `held` are bucket and value of
-    every place.
+    `codes` are the people's other columns and `bucket` their buckets, counted from 0; `held` are
+    the bucket and the value of every place.
     """
     buckets, values = (int(part.max(initial=-1)) + 1 for part in held)
     squares = _Squares.of(*held, np.ones(len(held[0])), buckets, values)
     out = np.zeros((buckets, values), dtype=np.bool_)
     for column, card in zip(codes, cards, strict=True):
-        negative = _negative(
-            *squares.shares(column, card, bucket),
-            np.bincount(column, minlength=card) / max(len(column), 1),
-        )
-        for x in np.flatnonzero(negative.any(axis=0)).tolist():
-            out[bucket[negative[column, x]], x] = True
+        share, error = squares.shares(column, card, bucket)
+        expected = np.bincount(column, minlength=card) / max(len(column), 1)
+        negative = _negative(share, error, expected)
+        for value in np.flatnonzero(negative.any(axis=0)).tolist():
+            out[bucket[negative[column, value]], value] = True
     return out
 
 
 @dataclass(frozen=True, eq=False)
 class _Squares:
-    """Least squares over buckets: one with c_x people of value x has Σ_x c_x·p_x people of some kind in the mean, where p_x is
-    the share of that kind among all people with x, since those in the bucket are a uniform choice of them."""
+    """Least squares over buckets: one with c_x people of value x has Σ_x c_x·p_x people of some
+    kind in the mean, where p_x is the share of that kind among all people with x, since those in
+    the bucket are a uniform choice of them.
+    """
 
     held: Floats
     inverse: Floats
     spread: Floats
-    """The covariances of the shares that are found, but for the factor p(1 − p) of the kind that is sought."""
+    """The covariances of the shares that are found, but for the factor p(1 − p) of the kind that is
+    sought."""
 
     known: Bools
     """Which values these buckets can tell apart from the others."""
 
     @classmethod
     def of(cls, bucket: Ints, value: Ints, often: Floats, buckets: int, values: int) -> "_Squares":
-        held = (
-            np.bincount(bucket * values + value, often, buckets * values)
-            .reshape(buckets, values)
-            .astype(np.float64)
-        )
+        flat = np.bincount(bucket * values + value, often, buckets * values)
+        held = flat.reshape(buckets, values).astype(np.float64)
         normal = held.T @ held
-        inverse = np.asarray(
-            np.linalg.pinv(normal, hermitian=True) if values else normal, dtype=np.float64
-        )
+        inverse = np.linalg.pinv(normal, hermitian=True) if values else normal
+        inverse = np.asarray(inverse, dtype=np.float64)
         spread = inverse @ (held.T @ (held * held.sum(axis=1)[:, None])) @ inverse
-        return cls(held, inverse, spread, np.abs(np.diag(inverse @ normal) - 1) < _ROUNDING)
+        known = np.abs(np.diag(inverse @ normal) - 1) < _ROUNDING
+        return cls(held, inverse, spread, known)
 
     def shares(self, codes: npt.NDArray[Any], card: int, bucket: Ints) -> tuple[Floats, Floats]:
-        """What share of the people with each sensitive value has each value of a column, and the standard errors."""
+        """The share of the people with each sensitive value who have each value of a column, and
+        the standard errors.
+        """
         together = np.zeros((card, len(self.known)))
-        for x in range(len(self.known)):
-            together[:, x] = np.bincount(codes, self.held[bucket, x], card)
+        for value in range(len(self.known)):
+            together[:, value] = np.bincount(codes, self.held[bucket, value], card)
         expected = np.bincount(codes, minlength=card) / max(len(codes), 1)
-        error = np.sqrt((expected * (1 - expected))[:, None] * np.maximum(np.diag(self.spread), 0))
+        variance = expected * (1 - expected)
+        error = np.sqrt(variance[:, None] * np.maximum(np.diag(self.spread), 0))
         return together @ self.inverse, np.where(self.known, error, np.inf)
 
     def count(self, people: Floats, share: float, often: Floats) -> Estimate:
-        """How many people of a kind, of whom each bucket has so many, have the values that occur so often."""
-        found = float(people @ self.held @ self.inverse @ often)
-        error = sqrt(max(share * (1 - share) * float(often @ self.spread @ often), 0.0))
-        return Estimate(found, error if self.known[often > 0].all() else inf)
+        """How many people of a kind have some values.
+
+        people: how many of that kind every bucket has
+        share: that of the kind among all people
+        often: how often every value occurs that is asked for
+        """
+        number = float(people @ self.held @ self.inverse @ often)
+        if not self.known[often > 0].all():
+            return Estimate(number, inf)
+        variance = share * (1 - share) * float(often @ self.spread @ often)
+        return Estimate(number, sqrt(max(variance, 0.0)))
 
 
 def _chosen(odds: Floats, number: int) -> Floats:
-    """How probable each column is to be chosen, row by row, if so many are, with a probability in proportion to ∏ odds."""
+    """The probability that each column is chosen, row by row, if sets of this number of columns are
+    chosen with a probability in proportion to the product of their odds.
+    """
     buckets, columns = odds.shape
-    scaled = odds / np.maximum(odds.max(axis=1, keepdims=True), 1e-300)
+    scaled = odds / np.maximum(odds.max(axis=1, keepdims=True), _TINY)
+    # Elementary symmetric polynomials of the columns before each column, and of those from it on.
     before, after = (np.zeros((columns + 1, number + 1, buckets)) for _ in range(2))
     before[0, 0] = after[columns, 0] = 1
     for at in range(columns):
-        for into, out, own in ((before, before, at), (after, after, columns - 1 - at)):
-            last, new = (own, own + 1) if into is before else (own + 1, own)
-            into[new] = out[last]
-            into[new, 1:] += scaled[:, own] * out[last, :-1]
-    whole = np.maximum(before[columns, number], 1e-300)
-    found = np.zeros_like(odds)
+        _add_factor(before[at + 1], before[at], scaled[:, at])
+        last = columns - 1 - at
+        _add_factor(after[last], after[last + 1], scaled[:, last])
+    whole = np.maximum(before[columns, number], _TINY)
+    chosen = np.zeros_like(odds)
     for at in range(columns):
         others = sum(before[at, k] * after[at + 1, number - 1 - k] for k in range(number))
-        found[:, at] = scaled[:, at] * others / whole
-    return found
+        chosen[:, at] = scaled[:, at] * others / whole
+    return chosen
+
+
+def _add_factor(into: Floats, sums: Floats, odds: Floats) -> None:
+    """The symmetric polynomials with one more number."""
+    into[:] = sums
+    into[1:] += odds * sums[:-1]
 
 
 def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:
@@ -425,67 +488,63 @@ def _negative(share: Floats, error: Floats, expected: Floats) -> Bools:
 
 
 def _matching(given: Table, name: str, wanted: object) -> Bools:
+    """Which rows have a value that is asked for."""
     column = given.column(name)
     asked = _fitting(column.keys, given.kind(name), name, _several(wanted))
-    return np.asarray(
-        asked.take(column.codes) if given.rows else np.zeros(0, dtype=np.bool_), dtype=np.bool_
-    )
+    if not given.rows:
+        return np.zeros(0, dtype=np.bool_)
+    return np.asarray(asked.take(column.codes), dtype=np.bool_)
 
 
 def _several(wanted: object) -> list[object]:
     """What is asked for, one by one; a range is one."""
-    return (
-        list(wanted)
-        if isinstance(wanted, Iterable) and not isinstance(wanted, str | range)
-        else [wanted]
-    )
+    if isinstance(wanted, Iterable) and not isinstance(wanted, str | range):
+        return list(wanted)
+    return [wanted]
 
 
 def _fitting(keys: Sequence[Key | None], kind: Kind, name: str, wanted: Sequence[object]) -> Bools:
     """Which keys are asked for, one by one or by a range of whole numbers."""
-    ranges = [one for one in wanted if isinstance(one, range)]
+    ranges = [value for value in wanted if isinstance(value, range)]
+    values = [value for value in wanted if not isinstance(value, range)]
     try:
-        single = set(
-            kind.keys(
-                [None if one == "" else one for one in wanted if not isinstance(one, range)], name
-            )
-        )
+        single = set(kind.keys([None if value == "" else value for value in values], name))
     except ColumnError:
         raise ColumnError(
-            f"a value that is asked for of column {name!r} is not of its type, {kind.value!r}"
+            f"column {name!r} is of type {kind.value!r}, and a value that is asked for is not",
+            "ask for values of that type",
         ) from None
     if ranges and kind is Kind.DATE:
         raise ColumnError(
-            f"column {name!r} has dates, of which there are no ranges; give them one by one"
+            f"column {name!r} has dates, which cannot be asked for by a range",
+            "give them one by one",
         )
-    return np.array(
-        [key in single or any(_inside(key, one) for one in ranges) for key in keys], dtype=np.bool_
-    )
+    asked = [key in single or any(_inside(key, each) for each in ranges) for key in keys]
+    return np.array(asked, dtype=np.bool_)
 
 
 def _inside(key: Key | None, wanted: range) -> bool:
-    """Whether a key is, or spells, a whole number of a range. Only of an int is that found out at once."""
+    """Whether a key is, or spells, a whole number of a range."""
     if isinstance(key, str):
-        digits = key.removeprefix("-")
-        return (
-            len(key) < _LONG
-            and digits.isascii()
-            and digits.isdigit()
-            and str(int(key)) == key
-            and int(key) in wanted
-        )
+        return _spells_whole(key) and int(key) in wanted
+    # A range finds an int at once, but searches for anything else one by one.
     return isinstance(key, int | float) and key == int(key) and int(key) in wanted
 
 
+def _spells_whole(text: str) -> bool:
+    digits = text.removeprefix("-")
+    if len(text) >= _LONG or not digits.isascii() or not digits.isdigit():
+        return False
+    return str(int(text)) == text
+
+
 def _typed(frame: Any, kinds: Mapping[str, Kind]) -> Table:
-    whole = table(frame)
-    return table(frame, types={name: kind for name, kind in kinds.items() if name in whole.names})
+    names = table(frame).names
+    return table(frame, types={name: kind for name, kind in kinds.items() if name in names})
 
 
 def _integers(given: Table, name: str) -> Ints:
+    if not given.rows:
+        return np.zeros(0, dtype=np.int64)
     column = given.column(name)
-    return (
-        np.array(column.keys, dtype=np.int64)[column.codes]
-        if given.rows
-        else np.zeros(0, dtype=np.int64)
-    )
+    return np.array(column.keys, dtype=np.int64)[column.codes]

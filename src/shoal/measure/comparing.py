@@ -1,4 +1,7 @@
-"""`compare`: two tables side by side, such as an input and its release, or two releases. Uses `risk` and the grammar of texts."""
+"""`compare`: two tables side by side, such as an input and its release, or two releases.
+
+Uses `risk` and the grammar of texts.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,9 +25,12 @@ __all__ = ["Comparison", "Side", "compare"]
 class Side:
     """One of two tables.
 
-    loss: the granularity lost by the rows it has, from 0 to 1; None if that of a column is not known
-    losses: the same for every column of which it is known; `loss_unknown` says why it is not for the others
-    loss_of_input, losses_of_input: over all rows of the input, if A is it: rows that are not there have lost everything
+    loss: the granularity lost by the rows it has, from 0 to 1; None if that of a column is not
+    known
+    losses: the same for every column of which it is known; `loss_unknown` says why it is not for
+    the others
+    loss_of_input, losses_of_input: over all rows of the input, if A is it: rows that are not there
+    have lost everything
     values: how many distinct values every column has
     """
 
@@ -74,12 +80,14 @@ def compare(
     marks: Sequence[str] = (),
     a_is_input: bool = False,
 ) -> Comparison:
-    """How two tables differ in records, groups, risks, values and loss, by their quasi-identifying columns.
+    """How two tables differ in records, groups, risks, values and loss, by their quasi-identifying
+    columns.
 
     hierarchies: of these columns; where every one has one, the loss is known
     unit: the column that tells people apart, in a table that has it
     marks: columns that number groups which may look alike, in a table that has them
-    a_is_input: whether B was made from A; it is also taken for granted where nothing in A is generalised and A has no fewer rows
+    a_is_input: whether B was made from A; it is also taken for granted where nothing in A is
+    generalised and A has no fewer rows
 
     >>> import polars, shoal
     >>> one = shoal.table(polars.DataFrame({"age": ["31", "34"]}), quasi=["age"])
@@ -111,7 +119,9 @@ def compare(
 
 @dataclass(frozen=True)
 class _Scale:
-    """What a column can lose: how many leaves its domain has, and how many of them a text stands for."""
+    """What a column can lose: how many leaves its domain has, and how many of them a text stands
+    for.
+    """
 
     leaves: int
     covered: Callable[[str], int | None]
@@ -142,7 +152,10 @@ def _side(table: Table, assessment: Assessment, scales: Mapping[str, _Scale]) ->
 
 
 def _excess(table: Table, name: str, scale: _Scale | None) -> float | str:
-    """The share of its domain that a cell covers beyond one leaf, on average; or why that is not known."""
+    """The share of its domain that a cell covers beyond one leaf, on average.
+
+    Or why that is not known.
+    """
     if scale is None:
         return "no hierarchy is given"
     covered = [scale.covered(text) for text in table.labels(name)]
@@ -156,7 +169,9 @@ def _excess(table: Table, name: str, scale: _Scale | None) -> float | str:
 
 
 def _may_be_input(a: Side, b: Side) -> bool:
-    """Whether A may be what B was made from: nothing in it is generalised, and it has no fewer rows."""
+    """Whether A may be what B was made from: nothing in it is generalised, and it has no fewer
+    rows.
+    """
     one, other = a.assessment, b.assessment
     return a.loss == 0 and one.rows >= other.rows and one.suppressed == 0
 

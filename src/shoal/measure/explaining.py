@@ -1,4 +1,7 @@
-"""`explain` and `explain_counts`: what ε, δ, k and β mean for one person, before any data is seen. Uses `privacy`."""
+"""`explain` and `explain_counts`: what ε, δ, k and β mean for one person, before any data is seen.
+
+Uses `privacy`.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,6 +1,8 @@
-"""`RiskLimits`: what an assessment must stay within, for pipelines that stop where it does not. Uses `risk`.
+"""`RiskLimits`: what an assessment must stay within, for pipelines that stop where it does not.
+Uses `risk`.
 
-A table that cannot be judged by a limit violates it: there is nothing in it, or its rows are not people.
+A table that cannot be judged by a limit violates it: there is nothing in it, or its rows are not
+people.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,8 +10,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from shoal.arguments import typed
-from shoal.errors import ParameterError, listed, percent, plural
-from shoal.exact.numbers import Exact, fraction, printed, whole
+from shoal.errors import ParameterError, listed, plural
+from shoal.exact.numbers import Exact, fraction, percent, printed, whole
 from shoal.measure.risk import Assessment
 
 __all__ = ["Amount", "RiskLimits", "Violation"]
@@ -76,7 +78,8 @@ class RiskLimits:
 
     min_k: records in the smallest group
     max_risk: the highest prosecutor risk of a record
-    max_at_risk, max_uniques: records at risk, or alone in their group: a number such as 10, or a share such as "1%"
+    max_at_risk, max_uniques: records at risk, or alone in their group: a number such as 10, or a
+    share such as "1%"
     min_l: distinct sensitive values in every group
     max_t: the distance of any group from the table, for every sensitive column (t-closeness)
 
@@ -115,7 +118,9 @@ class RiskLimits:
             )
 
     def require_possible(self, threshold: Fraction) -> None:
-        """ParameterError if no record can be at risk above a threshold: whoever limits their number believes it is checked."""
+        """ParameterError if no record can be at risk above a threshold: whoever limits their number
+        believes it is checked.
+        """
         if self.max_at_risk is not None and threshold == 1:
             raise ParameterError(
                 "can never be violated with `threshold=1`: no risk is above 1",
@@ -128,7 +133,10 @@ class RiskLimits:
         return [field.name for field in fields(self) if getattr(self, field.name) is not None]
 
     def violated(self, assessment: Assessment) -> list[Violation]:
-        """The limits that are not kept; all of them where there is nothing to judge, or rows are not people."""
+        """The limits that are not kept.
+
+        All of them where there is nothing to judge, or rows are not people.
+        """
         why = _not_judged(assessment)
         if why:
             return [Violation(name, self._given(name), why) for name in self.names()]
@@ -165,7 +173,8 @@ class RiskLimits:
             if self.min_l is not None and diversity.distinct < self.min_l:
                 values = plural(diversity.distinct, "distinct value")
                 yield "min_l", f"a group has {values} of {name!r}"
-            # Closeness is the float nearest to the exact distance: compared with the float nearest to t.
+            # Closeness is the float nearest to the exact distance: compared with the float nearest
+            # to t.
             if self.max_t is not None and diversity.closeness > float(Fraction(self.max_t)):
                 distance = f"{diversity.closeness:.4g}"
                 yield "max_t", f"a group is {distance} away from the table in {name!r}"

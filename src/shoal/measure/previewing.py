@@ -1,4 +1,5 @@
-"""`preview`: what becomes of a table at given levels. For its owner: everything here is computed from the data without a budget.
+"""`preview`: what becomes of a table at given levels. For its owner: everything here is computed
+from the data without a budget.
 
 Uses `lattice`, `privacy` and `loss`; the command line uses it.
 """
@@ -123,7 +124,8 @@ def preview(
     suppression: Exact | None = None,
     groups: int = 10,
 ) -> Preview:
-    """What becomes of a table at given levels of its quasi-identifying columns; 0 where none is given.
+    """What becomes of a table at given levels of its quasi-identifying columns; 0 where none is
+    given.
 
     models: what groups have to satisfy
     suppression: the largest share of records that may be suppressed

@@ -1,8 +1,10 @@
-"""How easily people in a table can be recognised: `assess`. Uses `engine`, `counts`, `privacy`; the command line uses it.
+"""How easily people in a table can be recognised: `assess`. Uses `engine`, `counts`, `privacy`; the
+command line uses it.
 
-It looks at columns as they are, in a raw table or in one that is already anonymised, so hierarchies are not needed.
-A group is the records that share their quasi-identifying values; where a column tells people apart, it is the people with such
-a record. Definitions, and which tool calls which number what: docs/measures.md.
+It looks at columns as they are, in a raw table or in one that is already anonymised, so hierarchies
+are not needed. A group is the records that share their quasi-identifying values; where a column
+tells people apart, it is the people with such a record. Definitions, and which tool calls which
+number what: docs/measures.md.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -38,7 +40,10 @@ __all__ = ["MARKERS", "THRESHOLD", "Assessment", "Diversity", "Households", "Ris
 Ints = npt.NDArray[np.int64]
 
 THRESHOLD = Fraction(1, 5)
-"""A record is at risk where its risk is above this; 1/5 asks for groups of five, as ARX's default and many guidelines do."""
+"""A record is at risk where its risk is above this.
+
+1/5 asks for groups of five, as ARX's default and many guidelines do.
+"""
 
 MARKERS = ("*", "")
 """Texts that say nothing: the root of most hierarchies, and a missing value."""
@@ -49,10 +54,11 @@ MARKERS = ("*", "")
 class Risk:
     """What an attacker achieves who goes by group sizes.
 
-    `highest` is the risk of the most exposed record. `average` is over records (number of groups / number of records
-    for the prosecutor: ARX's average risk and success rate), `average_of_groups` is over groups (mean of 1/size:
-    pycanon's average_rir). `records_at_risk` have a risk above the threshold; `at_risk` is their share. Where a column tells
-    people apart, it is people instead of records, each by the most exposed of their records.
+    `highest` is the risk of the most exposed record. `average` is over records (number of groups /
+    number of records for the prosecutor: ARX's average risk and success rate), `average_of_groups`
+    is over groups (mean of 1/size: pycanon's average_rir). `records_at_risk` have a risk above the
+    threshold; `at_risk` is their share. Where a column tells people apart, it is people instead of
+    records, each by the most exposed of their records.
     """
 
     highest: float
@@ -65,11 +71,12 @@ class Risk:
 @owner_only
 @dataclass(frozen=True)
 class Households:
-    """The risk that somebody of a household is recognised: 1 − Π(1 − r) over its people, as sdcMicro has it.
+    """The risk that somebody of a household is recognised: 1 − Π(1 − r) over its people, as
+    sdcMicro has it.
 
-    `average` is over households, `average_of_people` over people, each by their household. `households_at_risk` have a risk
-    above the threshold; `at_risk` is their share. r is the journalist's risk where there is a population, else the
-    prosecutor's.
+    `average` is over households, `average_of_people` over people, each by their household.
+    `households_at_risk` have a risk above the threshold; `at_risk` is their share. r is the
+    journalist's risk where there is a population, else the prosecutor's.
     """
 
     number: int
@@ -83,10 +90,11 @@ class Households:
 @owner_only
 @dataclass(frozen=True)
 class Diversity:
-    """What the groups achieve in one sensitive column, each as the parameter of the model of that name.
+    """What the groups achieve in one sensitive column, each as the parameter of the model of that
+    name.
 
-    `recursive` is the c of (c, 2)-diversity, None where a group has one value only; `closeness_ordered` is for
-    numbers and dates, whose values have an order.
+    `recursive` is the c of (c, 2)-diversity, None where a group has one value only;
+    `closeness_ordered` is for numbers and dates, whose values have an order.
     """
 
     distinct: int
@@ -103,14 +111,15 @@ class Diversity:
 class Assessment:
     """The risks of a table.
 
-    `rows` = `records` + `suppressed`; everything else is about the records. `k` is None where there are no records.
-    `journalist` needs a population table; the prosecutor's risk bounds it from above. `outside` counts records whose
-    group is larger in the table than in the population, which then cannot be where they come from. The last three
-    are made on request.
+    `rows` = `records` + `suppressed`; everything else is about the records. `k` is None where there
+    are no records. `journalist` needs a population table; the prosecutor's risk bounds it from
+    above. `outside` counts records whose group is larger in the table than in the population, which
+    then cannot be where they come from. The last three are made on request.
 
-    With a `person`, `people` is how many there are among the records, and sizes, `k`, `uniques` and risks are of people; else
-    `people` is None, or the number of records if the owner says that rows are people. `repeated` names the columns by which
-    people are evidently in several rows although nobody said which column tells them apart: then no figure is of people.
+    With a `person`, `people` is how many there are among the records, and sizes, `k`, `uniques` and
+    risks are of people; else `people` is None, or the number of records if the owner says that rows
+    are people. `repeated` names the columns by which people are evidently in several rows although
+    nobody said which column tells them apart: then no figure is of people.
     """
 
     rows: int
@@ -160,18 +169,21 @@ def assess(
     markers: Collection[str] = MARKERS,
     details: bool = False,
 ) -> Assessment:
-    """The risks of a table, or of a dataframe, by its quasi-identifying columns (by default those with that role).
+    """The risks of a table, or of a dataframe, by its quasi-identifying columns (by default those
+    with that role).
 
-    `population` is a table of the people the attacker may choose from, its columns named and generalised as here.
-    `fraction` is the share of the population that the table holds: with it (or a population) and `details`, population
-    uniqueness is estimated. `details` also gives every column's share in the risk and the smallest sets of columns that
-    make more than `unique_share` of the records unique. A row is suppressed where all its quasi-identifying values are
-    among `markers`; the empty text stands for a missing value.
+    `population` is a table of the people the attacker may choose from, its columns named and
+    generalised as here. `fraction` is the share of the population that the table holds: with it (or
+    a population) and `details`, population uniqueness is estimated. `details` also gives every
+    column's share in the risk and the smallest sets of columns that make more than `unique_share`
+    of the records unique. A row is suppressed where all its quasi-identifying values are among
+    `markers`; the empty text stands for a missing value.
 
-    `person` is the column that tells people apart: a group's size is then how many different people are in it, and a person's
-    risk the highest of their records'. `household` is the column that tells households apart. Of `identifying` columns (by
-    default those with that role) and of those left out it is noticed where people are in several rows, unless
-    `rows_are_people` says that every row is a different person.
+    `person` is the column that tells people apart: a group's size is then how many different people
+    are in it, and a person's risk the highest of their records'. `household` is the column that
+    tells households apart. Of `identifying` columns (by default those with that role) and of those
+    left out it is noticed where people are in several rows, unless `rows_are_people` says that
+    every row is a different person.
 
     >>> import polars, shoal
     >>> people = polars.DataFrame({"age": ["3*", "3*", "4*", "*"], "sex": ["f", "f", "m", "*"]})
@@ -183,7 +195,8 @@ def assess(
     columns = _columns(table, quasi, table.quasi)
     if not columns:
         raise ColumnError(
-            "no quasi-identifying columns to assess; name those that others may know, for example quasi=['age', 'sex']"
+            "no quasi-identifying columns to assess",
+            "name those that others may know, for example `quasi=['age', 'sex']`",
         )
     others = _columns(table, sensitive, table.sensitive)
     both = [name for name in columns if name in others]
@@ -267,7 +280,9 @@ def _check_units(
     for name in _columns(table, units, ()):
         if name in (*columns, *others):
             raise ColumnError(
-                f"column {name!r} is to tell people or households apart, and is quasi-identifying or sensitive too; name it once"
+                f"column {name!r} is to tell people or households apart, and is quasi-identifying or "
+                "sensitive too",
+                "name it once",
             )
         table.require_people(name)
 
@@ -308,7 +323,10 @@ class _Each:
     """Whom the figures are of: records, or the people whom a column tells apart."""
 
     cells: Counts
-    """Distinct records by the quasi-identifying columns; where there are people, once for each of them."""
+    """Distinct records by the quasi-identifying columns.
+
+    Where there are people, once for each of them.
+    """
     people: Ints | None
     """Whose each distinct record is."""
     sizes: Ints
@@ -336,7 +354,9 @@ class _Each:
         return cls(groups, whose, np.bincount(group).astype(np.int64), group, number)
 
     def own(self, around: Ints) -> Ints:
-        """Of every group, or of every person, among how many they hide: people where they are most exposed."""
+        """Of every group, or of every person, among how many they hide: people where they are most
+        exposed.
+        """
         if self.people is None:
             return around
         return crowds_of_people(around[self.group], self.people)
@@ -374,7 +394,9 @@ def _households(
     household: str,
     threshold: Fraction,
 ) -> Households:
-    """The risk that somebody of a household is recognised, where those of every group hide among `around` people."""
+    """The risk that somebody of a household is recognised, where those of every group hide among
+    `around` people.
+    """
     own = each.own(around)
     if person is None:
         cells = counts.over((*each.cells.names, household))
@@ -407,13 +429,17 @@ def _households(
 
 
 def _places(cells: Counts, groups: Counts) -> Ints:
-    """Of distinct records of finer columns the place of their group, groups being in the order of their codes."""
+    """Of distinct records of finer columns the place of their group, groups being in the order of
+    their codes.
+    """
     columns = [cells.codes[cells.names.index(name)] for name in groups.names]
     return ranks(columns, groups.cards)
 
 
 def _everybody(population: Table, person: str | None) -> int:
-    """How many people a population has: by the column that tells them apart if it has that, else its rows."""
+    """How many people a population has: by the column that tells them apart if it has that, else
+    its rows.
+    """
     if person is None or person not in population.names:
         return population.rows
     return len(population.column(person).keys)
@@ -425,7 +451,8 @@ def _around(table: Table, cells: Counts, population: Table, person: str | None) 
     for name in cells.names:
         if name not in population.names:
             raise ColumnError(
-                f"the population has no column {name!r}; it needs every quasi-identifying column of the table"
+                f"the population has no column {name!r}",
+                "it needs every quasi-identifying column of the table",
             )
     names: tuple[str, ...] = cells.names
     if person is not None and person in population.names:
@@ -451,7 +478,8 @@ def _around(table: Table, cells: Counts, population: Table, person: str | None) 
         np.concatenate((ours, theirs[shared].astype(ours.dtype)))
         for ours, theirs in zip(cells.codes, codes, strict=True)
     ]
-    # One grouping of both tables: the last bit says that a group is one of ours, the others count the people.
+    # One grouping of both tables: the last bit says that a group is one of ours, the others count
+    # the people.
     marks = np.concatenate((np.ones(cells.distinct, dtype=np.int64), 2 * people.count[shared]))
     counted = group(cells.names, together, cells.cards, marks).count
     return np.asarray(counted[counted % 2 == 1] // 2)
@@ -473,7 +501,10 @@ def _diversity(
     person: str | None,
     each: _Each,
 ) -> dict[str, Diversity]:
-    """What the groups achieve in every sensitive column; with a person, each person counts once for each value they have."""
+    """What the groups achieve in every sensitive column.
+
+    With a person, each person counts once for each value they have.
+    """
     if not sensitive or not counts.distinct:
         return {}
     from shoal.privacy import models
@@ -507,10 +538,12 @@ def _diversity(
 
 
 class _Worst(Groups):
-    """Groups of people who may have several values each, as uneven as they could be if everyone had only one of theirs.
+    """Groups of people who may have several values each, as uneven as they could be if everyone had
+    only one of theirs.
 
-    The most frequent value is that of all who have it, the next that of as many as are left, and so on: no choice of one value
-    a person is less diverse. Where everyone has one value, that is how they are.
+    The most frequent value is that of all who have it, the next that of as many as are left, and so
+    on: no choice of one value a person is less diverse. Where everyone has one value, that is how
+    they are.
     """
 
     def __init__(self, groups: Groups, name: str, people: Ints) -> None:

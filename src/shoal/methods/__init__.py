@@ -1,4 +1,7 @@
-"""Ways to release a table, one folder or module each, and the catalogue of them. Uses every room above; the doors use it."""
+"""Ways to release a table, one folder or module each, and the catalogue of them.
+
+Uses every room above; the ledger, the attacks, recipes and the doors use it.
+"""
 
 from shoal.methods.method import (
     Job,
@@ -9,9 +12,14 @@ from shoal.methods.method import (
     begin,
     conjunction,
     crowd_of,
+    delta_concerns,
+    granularity_lost,
+    level_ranges,
     people_of,
+    protected,
     require_bound,
     require_people,
+    searched,
     short_names,
     silent,
     syntactic,
@@ -26,9 +34,14 @@ __all__ = [
     "begin",
     "conjunction",
     "crowd_of",
+    "delta_concerns",
+    "granularity_lost",
+    "level_ranges",
     "people_of",
+    "protected",
     "require_bound",
     "require_people",
+    "searched",
     "short_names",
     "silent",
     "syntactic",

@@ -1,6 +1,8 @@
-"""The catalogue: every method by its name. Recipes, views, the ledger, attacks, measures and the doors know methods by it alone.
+"""The catalogue: every method by its name. Recipes, views, the ledger, attacks, measures and the
+doors know methods by it alone.
 
-To add a method, write its folder with an `Entry`, and name that entry here. The conformance suite runs over this list.
+To add a method, write its folder with an `Entry`, and name that entry here. The conformance suite
+runs over this list.
 """
 
 from collections.abc import Iterator

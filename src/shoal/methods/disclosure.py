@@ -47,8 +47,10 @@ from shoal.privacy.models import (
 )
 from shoal.privacy.promises import Coincidence, Promise
 from shoal.releases.certificate import certify
+from shoal.releases.facts import Facts
 from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
+from shoal.zones import owner_only
 
 __all__ = [
     "Disclosure",
@@ -219,6 +221,15 @@ class Predicate:
         assert self.split is not None
         found, right = self.split(given, within), set(_splits(self.holds, given, within))
         return found in right and not any(found < other for other in right) if right else not found
+
+
+@owner_only
+@dataclass(frozen=True, kw_only=True)
+class DisclosureFacts(Facts):
+    """How many nodes the path has, and how many steps were taken along it."""
+
+    nodes: int
+    steps: int
 
 
 @typed
@@ -551,7 +562,7 @@ class Disclosure:
                 levels=dict(zip(lattice.names, node, strict=True)) if node else {},
                 whole=True,
             ),
-            facts={"nodes": len(path), "steps": int(place.max(initial=0))},
+            DisclosureFacts(records=table.rows, nodes=len(path), steps=int(place.max(initial=0))),
         )
 
     def _nodes(self, trees: Mapping[str, Hierarchy]) -> list[Node]:

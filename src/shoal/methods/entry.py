@@ -1,6 +1,8 @@
-"""`Entry`: what others need to know of a method without knowing the method. Each method's module has one; `catalogue` lists them.
+"""`Entry`: what others need to know of a method without knowing the method. Each method's module
+has one; `catalogue` lists them.
 
-It is data only: the rooms below read it, and nobody outside `methods` asks for a method's name or class.
+It is data only: the rooms below read it, and nobody outside `methods` asks for a method's name or
+class.
 """
 
 from dataclasses import dataclass
@@ -13,12 +15,17 @@ __all__ = ["AsViews", "Entry"]
 
 @dataclass(frozen=True)
 class AsViews:
-    """How a release shows the true values of everybody in a group, so that it can be checked with other releases."""
+    """How a release shows the true values of everybody in a group, so that it can be checked with
+    other releases.
+    """
 
     mark: str | None = None
     """The released column that numbers the groups, where groups may look alike."""
     apart: str | None = None
-    """The further table that holds the sensitive values of every group; else they stand beside the people."""
+    """The further table that holds the sensitive values of every group.
+
+    Else they stand beside the people.
+    """
     drawn: bool = False
     """Whether people who fit a group may have been left out of it by chance."""
     known_roles: tuple[Role, ...] = (Role.QUASI,)
@@ -36,19 +43,25 @@ class Entry:
     """What it releases, in a few words."""
 
     draft: tuple[str, ...]
-    """The lines of a `[method]` section in a drafted recipe; "?" stands where only a person can decide."""
+    """The lines of a `[method]` section in a drafted recipe.
+
+    "?" stands where only a person can decide.
+    """
 
     public_algorithm: bool = True
     """Whether the promise holds against someone who knows the algorithm."""
 
     truthful: bool = True
-    """Whether every released value is a generalisation of a value that was in the table, and counts are true."""
+    """Whether every released value is a generalisation of a value that was in the table, and counts
+    are true.
+    """
 
     subset: bool = False
     """Whether only some records are released, by chance or because few are alike."""
 
     generalises: Literal["quasi", "released"] = "quasi"
-    """Which columns have levels: the quasi-identifying ones, or all released ones with a hierarchy."""
+    """Which columns have levels: the quasi-identifying ones, or all released ones with a hierarchy.
+    """
 
     needs_quasi: bool = True
     """Whether the table must have a quasi-identifying column."""
@@ -63,7 +76,10 @@ class Entry:
     """The names of the tables it releases besides the first."""
 
     as_views: AsViews | None = None
-    """How its releases become views; None if they do not show the values of everybody in a group."""
+    """How its releases become views.
+
+    None if they do not show the values of everybody in a group.
+    """
 
     not_judged: str = ""
     """Why a release cannot be compared with the input record by record; empty if it can."""
@@ -75,7 +91,10 @@ class Entry:
     """Whether records may be left out by lot."""
 
     proof: str = ""
-    """The proof that nothing can be learnt but what is shown, as a page of docs/proofs; empty if there is none."""
+    """The proof that nothing can be learnt but what is shown, as a page of docs/proofs.
+
+    Empty if there is none.
+    """
 
     levels_note: str = ""
     """What an owner must know who looks at the table at chosen levels before a release."""

@@ -2,18 +2,27 @@
 
 A method is a frozen dataclass of its parameters. It states its promise from the schema alone, before any data is seen,
 and makes a `Release` from counts and a source of chance. `begin` does once what every release begins with.
+
+A method may also say how many records must share a row for it to be released (`crowd`), what its owner should know before
+anything is spent (`beforehand`), and which levels it searches (`searched`). Whoever asks uses the functions of these names
+here, which know what to answer for a method that does not say.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from shoal.arguments import described, missing_of
 from shoal.chance import Chance
+from shoal.counts import Counts
+from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_unit
 from shoal.data.schema import ROW, Role, Schema
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, listed
+from shoal.exact.numbers import Exact
+from shoal.lattice import Lattice
+from shoal.measure.loss import LOSSES, Columnwise, placed
 from shoal.privacy.calculus import delta_concern
 from shoal.privacy.models import Model, parse_model
 from shoal.privacy.promises import Promise, Syntactic
@@ -28,9 +37,14 @@ __all__ = [
     "begin",
     "conjunction",
     "crowd_of",
+    "delta_concerns",
+    "granularity_lost",
+    "level_ranges",
     "people_of",
+    "protected",
     "require_bound",
     "require_people",
+    "searched",
     "short_names",
     "silent",
     "syntactic",
@@ -54,6 +68,83 @@ class Method(Protocol):
     ) -> Release:
         """The release; `chance` is the operating system's unless a test gives another."""
         ...
+
+
+# What a method may say besides
+
+
+@runtime_checkable
+class WithCrowd(Protocol):
+    """A method that releases rows only if enough records share them."""
+
+    def crowd(self, schema: Schema) -> int | None:
+        """About how many records must share a row for it to be more likely than not to be released."""
+        ...
+
+
+@runtime_checkable
+class WithConcerns(Protocol):
+    """A method that can tell beforehand, by the rows, what its owner should know."""
+
+    def beforehand(self, table: Table) -> tuple[str, ...]:
+        """What the owner should know before anything is spent; InfeasibleError if nothing can be released."""
+        ...
+
+
+@runtime_checkable
+class WithSearch(Protocol):
+    """A method that chooses among the levels of columns."""
+
+    def searched(self, schema: Schema) -> Mapping[str, range] | None:
+        """The levels of every column that is generalised; None if nothing is searched."""
+        ...
+
+
+def crowd_of(method: Method, schema: Schema) -> int | None:
+    """About how many records must share a row for it to be more likely than not to be released; None where that says nothing.
+
+    It is computed from the parameters and the schema, which are public.
+    """
+    return method.crowd(schema) if isinstance(method, WithCrowd) else None
+
+
+def beforehand(method: Method, table: Table) -> tuple[str, ...]:
+    """What the owner should know before a table is released, or anything is spent on it; it reveals the number of rows."""
+    concerns = list(delta_concerns(getattr(method, "delta", None), table.rows))
+    crowd = crowd_of(method, table.schema)
+    if crowd is not None and table.rows < crowd:
+        concerns.append(
+            f"a row is more likely than not to be released if about {crowd:,} records share it, "
+            f"and the table has {table.rows:,}: expect an empty release; give a larger epsilon or "
+            "delta, or a smaller k, if that is acceptable"
+        )
+    if isinstance(method, WithConcerns):
+        concerns += method.beforehand(table)
+    return tuple(concerns)
+
+
+def delta_concerns(delta: Exact | None, records: int) -> tuple[str, ...]:
+    """What to say of a δ that is too large for a number of records, if it is; owner only."""
+    concern = delta_concern(delta, records) if delta and records else None
+    return () if concern is None else (concern,)
+
+
+def searched(method: Method, schema: Schema) -> Mapping[str, range] | None:
+    """The levels that a method chooses from, for every column that is generalised; None if it searches no lattice."""
+    return method.searched(schema) if isinstance(method, WithSearch) else None
+
+
+def level_ranges(
+    trees: Mapping[str, Hierarchy], floor: Mapping[str, int], ceiling: Mapping[str, int]
+) -> dict[str, range]:
+    """The levels of some columns, from their floors to their ceilings."""
+    return {
+        name: range(floor.get(name, 0), ceiling.get(name, tree.height) + 1)
+        for name, tree in trees.items()
+    }
+
+
+# The road
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,27 +178,56 @@ def silent(done: int, total: int, what: str) -> None:
     """Reports nothing."""
 
 
+def granularity_lost(
+    rows: Counts, released: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
+) -> float | None:
+    """The granularity that records have lost together, from 0 to 1; None where no column has a level.
+
+    rows: those that may be used, by the leaves of these hierarchies
+    released: those that are released, by their codes at these levels
+    """
+    if not trees:
+        return None
+    loss = LOSSES["granularity"]
+    assert isinstance(loss, Columnwise)
+    lattice = Lattice(rows.over(list(trees)), trees)
+    weights = loss.weights(lattice)
+    raw = sum(weights.suppressed) * (rows.total - released.total)
+    for name, by_level in zip(trees, weights.level, strict=True):
+        raw += float(by_level[levels[name]][released.column(name)] @ released.count)
+    return placed(loss, lattice, raw, not released.total)
+
+
+# What several methods ask for
+
+
 def conjunction(models: Iterable[Model | str]) -> tuple[Model, ...]:
-    """The models that a method is to satisfy all at once, some perhaps by their short names; ParameterError if there are none."""
-    if not isinstance(models, Iterable) or isinstance(models, str) or not (given := tuple(models)):
+    """The models that a method is to satisfy all at once, some perhaps by their short names."""
+    several = isinstance(models, Iterable) and not isinstance(models, str)
+    given = tuple(models) if several else ()
+    if not given:
         raise ParameterError("models are a list of at least one, such as [KAnonymity(5)]")
-    found = tuple(parse_model(model) if isinstance(model, str) else model for model in given)
-    for model in found:
-        if lacking := missing_of(model, Model):
-            raise ParameterError(
-                f"`models` has {described(model)}, which has no {listed(lacking)}; give models, such as KAnonymity(5), their "
-                "short names, or what docs/models.md asks of a model of your own"
-            )
-    return found
+    return tuple(map(_model, given))
+
+
+def _model(given: Model | str) -> Model:
+    model = parse_model(given) if isinstance(given, str) else given
+    if lacking := missing_of(model, Model):
+        raise ParameterError(
+            f"`models` has {described(model)}, which has no {listed(lacking)}",
+            "give models, such as KAnonymity(5), their short names, or what docs/models.md asks "
+            "of a model of your own",
+        )
+    return model
 
 
 def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None) -> Syntactic:
-    """The promise that every group satisfies some models, where a schema has the columns it speaks of."""
+    """The promise that every group satisfies some models, where a schema has the columns that these protect."""
     if not schema.having(Role.QUASI):
         raise ParameterError(
             "the table has no quasi-identifying column to generalise", "give one that role"
         )
-    for column in sorted({column for model in models for column in model.columns}):
+    for column in protected(models):
         if schema.roles.get(column) is not Role.SENSITIVE:
             raise ParameterError(
                 f"a model protects column {column!r}, which is not a sensitive column",
@@ -117,39 +237,20 @@ def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None
     return Syntactic(short_names(models), unit)
 
 
+def protected(models: Iterable[Model]) -> list[str]:
+    """The columns that some models protect, which must be counted for them."""
+    return sorted({column for model in models for column in model.columns})
+
+
 def short_names(models: Iterable[Model]) -> tuple[str, ...]:
     """Models as a promise calls them; one that does not say how it prints goes by its name."""
-    return tuple(
-        model.name
-        if type(model).__str__ is object.__str__ and not is_dataclass(model)
-        else str(model)
-        for model in models
-    )
+    return tuple(map(_short_name, models))
 
 
-def beforehand(method: Method, table: Table) -> tuple[str, ...]:
-    """What the owner should know before a table is released, or anything is spent on it; it tells about the number of rows."""
-    told = []
-    delta = getattr(method, "delta", None)
-    if delta and table.rows and (concern := delta_concern(delta, table.rows)):
-        told.append(concern)
-    crowd = crowd_of(method, table.schema)
-    if crowd is not None and table.rows < crowd:
-        told.append(
-            f"a row is more likely than not to be released if about {crowd:,} records share it, and the table has "
-            f"{table.rows:,}: expect an empty release; give a larger epsilon or delta, or a smaller k, if that is acceptable"
-        )
-    return tuple(told)
-
-
-def crowd_of(method: Method, schema: Schema) -> int | None:
-    """About how many records must share a row for it to be more likely than not to be released; None where that says nothing.
-
-    It is computed from the parameters and the schema, which are public.
-    """
-    crowd = getattr(method, "crowd", None)
-    found: int | None = None if crowd is None else crowd(schema)
-    return found
+def _short_name(model: Model) -> str:
+    if type(model).__str__ is object.__str__ and not is_dataclass(model):
+        return model.name
+    return str(model)
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:
@@ -166,23 +267,21 @@ def require_bound(unit: str | None, rows: int, definition: str) -> None:
         )
     if unit is not None and definition == "probabilistic":
         raise ParameterError(
-            "the probabilistic definition is not kept where people have several rows and some are chosen at random; "
-            "ask for `definition` 'standard'"
+            "the probabilistic definition is not kept where people have several rows and some are "
+            "chosen at random",
+            "ask for `definition` 'standard'",
         )
 
 
 def require_people(method: Any, table: Table) -> None:
     """ColumnError if people are in several rows of a table, and neither its method nor its owner says what that means."""
-    named = getattr(method, "person", None) or getattr(method, "unit", None)
-    require_unit(
-        table,
-        None if named == ROW else named,
-        [name for name in [getattr(method, "choice", None)] if name],
-    )
+    unit = getattr(method, "person", None) or getattr(method, "unit", None)
+    choice = getattr(method, "choice", None)
+    require_unit(table, None if unit == ROW else unit, [choice] if choice else [])
 
 
 def people_of(method: Any, table: Table, chance: Chance) -> Table:
-    """The rows that a method may use: at most so many of each person as it says, or all where rows are people."""
+    """The rows that a method may use: at most as many of each person as it says, or all where rows are people."""
     require_people(method, table)
     if method.unit is None:
         return table

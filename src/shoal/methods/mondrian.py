@@ -21,12 +21,13 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, HierarchyError, InfeasibleError, ParameterError
 from shoal.lattice import Lattice
-from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
+from shoal.methods import Job, Progress, Schema, begin, conjunction, protected, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import DeltaPresence, KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise, SemanticAnonymity
 from shoal.releases.certificate import certify
+from shoal.releases.facts import Facts
 from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
 
@@ -68,7 +69,12 @@ class Mondrian:
     def __post_init__(self) -> None:
         object.__setattr__(self, "models", conjunction(self.models))
         if self.ranges not in ("boundary", "observed"):
-            raise ParameterError(f"ranges={self.ranges!r}; it takes 'boundary' or 'observed'")
+            raise ParameterError(
+                "is unknown",
+                "it takes 'boundary' or 'observed'",
+                option="ranges",
+                given=repr(self.ranges),
+            )
         if any(isinstance(model, DeltaPresence) for model in self.models) and (
             self.relaxed or self.ranges == "observed"
         ):
@@ -76,7 +82,12 @@ class Mondrian:
                 "presence needs every person to look like one group; use Mondrian strict, with boundary ranges"
             )
         if self.splits not in ("median", "middle"):
-            raise ParameterError(f"splits={self.splits!r}; it takes 'median' or 'middle'")
+            raise ParameterError(
+                "is unknown",
+                "it takes 'median' or 'middle'",
+                option="splits",
+                given=repr(self.splits),
+            )
         if self.splits == "middle":
             if self.relaxed or self.ranges == "observed":
                 raise ParameterError(
@@ -104,35 +115,36 @@ class Mondrian:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The table in groups that satisfy the models, no record suppressed; with splits in the middle all, if they are few."""
-        promise = self.promise(Schema.of(table))
-        chance = chance or Chance()
-        table = people_of(self, table, chance)
-        if self.splits == "middle" and table.rows < self.k:
-            return self._nothing(table, promise, chance)
-        method = replace(self, models=tuple(bound(model, table) for model in self.models))
+        job = begin(self, table, chance, progress)
+        people = job.table
+        if self.splits == "middle" and people.rows < self.k:
+            return self._nothing(job)
+        method = replace(self, models=tuple(bound(model, people) for model in self.models))
         crowds = [model.population for model in self.models if isinstance(model, DeltaPresence)]
-        axes = [
-            axis_of(table, name, self.ranges, crowds, whole=self.splits == "middle")
-            for name in table.quasi
-        ]
-        cells = _Cells(table, axes, method)
-        cells.cut(progress or (lambda done, total, what: None))
+        fixed = self.splits == "middle"
+        axes = [axis_of(people, name, self.ranges, crowds, whole=fixed) for name in people.quasi]
+        cells = Partition(people, axes, method)
+        cells.cut(job.progress)
         columns = {axis.name: cells.labelled(j, axis) for j, axis in enumerate(axes)}
         return Release(
-            lay_out(table, columns, rows=cells.rows),
-            certify(table, method, promise, chance, whole=self.splits == "median"),
-            facts={"groups": _visible(columns)},
+            lay_out(people, columns, cells.rows),
+            certify(people, method, job.promise, job.chance, whole=not fixed),
+            Facts(records=people.rows, groups=_visible(columns)),
         )
 
-    def _nothing(self, table: Table, promise: Promise, chance: Chance) -> Release:
+    def _nothing(self, job: Job) -> Release:
         """No row, in columns of types that do not tell whether there were any."""
+        table = job.table
         rows = table.count(released(table), {}).where(np.zeros(0, dtype=np.bool_))
         roots = {
             name: (table.hierarchy(name).labels[-1], np.zeros(0, dtype=np.int64))
             for name in table.quasi
         }
-        empty = lay_out(table, roots, rows)
-        return Release(empty, certify(table, self, promise, chance), table.rows, {"groups": 0})
+        return Release(
+            lay_out(table, roots, rows),
+            certify(table, self, job.promise, job.chance),
+            Facts(records=table.rows, suppressed=table.rows, groups=0),
+        )
 
 
 def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> int:
@@ -163,18 +175,18 @@ def _require_public(schema: Schema) -> None:
 
 def _distinct(table: Table, axes: Sequence[Axis]) -> Counts:
     """The distinct rows of all released columns, the quasi-identifying ones first, as places."""
-    others = [
-        name for name in table.names if table.roles[name] in (Role.SENSITIVE, Role.INSENSITIVE)
-    ]
-    columns = [table.column(name) for name in others]
-    places = [
-        axis.place[table.leaves(axis.name) if axis.hierarchy else table.column(axis.name).codes]
-        for axis in axes
-    ]
+    quasi = [axis.name for axis in axes]
+    others = [name for name in released(table) if name not in quasi]
+    leaves = {axis.name: 0 for axis in axes if axis.hierarchy}
+    rows = table.count([*quasi, *others], leaves)
+    places = [axis.place[codes] for axis, codes in zip(axes, rows.codes, strict=False)]
+    sizes = [axis.size for axis in axes]
+    # Leaves are in the order of the tree, places in that of the axis.
     return group(
-        [*(axis.name for axis in axes), *others],
-        [*places, *(column.codes for column in columns)],
-        [*(axis.size for axis in axes), *(max(len(column.keys), 1) for column in columns)],
+        rows.names,
+        [*places, *rows.codes[len(axes) :]],
+        [*sizes, *rows.cards[len(axes) :]],
+        rows.count,
     )
 
 
@@ -193,7 +205,7 @@ class _Crowd:
         )
 
 
-class _Cells:
+class Partition:
     """The parts of the table, each a box of places, and the rows in each."""
 
     def __init__(self, table: Table, axes: Sequence[Axis], method: Mondrian) -> None:
@@ -217,8 +229,7 @@ class _Cells:
         self.populations = [
             _population(model, axes) for model in method.models if isinstance(model, DeltaPresence)
         ]
-        protected = sorted({name for model in method.models for name in model.columns})
-        self.carried = {name: _carried(table, name, rows) for name in protected}
+        self.carried = {name: _carried(table, name, rows) for name in protected(method.models)}
         self.sizes = np.array([axis.size for axis in axes], dtype=np.int64)
         self.missing = np.array([axis.missing for axis in axes], dtype=np.int64)
         self.low = np.zeros((min(rows.distinct, 1), len(axes)), dtype=np.int64)
@@ -236,7 +247,7 @@ class _Cells:
         total = self.rows.total
         if not total:
             return
-        if not self._hold([crowd.cell for crowd in (self.crowd, *self.populations)], 1).all():
+        if not self.hold([crowd.cell for crowd in (self.crowd, *self.populations)], 1).all():
             raise InfeasibleError(
                 f"even all records together do not satisfy {' and '.join(map(str, self.method.models))}; ask for less"
             )
@@ -268,11 +279,11 @@ class _Cells:
                 ends_left + 1,
             )
         else:
-            right, ends_left, starts_right = self._median(active, opened, local, axis)
+            right, ends_left, starts_right = self.median(active, opened, local, axis)
         halves = [np.full(len(crowd.cell), 2 * len(opened))]
         halves[0][active] = 2 * local + right
         halves += [_parted(population, number, axis, ends_left) for population in self.populations]
-        held = self._hold(halves, 2 * len(opened))
+        held = self.hold(halves, 2 * len(opened))
         made = held[: 2 * len(opened) : 2] & held[1 : 2 * len(opened) : 2]
         if self.method.splits == "middle":
             self.spent[opened[~made]] = (
@@ -294,7 +305,7 @@ class _Cells:
         last: Ints = high - (high == self.missing[axis])
         return (low + last) // 2
 
-    def _median(
+    def median(
         self, active: Ints, opened: Ints, local: Ints, axis: Ints
     ) -> tuple[npt.NDArray[np.bool_], Ints, Ints]:
         """Which active rows go right, where the left halves end and where the right ones start."""
@@ -358,7 +369,7 @@ class _Cells:
             self.first[:, j] = np.where(last < 0, self.first[:, j], first)
             self.last[:, j] = np.where(last < 0, self.last[:, j], last)
 
-    def _hold(self, halves: Sequence[Ints], number: int) -> npt.NDArray[np.bool_]:
+    def hold(self, halves: Sequence[Ints], number: int) -> npt.NDArray[np.bool_]:
         """Which halves satisfy all models; what is in none of them has the number after the last."""
         if self.method.splits == "middle":  # halves may be empty, which a group never is
             return _total(halves[0], self.crowd.count, number + 1)[:number] >= self.method.k
@@ -421,7 +432,7 @@ def _carried(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], i
     codes = rows.codes[rows.names.index(name)]
     if name in table.hierarchies:
         return table.leaf_of(name)[codes], len(table.hierarchy(name).maps[0])
-    return codes, max(len(table.column(name).keys), 1)
+    return codes, max(len(table.keys(name)), 1)
 
 
 def _tally(

@@ -5,7 +5,7 @@ the lattice the one that loses least is released. The promise is syntactic, sinc
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from typing import ClassVar
@@ -13,24 +13,35 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from shoal.arguments import typed
+from shoal.arguments import keep, typed
 from shoal.chance import Chance
+from shoal.data.schema import Role
 from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
-from shoal.lattice import Lattice, Node
+from shoal.lattice import Groups, Lattice, Node
 from shoal.lattice.optimum import Evaluation, Optimum, SmallGroups
-from shoal.measure.loss import LOSSES, Columnwise, Loss, normalised
-from shoal.methods import Progress, Schema, conjunction, people_of, syntactic
+from shoal.measure.loss import LOSSES, Columnwise, Loss, Weights, normalised
+from shoal.methods import (
+    Progress,
+    Schema,
+    begin,
+    conjunction,
+    level_ranges,
+    protected,
+    silent,
+    syntactic,
+)
 from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import KAnonymity, Model, bound, holds_all
 from shoal.privacy.promises import Promise
 from shoal.releases.certificate import certify
+from shoal.releases.facts import Facts
 from shoal.releases.layout import Suppressed, assemble
 from shoal.releases.release import Release
 from shoal.zones import owner_only
 
-__all__ = ["Found", "Optimal", "search"]
+__all__ = ["BestNode", "Optimal", "OptimalFacts", "search"]
 
 LARGEST = 10_000_000
 """Nodes of the largest lattice that is bounded: two numbers a node are kept."""
@@ -39,8 +50,21 @@ ENUMERATED = 1_000_000
 """Nodes of the largest lattice that is scored node by node, which losses without bounds need."""
 
 
+@owner_only
+@dataclass(frozen=True, kw_only=True)
+class OptimalFacts(Facts):
+    """What the search found.
+
+    nodes: how many nodes the lattice has
+    evaluated: how many of them had to be evaluated
+    """
+
+    nodes: int
+    evaluated: int
+
+
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Optimal:
     """Full-domain generalisation that loses least.
 
@@ -50,68 +74,95 @@ class Optimal:
     """
 
     models: tuple[Model, ...]
-    loss: Loss | str = "granularity"
-    suppression: Exact = 0
-    floor: Mapping[str, int] = field(default_factory=dict)
-    ceiling: Mapping[str, int] = field(default_factory=dict)
-    suppressed: Suppressed = "drop"
-    unit: str | None = None
+    loss: Loss | str
+    suppression: Fraction
+    floor: Mapping[str, int]
+    ceiling: Mapping[str, int]
+    suppressed: Suppressed
+    unit: str | None
 
     name: ClassVar[str] = "optimal"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "models", conjunction(self.models))
-        object.__setattr__(self, "suppression", fraction(self.suppression, "suppression", 0, 1))
-        if isinstance(self.loss, str) and self.loss not in LOSSES:
-            raise ParameterError(f"loss {self.loss!r} is unknown; known are {listed(LOSSES)}")
-        if self.suppressed not in ("drop", "star"):
-            raise ParameterError(f"suppressed={self.suppressed!r}; it takes 'drop' or 'star'")
+    def __init__(
+        self,
+        models: Sequence[Model | str],
+        loss: Loss | str = "granularity",
+        suppression: Exact = 0,
+        floor: Mapping[str, int] | None = None,
+        ceiling: Mapping[str, int] | None = None,
+        suppressed: Suppressed = "drop",
+        unit: str | None = None,
+    ) -> None:
+        if isinstance(loss, str) and loss not in LOSSES:
+            raise ParameterError(
+                "is unknown", f"known are {listed(LOSSES)}", option="loss", given=repr(loss)
+            )
+        if suppressed not in ("drop", "star"):
+            raise ParameterError(
+                "is unknown",
+                "it takes 'drop' or 'star'",
+                option="suppressed",
+                given=repr(suppressed),
+            )
+        keep(
+            self,
+            models=conjunction(models),
+            loss=loss,
+            suppression=fraction(suppression, "suppression", 0, 1),
+            floor=dict(floor or {}),
+            ceiling=dict(ceiling or {}),
+            suppressed=suppressed,
+            unit=unit,
+        )
 
     def promise(self, schema: Schema) -> Promise:
         """Every group satisfies the models, and that is all."""
         promise = syntactic(self.models, schema, self.unit)
         return replace(promise, starred=self.suppressed == "star")
 
+    def searched(self, schema: Schema) -> Mapping[str, range]:
+        """The levels of the quasi-identifying columns."""
+        trees = {name: schema.hierarchies[name] for name in schema.having(Role.QUASI)}
+        return level_ranges(trees, self.floor, self.ceiling)
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The table at the best node, groups that fail a model suppressed."""
-        promise = self.promise(Schema.of(table))
-        chance = chance or Chance()
-        table = people_of(self, table, chance)
-        models = tuple(bound(model, table) for model in self.models)
-        hierarchies = {name: table.hierarchy(name) for name in table.quasi}
-        needed = sorted({column for model in models for column in model.columns})
-        counts = table.count([*table.quasi, *needed])
-        lattice = Lattice(counts, hierarchies, floor=self.floor, ceiling=self.ceiling)
+        job = begin(self, table, chance, progress)
+        people = job.table
+        method = replace(self, models=tuple(bound(model, people) for model in self.models))
+        counts = people.count([*people.quasi, *protected(method.models)])
+        trees = {name: people.hierarchy(name) for name in people.quasi}
+        lattice = Lattice(counts, trees, floor=self.floor, ceiling=self.ceiling)
         loss = LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
-        found = search(lattice, models, loss, self.suppression, progress)
-        groups = lattice.groups(found.node)
-        kept = holds_all(models, groups)
-        whole = self.suppressed == "star" or not self.suppression
+        best = search(lattice, method.models, loss, self.suppression, job.progress)
+        groups = lattice.groups(best.node)
+        kept = holds_all(method.models, groups)
+        certificate = certify(
+            people,
+            method,
+            job.promise,
+            job.chance,
+            levels=dict(zip(lattice.names, best.node, strict=True)),
+            whole=self.suppressed == "star" or not self.suppression,
+        )
+        facts = OptimalFacts(
+            records=people.rows,
+            suppressed=best.suppressed,
+            groups=int(kept.sum()),
+            nodes=lattice.size,
+            evaluated=best.evaluated,
+            loss=normalised(loss, groups, kept),
+        )
         return Release(
-            assemble(table, groups, kept, suppressed=self.suppressed),
-            certify(
-                table,
-                replace(self, models=models),
-                promise,
-                chance,
-                levels=dict(zip(lattice.names, found.node, strict=True)),
-                whole=whole,
-            ),
-            suppressed=found.suppressed,
-            facts={
-                "loss": normalised(loss, groups, kept),
-                "nodes": lattice.size,
-                "evaluated": found.evaluated,
-                "groups": int(kept.sum()),
-            },
+            assemble(people, groups, kept, suppressed=self.suppressed), certificate, facts
         )
 
 
 @owner_only
 @dataclass(frozen=True)
-class Found:
+class BestNode:
     """The best node, its raw loss, how many records it suppresses, and how many nodes had to be evaluated."""
 
     node: Node
@@ -124,66 +175,50 @@ def search(
     lattice: Lattice,
     models: Sequence[Model],
     loss: Loss,
-    suppression: Exact = 0,
-    progress: Progress | None = None,
-) -> Found:
+    suppression: Fraction | int = 0,
+    progress: Progress = silent,
+) -> BestNode:
     """The node with the least loss whose failing groups hold at most the given share of the records.
 
     Of nodes with equal loss the first in the order of the columns is taken. InfeasibleError if there is none.
     """
-    limit = int(Fraction(suppression) * lattice.total)
+    limit = int(suppression * lattice.total)
     largest = LARGEST if isinstance(loss, Columnwise) else ENUMERATED
     if lattice.size > largest:
         raise TooLargeError(
-            f"the lattice has {lattice.size:,} nodes and {largest:,} can be searched for {loss.name}; set a floor or ceiling "
-            "for some columns, take levels out of their hierarchies, or use fewer quasi-identifying columns"
+            f"the lattice has {lattice.size:,} nodes and {largest:,} can be searched for "
+            f"{loss.name}",
+            "set a floor or ceiling for some columns, take levels out of their hierarchies, or use "
+            "fewer quasi-identifying columns",
         )
-    report = progress or (lambda done, total, what: None)
-    report(0, lattice.size, "searching the lattice")
+    progress(0, lattice.size, "searching the lattice")
     if isinstance(loss, Columnwise):
-        found = _bounded(lattice, models, loss, limit, report)
+        best = _bounded(lattice, models, loss, limit, progress)
     else:
-        found = _enumerated(lattice, models, loss, limit, report)
-    if found is None:
+        best = _enumerated(lattice, models, loss, limit, progress)
+    if best is None:
         raise InfeasibleError(
-            f"no node satisfies {' and '.join(map(str, models))} with at most {limit:,} of {lattice.total:,} records "
-            "suppressed; allow more suppression, or ask for less"
+            f"no node satisfies {' and '.join(map(str, models))} with at most {limit:,} of "
+            f"{lattice.total:,} records suppressed",
+            "allow more suppression, or ask for less",
         )
-    report(lattice.size, lattice.size, "searching the lattice")
-    return found
+    progress(lattice.size, lattice.size, "searching the lattice")
+    return best
 
 
 def _bounded(
     lattice: Lattice, models: Sequence[Model], loss: Columnwise, limit: int, progress: Progress
-) -> Found | None:
+) -> BestNode | None:
+    """The best node by branch and bound, which a loss that is a sum over columns allows."""
     rollup, weights = lattice.rollup, loss.weights(lattice)
-    lost = sum(weights.suppressed)
-    only_k = all(isinstance(model, KAnonymity) for model in models)
-    k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
-
-    def with_models(levels: tuple[int, ...]) -> Evaluation:
-        """What suppression adds at a node; only what hereditary models suppress is suppressed at every finer node too."""
-        groups = lattice.groups(rollup.columns_of(levels))
-        at = [by_level[number] for by_level, number in zip(weights.level, groups.node, strict=True)]
-
-        def excess(failing: npt.NDArray[np.bool_]) -> tuple[int, float]:
-            sizes = np.where(failing, groups.sizes, 0)
-            return int(sizes.sum()), lost * int(sizes.sum()) - groups.weigh(at, sizes)
-
-        lasting = [model for model in models if model.hereditary]
-        failing = ~holds_all(models, groups)
-        suppressed, added = excess(failing)
-        if len(lasting) == len(models):
-            return Evaluation(suppressed, added, suppressed, added)
-        return Evaluation(
-            suppressed, added, *(excess(~holds_all(lasting, groups)) if lasting else (0, 0.0))
-        )
-
+    rule: SmallGroups | _Suppression = _Suppression(lattice, models, weights)
+    if all(isinstance(model, KAnonymity) for model in models):
+        rule = SmallGroups(max(model.k for model in models if isinstance(model, KAnonymity)))
     optimum = Optimum(
         rollup,
         lattice.seen(weights.level),
         weights.suppressed,
-        SmallGroups(k) if only_k else with_models,
+        rule,
         between=(rollup.levels_of(lattice.bottom), rollup.levels_of(lattice.top)),
         limit=limit,
         progress=lambda done, total: progress(done, total, "searching the lattice"),
@@ -191,7 +226,7 @@ def _bounded(
     levels = optimum.run()
     if levels is None:
         return None
-    return Found(
+    return BestNode(
         rollup.columns_of(levels),
         optimum.best + weights.constant,
         int(optimum.evaluated[levels].suppressed),
@@ -199,22 +234,53 @@ def _bounded(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Suppression:
+    """What suppression adds to the loss at a node, by models of any kind."""
+
+    lattice: Lattice
+    models: Sequence[Model]
+    weights: Weights
+
+    def __call__(self, levels: tuple[int, ...]) -> Evaluation:
+        """Also for hereditary models alone: what these suppress is suppressed at every finer node too."""
+        groups = self.lattice.groups(self.lattice.rollup.columns_of(levels))
+        suppressed, added = self._excess(groups, self.models)
+        lasting = [model for model in self.models if model.hereditary]
+        if len(lasting) == len(self.models):
+            return Evaluation(suppressed, added, suppressed, added)
+        if not lasting:
+            return Evaluation(suppressed, added, 0, 0.0)
+        return Evaluation(suppressed, added, *self._excess(groups, lasting))
+
+    def _excess(self, groups: Groups, models: Sequence[Model]) -> tuple[int, float]:
+        """How many records some models suppress, and what that adds to the loss of the node itself."""
+        by_column = zip(self.weights.level, groups.node, strict=True)
+        at_node = [by_level[level] for by_level, level in by_column]
+        sizes: npt.NDArray[np.int64] = np.where(holds_all(models, groups), 0, groups.sizes)
+        suppressed = int(sizes.sum())
+        return suppressed, sum(self.weights.suppressed) * suppressed - groups.weigh(at_node, sizes)
+
+
 def _enumerated(
     lattice: Lattice, models: Sequence[Model], loss: Loss, limit: int, progress: Progress
-) -> Found | None:
-    best: tuple[float, Node] = (inf, ())
-    suppressed = 0
+) -> BestNode | None:
+    """The best node by looking at every one."""
+    best: tuple[float, Node, int] | None = None
     for done, groups in enumerate(lattice.walk(), 1):
         kept = holds_all(models, groups)
-        lost = int(groups.sizes[~kept].sum())
-        if lost <= limit:
+        suppressed = int(groups.sizes[~kept].sum())
+        if suppressed <= limit:
             # Losses are sums of floats in another order at every node: rounding makes equal ones equal.
-            scored = (float(f"{loss.of(groups, kept):.9e}"), groups.node)
-            if scored < best:
-                best, suppressed = scored, lost
+            rounded = float(f"{loss.of(groups, kept):.9e}")
+            if rounded < inf and (best is None or (rounded, groups.node) < best[:2]):
+                best = rounded, groups.node, suppressed
         if done % 256 == 0:
             progress(done, lattice.size, "searching the lattice")
-    return Found(best[1], best[0], suppressed, lattice.size) if best[1] or best[0] < inf else None
+    if best is None:
+        return None
+    least, node, suppressed = best
+    return BestNode(node, least, suppressed, lattice.size)
 
 
 ENTRY = Entry(

@@ -1,4 +1,7 @@
-"""Recipes: one TOML file that says what to read, who is who, what to do and what to write. The doors use it."""
+"""Recipes: one TOML file that says what to read, who is who, what to do and what to write.
+
+The doors use it.
+"""
 
 from shoal.recipe.drafting import draft
 from shoal.recipe.running import Checked, Recipe

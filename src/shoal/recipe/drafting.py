@@ -1,6 +1,8 @@
-"""`draft`: a recipe for a table, with "?" wherever only a person can decide. Uses `schema` and the catalogue of methods.
+"""`draft`: a recipe for a table, with "?" wherever only a person can decide. Uses `schema` and the
+catalogue of methods.
 
-The draft holds nothing of the table but the names and types of its columns. What those suggest is only ever a comment.
+The draft holds nothing of the table but the names and types of its columns. What those suggest is
+only ever a comment.
 """
 
 import os
@@ -56,7 +58,8 @@ def draft(
     """A recipe for a table, to be kept in a folder and filled in.
 
     `reading` is how the file was read: separator, quote and encoding, where they were given.
-    FileError if the names of the columns seem to be a record, unless `header` says that they are names.
+    FileError if the names of the columns seem to be a record, unless `header` says that they are
+    names.
     """
     all_text = all(table.kind(name) is Kind.TEXT for name in table.names)
     if not header and all_text and table.source.is_headless():
@@ -70,8 +73,8 @@ def draft(
     source = {"path": Path(os.path.relpath(path, folder)).as_posix(), **reading}
     default, *others = entries()
     lines = [
-        f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then: shoal recipe check,",
-        "# shoal release.",
+        f"# Drafted by Shoal {__version__}. Replace every {PLACEHOLDER!r}, then:",
+        "# shoal recipe check, shoal release.",
         'missing = "category"  # missing values are a value of their own; or "refuse"',
         "# rows_are_people = true  # every row is another person, though names repeat",
         *_source(source, kinds),
@@ -149,7 +152,8 @@ def _widest(names: Iterable[str]) -> int:
 
 
 def _type(table: Table, name: str) -> Kind:
-    """The type that all values of a column have, as they are written: 01234 is text, as its 0 would be lost.
+    """The type that all values of a column have, as they are written: 01234 is text, as its 0 would
+    be lost.
 
     Only whole floats may end in .0, as other programs write them.
     """
@@ -168,7 +172,10 @@ def _type(table: Table, name: str) -> Kind:
 
 
 def _role(table: Table, name: str, kind: Kind) -> str:
-    """The role that a column's name, type or number of values suggests; empty where nothing does."""
+    """The role that a column's name, type or number of values suggests.
+
+    Empty where nothing does.
+    """
     suggested = "quasi" if kind is Kind.DATE else ""
     for role, words in _HINTS.items():
         if re.search(words, name, re.IGNORECASE):

@@ -1,4 +1,5 @@
-"""Reading a recipe, and everything that is wrong with it as it is written. Uses `schema`; `running` uses it.
+"""Reading a recipe, and everything that is wrong with it as it is written. Uses `schema`; `running`
+uses it.
 
 A recipe holds nothing of the table, so messages name its keys and the values given for them.
 """
@@ -41,7 +42,8 @@ def read(path: Path) -> Written:
     """The recipe in a file."""
     if path.suffix.lower() in _TABLES and path.is_file():
         raise RecipeError(
-            f"{path} is not a recipe. Is it a table? Then draft a recipe with: shoal recipe new {path}"
+            f"{path} is not a recipe. Is it a table? Then draft a recipe with: "
+            f"shoal recipe new {path}"
         )
     file = toml.read(path, "a recipe", RecipeError)
     raw = file.content

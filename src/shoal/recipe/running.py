@@ -1,6 +1,8 @@
-"""`Recipe`: one TOML file that says what to read, who is who, what to do and what to write. Uses every room above.
+"""`Recipe`: one TOML file that says what to read, who is who, what to do and what to write. Uses
+every room above.
 
-`schema` says what a recipe may contain, `loading` what is wrong with one as it is written; here it is carried out.
+`schema` says what a recipe may contain, `loading` what is wrong with one as it is written; here it
+is carried out.
 """
 
 import inspect
@@ -18,8 +20,8 @@ from shoal.data import toml
 from shoal.data.hierarchy import Hierarchy
 from shoal.data.schema import Role
 from shoal.data.tables import Table
-from shoal.errors import ColumnError, ParameterError, RecipeError, ShoalError, listed
-from shoal.methods import beforehand, require_people
+from shoal.errors import ColumnError, FileError, ParameterError, RecipeError, ShoalError, listed
+from shoal.methods.method import beforehand, require_people, searched
 from shoal.privacy import models
 from shoal.recipe.loading import mistakes, read
 from shoal.recipe.schema import BUILDERS, METHODS, MODELS, Choice, Choices, Content
@@ -28,11 +30,14 @@ if TYPE_CHECKING:
     from shoal.ledger import Ledger
     from shoal.methods import Method, Progress
     from shoal.privacy.promises import Promise
+    from shoal.releases.certificate import Certificate
     from shoal.releases.release import Release
 
 __all__ = ["Checked", "Recipe"]
 
 Made = TypeVar("Made")
+
+_LOOKED_AT = 1000  # folders in which an earlier release is looked for
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,10 @@ class Recipe:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Recipe":
-        """The recipe in a file; RecipeError lists everything that is wrong with it, one mistake per line."""
+        """The recipe in a file.
+
+        RecipeError lists everything that is wrong with it, one mistake per line.
+        """
         written = read(Path(path))
         if written.content is None or written.wrong:
             raise mistakes(written.path, written.wrong)
@@ -62,7 +70,10 @@ class Recipe:
 
     @classmethod
     def check(cls, path: str | os.PathLike[str]) -> Checked:
-        """As `load`, with its table, after a look at all it names: hierarchies, method, source. Nothing is released."""
+        """As `load`, with its table, after a look at all it names: hierarchies, method, source.
+
+        Nothing is released.
+        """
         written = read(Path(path))
         wrong = list(written.wrong)
         if written.content is None:
@@ -97,7 +108,9 @@ class Recipe:
 
     @property
     def inputs(self) -> list[Path]:
-        """Every file that the recipe names, and itself: none of them is written over, or lies in a release."""
+        """Every file that the recipe names, and itself: none of them is written over, or lies in a
+        release.
+        """
         method: Any = self.content.method
         named = [getattr(method, option, None) for option in ("public", "register")]
         chosen_models = getattr(method, "models", None) or ()
@@ -124,7 +137,8 @@ class Recipe:
         options = choice.given("build")
         if "file" in options:
             options["file"] = self.path.parent / options["file"]
-            # What is wrong with a hierarchy is shown, and what is wrong with the source must not be.
+            # What is wrong with a hierarchy is shown, and what is wrong with the source must not
+            # be.
             if os.path.abspath(options["file"]) == os.path.abspath(self.source):
                 place = toml.at(("hierarchies", name, "file"))
                 raise RecipeError("is the source itself", "give a hierarchy", option=place).at(
@@ -220,7 +234,9 @@ class Recipe:
         return model
 
     def _public(self, options: Mapping[str, Any]) -> Table:
-        """The public table with what the method groups: the columns of a long form, or all that may be released."""
+        """The public table with what the method groups: the columns of a long form, or all that may
+        be released.
+        """
         path = self.path.parent / options["public"]
         if os.path.abspath(path) == os.path.abspath(self.source):
             raise RecipeError(
@@ -247,7 +263,10 @@ class Recipe:
     def _placed(
         self, make: Callable[[], Made], choices: Choices, name: str, place: toml.Place
     ) -> Made:
-        """What `make` makes; what is wrong with an option is told by the key that the recipe has for it."""
+        """What `make` makes.
+
+        What is wrong with an option is told by the key that the recipe has for it.
+        """
         try:
             return make()
         except ShoalError as error:
@@ -268,7 +287,10 @@ class Recipe:
     # What it does
 
     def promise(self, table: Table) -> "Promise":
-        """What a release of the table will guarantee; RecipeError if the method cannot promise it, or only about rows."""
+        """What a release of the table will guarantee.
+
+        RecipeError if the method cannot promise it, or only about rows.
+        """
         method = self.method()
         promise = self._placed(partial(_promised, method, table), METHODS, method.name, ("method",))
         try:
@@ -280,18 +302,23 @@ class Recipe:
         return promise
 
     def concerns(self, table: Table) -> tuple[str, ...]:
-        """What the owner should know before anything is released; InfeasibleError if nothing can be."""
+        """What the owner should know before anything is released.
+
+        InfeasibleError if nothing can be.
+        """
         self.promise(table)
         return beforehand(self.method(), table)
 
     def nodes(self, table: Table) -> int | None:
         """How many combinations of levels the method searches; None if it does not search."""
-        searched = getattr(self.method(), "searched", None)
-        ranges = None if searched is None else searched(table.schema)
+        ranges = searched(self.method(), table.schema)
         return None if ranges is None else prod(map(len, ranges.values()))
 
     def run(self, *, progress: "Progress | None" = None) -> "Release":
-        """Read the source and release it; if the recipe names a ledger, the release is entered there and counts as spent."""
+        """Read the source and release it.
+
+        If the recipe names a ledger, the release is entered there and counts as spent.
+        """
         return self.release(self.table(), progress=progress)
 
     def release(
@@ -306,8 +333,9 @@ class Recipe:
     ) -> "Release":
         """Release the table as the recipe says, and write it into a directory, if one is given.
 
-        It is entered in the ledger, or in the one that the recipe names, if there is any. If that has a γ which is
-        not kept, `override` says why it is released all the same. `neutralise` is as if the recipe said it.
+        It is entered in the ledger, or in the one that the recipe names, if there is any. If that
+        has a γ which is not kept, `override` says why it is released all the same. `neutralise` is
+        as if the recipe said it.
         """
         self.promise(table)
         method = self.method()
@@ -319,17 +347,19 @@ class Recipe:
 
             ledger = Ledger(self.ledger)
         if ledger is not None:
+            from shoal.ledger import Destination, Provenance
+
+            destination = None
+            if directory is not None:
+                destination = Destination(directory, self.format, neutralise)
             return ledger.release(
                 method,
                 table,
-                directory,
-                format=self.format,
-                recipe=self.digest,
+                destination,
                 progress=progress,
                 override=override,
                 others=self.others,
-                recipe_file=self.path,
-                neutralise=neutralise,
+                provenance=Provenance(self.digest, self.path),
             )
         made = method.release(table, progress=progress)
         made = replace(made, certificate=replace(made.certificate, recipe=self.digest))
@@ -337,10 +367,35 @@ class Recipe:
             made.write(directory, self.format, neutralise=neutralise)
         return made
 
+    def earlier_beside(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """The folders at or beside a directory with a release of the columns that this recipe
+        releases, by their certificates.
+        """
+        released = {
+            name for name in self.content.roles if name not in self.having(Role.IDENTIFYING)
+        }
+        parent = Path(directory).absolute().parent
+        try:
+            beside = sorted(folder for folder in parent.iterdir() if folder.is_dir())
+        except OSError:
+            beside = []
+        earlier = []
+        for folder in dict.fromkeys([parent, *beside][:_LOOKED_AT]):
+            certificate = _certificate_in(folder)
+            if certificate is None:
+                continue
+            columns = {column["name"] for column in certificate.columns}
+            if certificate.recipe == self.digest or released <= columns:
+                earlier.append(Path(os.path.relpath(folder)))
+        return earlier
+
     def require_place(
         self, directory: str | os.PathLike[str], *, neutralise: bool = False
     ) -> list[Path]:
-        """The files of an earlier release in a directory; an error if this recipe's cannot be written there."""
+        """The files of an earlier release in a directory.
+
+        An error if this recipe's cannot be written there.
+        """
         from shoal.releases.release import require_place
 
         if neutralise and self.format != "csv":
@@ -351,12 +406,26 @@ class Recipe:
         return require_place(directory, self.inputs)
 
 
+def _certificate_in(folder: Path) -> "Certificate | None":
+    """The certificate of the release in a folder, if there is one that can be read."""
+    from shoal.releases.certificate import Certificate
+
+    try:
+        text = (folder / "certificate.json").read_text("utf-8")
+        return Certificate.from_json(text)
+    except (OSError, UnicodeDecodeError, FileError, TypeError, KeyError, AttributeError):
+        return None
+
+
 def _promised(method: "Method", table: Table) -> "Promise":
     return method.promise(table.schema)
 
 
 class _Examination:
-    """A look at everything that a recipe names, which goes on after a fault; faults are added to `wrong`."""
+    """A look at everything that a recipe names, which goes on after a fault.
+
+    Faults are added to `wrong`.
+    """
 
     def __init__(self, recipe: Recipe, wrong: list[RecipeError]) -> None:
         self.recipe = recipe

@@ -1,8 +1,9 @@
-"""What a recipe may contain, section by section. Uses `methods`, `privacy` and `data`; `loading` reads recipes by it.
+"""What a recipe may contain, section by section. Uses `methods`, `privacy` and `data`; `loading`
+reads recipes by it.
 
-Three lists name what a recipe may choose: `METHODS`, `MODELS`, `BUILDERS`. The options of a choice are the
-parameters of what it makes, so that a recipe and the library cannot drift apart: types are checked here, ranges
-there.
+Three lists name what a recipe may choose: `METHODS`, `MODELS`, `BUILDERS`. The options of a choice
+are the parameters of what it makes, so that a recipe and the library cannot drift apart: types are
+checked here, ranges there.
 """
 
 import datetime as dt
@@ -113,7 +114,10 @@ class Section(BaseModel):
 
 
 class Choice(Section):
-    """Options for one of several things; `options_of` makes one from the parameters of that thing."""
+    """Options for one of several things.
+
+    `options_of` makes one from the parameters of that thing.
+    """
 
     def given(self, *without: str) -> dict[str, Any]:
         """The options that the recipe has; the others keep the defaults of what is made."""
@@ -261,6 +265,7 @@ _WRITTEN: dict[object, Any] = {
     Exact | None: Number | None,
     Epsilon | Exact: Annotated[Any, _written_as(int | float | str, _EPSILON)],
     Mapping[str, Exact]: dict[str, Number],
+    Mapping[str, Exact] | None: dict[str, Number] | None,
     Mapping[str, int]: dict[str, int],
     Mapping[str, int] | None: dict[str, int] | None,
     Limits: Annotated[LimitSection, BeforeValidator(_formula_as_others)],
@@ -268,6 +273,7 @@ _WRITTEN: dict[object, Any] = {
     Mapping[str, Wish]: dict[str, WishSection],
     Loss | str: Literal[*LOSSES],
     tuple[models.Model, ...]: list[AnyModel],
+    Sequence[models.Model | str]: list[AnyModel],
     Counts: str,  # the path of a population
     Table | None: str | None,  # the path of a public table
     Hierarchy | None: None,  # not an option: the column's own is taken
@@ -288,7 +294,10 @@ _WRITTEN: dict[object, Any] = {
     Iterable[object]: list[Any],
     Iterable[object] | None: list[Any] | None,
 }
-"""What stands in a recipe for the type of a parameter; a type that is not here stands for itself."""
+"""What stands in a recipe for the type of a parameter.
+
+A type that is not here stands for itself.
+"""
 
 
 @cache
@@ -299,7 +308,8 @@ def options_of(choices: Choices, name: str) -> type[Choice]:
         written = _WRITTEN.get(parameter.annotation, parameter.annotation)
         if written is None:
             continue
-        # The default of an option is the thing's own: None only says that the recipe does not give it.
+        # The default of an option is the thing's own: None only says that the recipe does not give
+        # it.
         required = parameter.default is parameter.empty
         options[parameter.name] = (written, ... if required else None)
     with warnings.catch_warnings():

@@ -14,6 +14,7 @@ from shoal.arguments import typed
 from shoal.data.disk import placing, reading, refuse_inputs_in
 from shoal.errors import FileError, ShoalError
 from shoal.releases.certificate import Certificate
+from shoal.releases.facts import Entered, Facts
 
 __all__ = ["CERTIFICATE", "Release", "certificate_of", "earlier_files", "require_place"]
 
@@ -32,17 +33,22 @@ between.
 class Release:
     """A released table with its certificate, and what only the owner should see.
 
-    `table` is a dataframe of the kind that came in; `further` are those that some methods release
-    besides, by their names. `suppressed` is how many records were suppressed and `facts` what the
-    method found on its way (loss, nodes looked at): both tell about the input and are never
-    written.
+    table: a dataframe of the kind that came in
+    facts: what the method learnt about the input on its way; never written
+    further: the other tables that some methods release, by their names
+    entry: where a ledger has this release; never written
     """
 
     table: Any
     certificate: Certificate
-    suppressed: int = 0
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
     further: Mapping[str, Any] = field(default_factory=dict)
+    entry: Entered | None = None
+
+    @property
+    def suppressed(self) -> int:
+        """How many records were suppressed; owner only."""
+        return self.facts.suppressed
 
     def __repr__(self) -> str:
         """What the released files show, and no more: a notebook may be passed on."""

@@ -1,37 +1,78 @@
-"""Charts for the owner: Altair where it is wanted, and files of them. Uses `disk` and `judgement`."""
+"""Charts for the owner: the one way to make, mark and save them, with the axes that they share.
+
+Altair is loaded when a chart is drawn. Uses `data.disk` and `measure.judging`; `curves` and the
+restoring of views use it.
+"""
 
 import os
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from io import BytesIO, StringIO
+from math import ceil, floor, log10
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.data.disk import replacing
 from shoal.errors import ParameterError, ShoalError
-from shoal.measure.judging import refuse_beside_a_release
+from shoal.studies.judging import NOTICE, refuse_beside_a_release
 
-__all__ = ["library", "require", "save"]
+if TYPE_CHECKING:
+    from altair import LayerChart
+
+__all__ = [
+    "HEIGHT",
+    "Charted",
+    "layered",
+    "library",
+    "require",
+    "risk_axis",
+    "rule",
+    "save",
+    "utility_axis",
+]
 
 FORMS: dict[str, dict[str, Any]] = {"html": {"inline": True}, "png": {"scale_factor": 2}, "svg": {}}
+"""What charts are saved as, with Altair's options for each: the first draws without a network."""
+
+WIDTH, HEIGHT = 520, 320
+"""The size of a chart in pixels, unless it has another."""
+
+_LINE = 14
+"""The height of a line of text in pixels."""
+
+
+class Charted:
+    """Something an owner may look at as a chart."""
+
+    def chart(self) -> "LayerChart":
+        """An Altair chart, marked as not for release."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix;
+        not beside a release.
+        """
+        save(self.chart(), path)
 
 
 def library() -> Any:
-    """Altair; ShoalError if it is not there."""
+    """Altair; ShoalError if it is not installed."""
     try:
         import altair
         import vl_convert  # noqa: F401  draws PNG, SVG and what HTML needs inside
     except ImportError:
         raise ShoalError(
-            "charts need Altair; install it with: pip install 'shoal[plots]'"
+            "charts need Altair", "install it with: pip install 'shoal[plots]'"
         ) from None
     return altair
 
 
 def require(path: str | os.PathLike[str]) -> str:
-    """The form a chart is saved in, by the suffix of the file; an error if it cannot be saved there."""
+    """The form a chart is saved in, by the suffix of the file; an error if it cannot be saved."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in FORMS:
         raise ParameterError(
-            f"a chart is saved as .html, .png or .svg, and {Path(path).name!r} ends otherwise"
+            f"{Path(path).name!r} is not a name for a chart", "let it end in .html, .png or .svg"
         )
     refuse_beside_a_release(path)
     library()
@@ -39,10 +80,53 @@ def require(path: str | os.PathLike[str]) -> str:
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> None:
-    """Write a chart as HTML that draws without a network, as PNG or as SVG, by the suffix; not beside a release."""
+    """Write a chart as HTML that draws without a network, as PNG or as SVG, by the suffix; not
+    beside a release.
+    """
     form = require(path)
     drawn = BytesIO() if form == "png" else StringIO()
     chart.save(drawn, format=form, **FORMS[form])
     content = drawn.getvalue()
     with replacing(path) as file:
         file.write(content if isinstance(content, bytes) else content.encode())
+
+
+def layered(text: str, layers: Iterable[Any], **properties: Any) -> "LayerChart":
+    """Layers as one chart under a title that says that it is not for release."""
+    alt = library()
+    title = alt.Title(text, subtitle=NOTICE, anchor="start")
+    chart: LayerChart = alt.layer(*layers).properties(title=title, **properties)
+    return chart
+
+
+def utility_axis(name: str, title: str, *, whole: bool = True) -> Any:
+    """A horizontal axis for shares of utility: from 0 to 1, or those that occur."""
+    alt = library()
+    scale = alt.Scale(domain=[0, 1]) if whole else alt.Scale(zero=False, padding=20)
+    return alt.X(f"{name}:Q", title=title, axis=alt.Axis(format="%"), scale=scale)
+
+
+def risk_axis(rows: Sequence[dict[str, Any]]) -> Any:
+    """A vertical axis for the `risk` of some rows.
+
+    Risks are of all sizes: the axis is logarithmic down to the smallest, and linear below it.
+    """
+    alt = library()
+    risks = [row["risk"] for row in rows if row["risk"] > 0] or [1.0]
+    lowest, highest = min(risks), max(risks)
+    powers = range(ceil(log10(lowest)), floor(log10(highest)) + 1)
+    ticks = [0, *(10.0**power for power in powers)]
+    scale = alt.Scale(type="symlog", constant=lowest)
+    return alt.Y("risk:Q", title="risk", scale=scale, axis=alt.Axis(format="~g", values=ticks))
+
+
+def rule(label: str, at: Fraction, line: int = 0) -> list[Any]:
+    """A vertical rule with a label at its foot, in the given line of text."""
+    alt = library()
+    mark = {"at": float(at), "label": f"{label}: {float(at):.1%}"}
+    base = alt.Chart(alt.Data(values=[mark])).encode(alt.X("at:Q"))
+    # On the side of the rule where there is more room.
+    side = {"align": "right", "dx": -4} if at > Fraction(1, 2) else {"align": "left", "dx": 4}
+    height = alt.value(HEIGHT - 4 - _LINE * line)
+    text = base.mark_text(baseline="bottom", **side).encode(text="label:N", y=height)
+    return [base.mark_rule(strokeDash=[4, 3], color="gray"), text]

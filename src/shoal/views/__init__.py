@@ -14,7 +14,6 @@ from shoal.views.beliefs import CellBelief
 from shoal.views.candidates import Candidate, free, public, refinements, subsets, truth
 from shoal.views.certifying import JointCertificate, certify, verify
 from shoal.views.checking import Checked, ExposedPerson, check, possible
-from shoal.views.files import as_toml
 from shoal.views.gathering import Gathered, gather, gather_release, load
 from shoal.views.judging import Posterior, posterior, worlds
 from shoal.views.model import OUTSIDE, View, Views
@@ -42,7 +41,6 @@ __all__ = [
     "Unrestored",
     "View",
     "Views",
-    "as_toml",
     "certify",
     "check",
     "free",

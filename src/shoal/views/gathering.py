@@ -7,7 +7,7 @@ as its room lies below this one.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from shoal.arguments import typed
 from shoal.data.tables import Table
@@ -23,6 +23,7 @@ from shoal.views.register import Register, sensitive_columns
 __all__ = ["Gathered", "Remembers", "gather", "gather_release", "load"]
 
 
+@runtime_checkable
 class Remembers(Protocol):
     """What a ledger does here: it adds all that was shown before to views."""
 
@@ -111,6 +112,7 @@ def gather(path: str | PathLike[str]) -> Gathered:
         raise error.at(file.path.name) from None
 
 
+@typed
 def gather_release(
     release: Release,
     table: Table,

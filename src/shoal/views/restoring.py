@@ -12,13 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.arguments import typed
 from shoal.errors import InternalError, ParameterError, TooLargeError, listed, plural
 from shoal.exact.numbers import Exact, fraction, whole
-from shoal.measure.judging import NOTICE
 from shoal.studies import charts
 from shoal.views.candidates import Candidate, fresh, require_fit
 from shoal.views.checking import Checked, ExposedPerson, check
@@ -89,7 +87,7 @@ class BeforeAfter:
 
 @owner_only
 @dataclass(frozen=True, eq=False)
-class Restored:
+class Restored(charts.Charted):
     """The views in addition, and how everybody stands before and after. For the owner only."""
 
     before: Checked
@@ -127,13 +125,6 @@ class Restored:
         ParameterError if nobody was exposed.
         """
         return _chart(self.rows)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the chart as HTML that draws without a network, as PNG or as SVG, by the suffix.
-
-        It is not for release.
-        """
-        charts.save(self.chart(), path)
 
 
 @typed
@@ -360,15 +351,12 @@ def _chart(rows: Sequence[BeforeAfter]) -> "altair.LayerChart":
             by(alt.Fill, ["transparent", "#d95f02", "transparent"]),
         )
     )
-    title = alt.Title(
-        "How sure one can be of a value, before and after", subtitle=NOTICE, anchor="start"
-    )
     # Letters of labels may be wider than they are taken for here.
     longest = max(len(str(line["who"])) for line in lines)
     spare = min(longest * 1.5, _LABEL / 4)
     padding = {"left": 5 + spare, "right": 5, "top": 5, "bottom": 5}
-    drawn = alt.layer(rules, points).properties(width=420, title=title, padding=padding)
-    return cast("altair.LayerChart", drawn)
+    title = "How sure one can be of a value, before and after"
+    return charts.layered(title, [rules, points], width=420, padding=padding)
 
 
 def _text(value: Value) -> str | None:

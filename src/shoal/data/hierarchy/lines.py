@@ -1,7 +1,8 @@
-"""Hierarchies as CSV in the form ARX and anjana use: no header, one line a value, column j is level j.
+"""Hierarchies as CSV, in the form ARX and anjana use.
 
-Uses `errors`, `disk`, `kinds` and the rest of this room. The form has no place to say that a hierarchy was derived from rows;
-a note beside the file, NAME.csv.derived, says it instead.
+There is no header, each line is a value, and column j is level j. Uses `errors`, `disk`, `kinds`
+and the rest of this room. The form has no place to say that a hierarchy was derived from rows; a
+note beside the file, NAME.csv.derived, says it instead.
 """
 
 import csv
@@ -9,12 +10,21 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shoal.arguments import typed
-from shoal.data.disk import encodings, known, mixed, place_of, reading, replacing
+from shoal.data.disk import (
+    GUESSES,
+    encodings,
+    mixed,
+    place_of,
+    reading,
+    replacing,
+    require_encoding,
+    unreadable,
+)
 from shoal.data.hierarchy.check import Problems, faults, problems
 from shoal.data.hierarchy.tree import Hierarchy, rooted
 from shoal.data.kinds import Kind
@@ -22,15 +32,23 @@ from shoal.errors import FileError, HierarchyError, ParameterError, listed
 
 __all__ = ["Lines", "derived_note", "read", "read_lines", "text", "write"]
 
+# The first of them is what files of hierarchies usually have, and what is written.
 SEPARATORS = (";", ",", "\t", "|")
-GUESSES = ("cp1252", "latin-1")  # what is read as these may well be something else
 SPECIAL = re.compile(r'[;,\t|"\r\n]')
-NOTE = "The hierarchy in {} was derived from the rows of a table. Its values and its shape tell about them.\n"
+NOTE = (
+    "The hierarchy in {} was derived from the rows of a table. "
+    "Its values and its shape reveal information about them.\n"
+)
 
 
 @dataclass(frozen=True)
 class Lines:
-    """What a hierarchy file has: its lines (an empty one as []), their numbers, and how it was read."""
+    """The content of a hierarchy file: its lines (an empty one as []), and how it was read.
+
+    numbers: of the lines in the file
+    guessed: whether the encoding may well be another one
+    derived: whether a note beside the file says that it was derived from rows
+    """
 
     cells: list[list[str]]
     numbers: list[int]
@@ -39,20 +57,32 @@ class Lines:
     guessed: bool
     derived: bool
 
-    def problems(
-        self, kind: Kind = Kind.TEXT, *, root: str | None = None, add_root: str | None = None
-    ) -> Problems:
+    def rooted(self, root: str | None, add_root: str | None) -> "Lines":
+        """The same with `root` in place of the last level, or with one more level `add_root`."""
+        cells = [list(line) for line in rooted(self.cells, root, add_root)]
+        return replace(self, cells=cells)
+
+    def problems(self, kind: Kind = Kind.TEXT) -> Problems:
         """Everything wrong with the file."""
-        found = problems(rooted(self.cells, root, add_root), kind, numbers=self.numbers)
+        findings = problems(self.cells, kind, numbers=self.numbers)
         if self.guessed:
-            message = f"the file is not UTF-8 and was read as {self.encoding}; if letters look wrong, give the encoding"
-            found.warn("encoding", message)
-        if self.derived:
-            found.warn(
-                "derived",
-                "the hierarchy was derived from rows; a promise that needs a public one does not hold with it",
+            findings.warn(
+                "encoding",
+                f"the file is not UTF-8 and was read as {self.encoding}; if letters look wrong, "
+                "give the encoding",
             )
-        return found
+        if self.derived:
+            findings.warn(
+                "derived",
+                "the hierarchy was derived from rows; a promise that needs a public one does not "
+                "hold with it",
+            )
+        return findings
+
+    def hierarchy(self, kind: Kind = Kind.TEXT) -> Hierarchy:
+        """The hierarchy; HierarchyError names everything that makes the lines unusable."""
+        faults(self.cells, kind, numbers=self.numbers).refuse()
+        return Hierarchy.from_sound_lines(self.cells, kind, self.derived)
 
 
 @typed
@@ -65,72 +95,93 @@ def read(
     root: str | None = None,
     add_root: str | None = None,
 ) -> Hierarchy:
-    """The hierarchy in a CSV file; HierarchyError names all that is wrong with it.
+    """The hierarchy in a CSV file; HierarchyError names everything that is wrong with it.
 
     `root` replaces the last level of every line, `add_root` puts one more level above it.
     """
     kind = Kind.of(kind)
-    lines = read_lines(path, separator=separator, encoding=encoding)
-    cells = rooted(lines.cells, root, add_root)
+    lines = read_lines(path, separator=separator, encoding=encoding).rooted(root, add_root)
     try:
-        faults(cells, kind, numbers=lines.numbers).refuse()
-        return Hierarchy.from_sound_lines(cells, kind, lines.derived)
+        return lines.hierarchy(kind)
     except HierarchyError as error:
-        raise HierarchyError(f"{os.fspath(path)}: {error}") from None
+        raise error.at(os.fspath(path)) from None
 
 
 def read_lines(
     path: str | os.PathLike[str], *, separator: str | None = None, encoding: str | None = None
 ) -> Lines:
-    """The lines of a hierarchy file as they are, right or wrong."""
+    """The lines of a hierarchy file, right or wrong."""
+    where = os.fspath(path)
     try:
         content = Path(path).read_bytes()
         reading(path, derived_note(path))
-    except (OSError, ValueError) as error:  # the latter for a name that no file can have
-        raise FileError(
-            f"cannot read the hierarchy {os.fspath(path)}: {getattr(error, 'strerror', None) or error}"
-        ) from None
-    decoded, used = _decode(content, encoding, os.fspath(path))
-    guessed = encoding is None and used in GUESSES
+    except (OSError, ValueError) as error:
+        raise unreadable(f"the hierarchy {where}", error) from None
+    decoded, used = _decode(content, encoding, where)
     if separator is None:
         separator = _detect(decoded)
     elif len(separator) != 1 or separator in '"\r\n':
-        raise ParameterError(f"separator {separator!r}; it is one character, such as ';' or ','")
+        raise ParameterError(
+            "is not one character",
+            "give one such as ';' or ','",
+            option="separator",
+            given=repr(separator),
+        )
     try:
         parsed = list(_parse(decoded, separator))
     except csv.Error:
         raise FileError(
-            f"{os.fspath(path)} is not a CSV file: a cell is too long, or its quotes do not pair up"
+            f"{where} is not a CSV file: a cell is too long, or its quotes do not pair up"
         ) from None
-    numbers, cells = [number for number, _ in parsed], [line for _, line in parsed]
-    return Lines(cells, numbers, separator, used, guessed, derived_note(path).exists())
+    return Lines(
+        cells=[line for _, line in parsed],
+        numbers=[number for number, _ in parsed],
+        separator=separator,
+        encoding=used,
+        guessed=encoding is None and used in GUESSES,
+        derived=derived_note(path).exists(),
+    )
 
 
-def _decode(content: bytes, encoding: str | None, path: str) -> tuple[str, str]:
-    plain = encoding is not None and encoding.lower().replace("_", "-") in ("utf-8", "utf8")
-    if encoding is not None:
-        known(encoding)
-    tried = encodings(content) if encoding is None else ["utf-8-sig" if plain else encoding]
+def _decode(content: bytes, encoding: str | None, where: str) -> tuple[str, str]:
+    """The text, and the encoding that it is in."""
+    tried = encodings(content) if encoding is None else [_declared(encoding)]
     for name in tried:
         try:
             decoded = content.decode(name)
         except UnicodeError:
             continue
         if "\0" in decoded:
-            break  # almost any bytes are text in some encoding: those of a spreadsheet or a Parquet file too
-        if name in GUESSES and encoding is None and (place := mixed(content)) is not None:
-            line = content[:place].count(b"\n") + 1
-            raise FileError(
-                f"{path} mixes encodings: line {line} has UTF-8, and another line something else; "
-                "save all of it as UTF-8, or give the encoding if it has only one"
-            )
+            # Almost any bytes are text in some encoding: those of a spreadsheet or a Parquet file
+            # too.
+            break
+        if name in GUESSES and encoding is None:
+            _refuse_mixed(content, where)
         return decoded, name
     raise FileError(
-        f"{path} is not text in {' or '.join(tried)}; give its encoding, or save it as CSV in UTF-8"
+        f"{where} is not text in {' or '.join(tried)}",
+        "give its encoding, or save it as CSV in UTF-8",
     )
 
 
-def _parse(decoded: str, separator: str) -> "Iterable[tuple[int, list[str]]]":
+def _declared(encoding: str) -> str:
+    """An encoding that was asked for; with UTF-8 a byte order mark is not part of the text."""
+    require_encoding(encoding)
+    plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    return "utf-8-sig" if plain else encoding
+
+
+def _refuse_mixed(content: bytes, where: str) -> None:
+    place = mixed(content)
+    if place is not None:
+        line = content[:place].count(b"\n") + 1
+        raise FileError(
+            f"{where} mixes encodings: line {line} has UTF-8, and another line something else",
+            "save all of it as UTF-8, or give the encoding if it has only one",
+        )
+
+
+def _parse(decoded: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Every line with the number it begins at; a quoted cell may hold line ends."""
     reader = csv.reader(io.StringIO(decoded, newline=""), delimiter=separator)
     begins = 1
@@ -140,25 +191,30 @@ def _parse(decoded: str, separator: str) -> "Iterable[tuple[int, list[str]]]":
 
 
 def _detect(decoded: str) -> str:
-    """The separator that makes the file most regular: quotes in place, all lines alike, one root; ; before the others."""
+    """The separator that makes the file most regular, in doubt the first one."""
+    regular = (True, 1.0, True)
     best, chosen = (False, 0.0, False), SEPARATORS[0]
     for separator in SEPARATORS:
-        try:
-            lines = [cells for _, cells in _parse(decoded, separator) if cells]
-        except csv.Error:
-            continue
-        depth, often = Counter(map(len, lines)).most_common(1)[0] if lines else (1, 0)
-        if depth > 1:
-            found = (
-                _well_quoted(decoded, separator),
-                often / len(lines),
-                len({cells[-1] for cells in lines}) == 1,
-            )
-            if found > best:
-                best, chosen = found, separator
-            if best == (True, 1.0, True):
-                break
+        fit = _fit(decoded, separator)
+        if fit > best:
+            best, chosen = fit, separator
+        if best == regular:
+            break
     return chosen
+
+
+def _fit(decoded: str, separator: str) -> tuple[bool, float, bool]:
+    """How regular a file is with a separator: quotes in place, lines alike, one root."""
+    try:
+        lines = [cells for _, cells in _parse(decoded, separator) if cells]
+    except csv.Error:
+        lines = []
+    depths = Counter(map(len, lines)).most_common(1)
+    if not depths or depths[0][0] == 1:
+        return False, 0.0, False
+    alike = depths[0][1] / len(lines)
+    roots = {cells[-1] for cells in lines}
+    return _well_quoted(decoded, separator), alike, len(roots) == 1
 
 
 def _well_quoted(decoded: str, separator: str) -> bool:
@@ -166,24 +222,29 @@ def _well_quoted(decoded: str, separator: str) -> bool:
     if '"' not in decoded:
         return True
     edge = re.escape(separator) + r"\r\n"
-    return '"' not in re.sub(rf'(?:\A|(?<=[{edge}]))"(?:[^"]|"")*"(?=[{edge}]|\Z)', "", decoded)
+    quoted = rf'(?:\A|(?<=[{edge}]))"(?:[^"]|"")*"(?=[{edge}]|\Z)'
+    return '"' not in re.sub(quoted, "", decoded)
 
 
 @typed
 def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str = ";") -> None:
-    """Write a hierarchy as UTF-8 CSV, whole or not at all; a derived one gets its note beside it."""
+    """Write a hierarchy as UTF-8 CSV, whole or not at all; a derived one gets its note."""
     content, note = text(hierarchy, separator), derived_note(path)
     try:
         # A text that begins with a byte order mark needs one before it to keep its own.
         encoded = content.encode("utf-8-sig" if content.startswith("\ufeff") else "utf-8")
     except UnicodeError:
         raise FileError(
-            "the hierarchy has a text that is not valid Unicode; correct it before writing"
+            "the hierarchy has a text that is not valid Unicode", "correct it before writing"
         ) from None
     if "\0" in content:
-        raise FileError("the hierarchy has a text with a NUL character; correct it before writing")
-    place_of(path)  # so that no note is written beside what cannot be
-    if hierarchy.derived:  # before the file itself: the mark must never be the part that is lost
+        raise FileError(
+            "the hierarchy has a text with a NUL character", "correct it before writing"
+        )
+    # So that no note is written beside a file that cannot be.
+    place_of(path)
+    if hierarchy.derived:
+        # Before the file itself: the mark must never be the part that is lost.
         with replacing(note) as beside:
             beside.write(NOTE.format(Path(path).name).encode())
     with replacing(path) as file:
@@ -193,18 +254,23 @@ def write(hierarchy: Hierarchy, path: str | os.PathLike[str], *, separator: str 
 
 
 def text(hierarchy: Hierarchy, separator: str = ";") -> str:
-    """A hierarchy as CSV. Cells with any usual separator are quoted, so that detection cannot go wrong on it."""
+    """A hierarchy as CSV."""
     if separator not in SEPARATORS:
-        raise ParameterError(f"separator {separator!r}; it takes {listed(SEPARATORS)}")
-
-    def cell(content: str) -> str:
-        return (
-            '"' + content.replace('"', '""') + '"'
-            if not content or SPECIAL.search(content)
-            else content
+        raise ParameterError(
+            "is not one that hierarchies are written with",
+            f"it takes {listed(SEPARATORS)}",
+            option="separator",
+            given=repr(separator),
         )
+    return "".join(separator.join(map(_cell, line)) + "\n" for line in hierarchy.lines())
 
-    return "".join(separator.join(map(cell, line)) + "\n" for line in hierarchy.lines())
+
+def _cell(content: str) -> str:
+    """A cell; with any usual separator in it, it is quoted, so that detection cannot go wrong."""
+    if content and not SPECIAL.search(content):
+        return content
+    doubled = content.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def derived_note(path: str | os.PathLike[str]) -> Path:

@@ -1,11 +1,12 @@
-"""Texts of ranges of numbers and what they mean: "10-19", "90+", "<10", "[0, 5)". Uses `kinds`; the rest of the room uses it.
+"""Texts of ranges and what they mean: "10-19", "90+", "<10", "[0, 5)", "[2024-01-01, 2024-01-31]".
 
-Writing and reading live side by side, so that a hierarchy of intervals comes back from its file as what it was.
+Uses `kinds`; the rest of the room uses it. Writing and reading live side by side, so that a
+hierarchy of intervals comes back from its file as what it was. Nobody else composes such texts.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -13,28 +14,52 @@ from itertools import pairwise
 from shoal.data.kinds import Kind
 
 __all__ = [
-    "Axis",
-    "Range",
+    "NumberRange",
+    "Tiling",
     "above",
-    "axis",
     "below",
     "between",
     "exact",
+    "first_to_last",
     "from_to",
+    "inclusive_spellings",
     "or_more",
     "parse",
+    "parse_ends",
     "plain",
+    "range_spellings",
+    "tiling",
+    "whole_spellings",
 ]
 
 NUMBER = r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*"
-BRACKETS = re.compile(rf"([\[\](]){NUMBER}[,;]{NUMBER}([\[\])])")  # [0, 5) and ARX's [0, 5[
+# [0, 5) and ARX's [0, 5[
+BRACKETS = re.compile(rf"([\[\](]){NUMBER}[,;]{NUMBER}([\[\])])")
 INCLUSIVE = re.compile(rf"{NUMBER}(?:-|–|to){NUMBER}")
 BEYOND = re.compile(rf"(<=|>=|<|>|≤|≥){NUMBER}")
 OR_MORE = re.compile(rf"{NUMBER}\+")
+ENDS = re.compile(r"\[(\S+), (\S+)\]")
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """From low to high; infinite ends are not included."""
+
+    low: float
+    high: float
+    low_in: bool
+    high_in: bool
+
+    @property
+    def holds_something(self) -> bool:
+        return self.low < self.high or (self.low_in and self.high_in)
+
+
+# Numbers
 
 
 def exact(number: object) -> Decimal:
-    """A number as the exact decimal it prints as; ValueError if it is none."""
+    """A number as the exact decimal it prints as; ValueError if it is not a finite number."""
     try:
         value = Decimal(str(number).strip())
     except ArithmeticError:
@@ -45,19 +70,36 @@ def exact(number: object) -> Decimal:
 
 
 def plain(number: Decimal) -> str:
-    """A number without exponent or trailing zeros."""
+    """A number without exponent or trailing zeros.
+
+    >>> plain(Decimal("1E+2")), plain(Decimal("0.50")), plain(Decimal("-0"))
+    ('100', '0.5', '0')
+    """
     text = f"{number:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
+# Writing
+
+
 def from_to(first: Decimal, last: Decimal, negative: bool) -> str:
-    """Both ends included: 10-19, or "-9 to 0" in a domain with negative numbers."""
-    return (
-        plain(first)
-        if first == last
-        else f"{plain(first)}{' to ' if negative else '-'}{plain(last)}"
-    )
+    """Both ends included: 10-19, or "-9 to 0" in a domain with negative numbers.
+
+    >>> from_to(Decimal(10), Decimal(19), False), from_to(Decimal(-9), Decimal(0), True)
+    ('10-19', '-9 to 0')
+    """
+    if first == last:
+        return plain(first)
+    if negative:
+        return first_to_last(plain(first), plain(last))
+    return f"{plain(first)}-{plain(last)}"
+
+
+def first_to_last(first: str, last: str) -> str:
+    """A run of values in their order: "none to primary"."""
+    return f"{first} to {last}"
 
 
 def or_more(first: Decimal) -> str:
@@ -66,68 +108,139 @@ def or_more(first: Decimal) -> str:
 
 
 def between(low: Decimal, high: Decimal, low_in: bool, high_in: bool) -> str:
-    """An interval of a continuous domain."""
-    return f"{'[' if low_in else '('}{plain(low)}, {plain(high)}{']' if high_in else ')'}"
+    """An interval of a continuous domain.
+
+    >>> between(Decimal(0), Decimal("0.5"), True, False)
+    '[0, 0.5)'
+    """
+    left = "[" if low_in else "("
+    right = "]" if high_in else ")"
+    return f"{left}{plain(low)}, {plain(high)}{right}"
 
 
 def below(high: Decimal, high_in: bool = False) -> str:
-    """Everything up to a bound."""
-    return f"<{'=' if high_in else ''}{plain(high)}"
+    """Everything up to a bound: <10, or <=10."""
+    sign = "<=" if high_in else "<"
+    return f"{sign}{plain(high)}"
 
 
 def above(low: Decimal, low_in: bool = True) -> str:
-    """Everything from a bound on."""
-    return f">{'=' if low_in else ''}{plain(low)}"
+    """Everything from a bound on: >=10, or >10."""
+    sign = ">=" if low_in else ">"
+    return f"{sign}{plain(low)}"
 
 
-@dataclass(frozen=True)
-class Range:
-    """From low to high; infinite ends are out."""
-
-    low: float
-    high: float
-    low_in: bool
-    high_in: bool
+# Several spellings of one range, the usual one first: a writer takes one that is nobody's label
 
 
-def parse(text: str, kind: Kind) -> Range | None:
-    """What a text means as a range of a numeric kind, None if it is no range. A range of integers is half open."""
-    found = _parse(text, kind)
-    if found is None or kind is not Kind.INTEGER:
-        return (
-            found
-            if found is None or found.low < found.high or (found.low_in and found.high_in)
-            else None
-        )
-    if not all(math.isinf(end) or end.is_integer() for end in (found.low, found.high)):
+def inclusive_spellings(first: str, last: str) -> Iterator[str]:
+    """From one value to another, both included, of numbers or dates."""
+    yield f"[{first}, {last}]"
+    # Only of numbers: among dates it is not read as anything.
+    yield f"[{first}; {last}]"
+
+
+def whole_spellings(first: Decimal, last: Decimal, negative: bool) -> Iterator[str]:
+    """Whole numbers from one to another, both included."""
+    yield from_to(first, last, negative)
+    yield from inclusive_spellings(plain(first), plain(last))
+
+
+def range_spellings(numbers: NumberRange, whole: bool, negative: bool) -> Iterator[str]:
+    """A range of numbers; none if it has no end at all.
+
+    whole: of integers, which are half open, as `parse` gives them
+    negative: whether the domain has negative numbers
+    """
+    if math.isinf(numbers.low) and math.isinf(numbers.high):
+        return
+    if math.isinf(numbers.low):
+        end = exact(numbers.high)
+        yield below(end, numbers.high_in)
+        yield f"{'≤' if numbers.high_in else '<'} {plain(end)}"
+    elif math.isinf(numbers.high):
+        end = exact(numbers.low)
+        if whole:
+            yield or_more(end)
+        yield above(end, numbers.low_in)
+        yield f"{'≥' if numbers.low_in else '>'} {plain(end)}"
+    elif whole:
+        yield from whole_spellings(exact(numbers.low), exact(numbers.high - 1), negative)
+    else:
+        ends = exact(numbers.low), exact(numbers.high)
+        text = between(*ends, numbers.low_in, numbers.high_in)
+        yield text
+        yield text.replace(",", ";")
+
+
+# Reading
+
+
+def parse(text: str, kind: Kind) -> NumberRange | None:
+    """What a text means as a range of a numeric kind, None if it is not a range.
+
+    A range of integers is half open.
+
+    >>> parse("10-19", Kind.INTEGER)
+    NumberRange(low=10.0, high=20.0, low_in=True, high_in=False)
+    """
+    written = _parse(text, kind)
+    if written is None:
         return None
-    low, high = found.low + (not found.low_in), found.high + found.high_in
-    return Range(low, high, True, False) if low < high else None
+    if kind is Kind.INTEGER:
+        return _half_open(written)
+    return written if written.holds_something else None
 
 
-def _parse(text: str, kind: Kind) -> Range | None:
+def _parse(text: str, kind: Kind) -> NumberRange | None:
     if match := BRACKETS.fullmatch(text):
-        return Range(float(match[2]), float(match[3]), match[1] == "[", match[4] == "]")
+        return NumberRange(float(match[2]), float(match[3]), match[1] == "[", match[4] == "]")
     if match := OR_MORE.fullmatch(text):
-        return Range(float(match[1]), math.inf, True, False)
+        return NumberRange(float(match[1]), math.inf, True, False)
     if match := BEYOND.fullmatch(text):
-        end, included = float(match[2]), match[1] in ("<=", ">=", "≤", "≥")
-        return (
-            Range(-math.inf, end, False, included)
-            if match[1][0] in "<≤"
-            else Range(end, math.inf, included, False)
-        )
-    if kind is Kind.INTEGER:  # in a continuous domain "10-19" would leave open where 19.5 goes
+        end = float(match[2])
+        included = match[1] in ("<=", ">=", "≤", "≥")
+        if match[1][0] in "<≤":
+            return NumberRange(-math.inf, end, False, included)
+        return NumberRange(end, math.inf, included, False)
+    # In a continuous domain "10-19" would leave open where 19.5 goes.
+    if kind is Kind.INTEGER:
         if match := INCLUSIVE.fullmatch(text):
-            return Range(float(match[1]), float(match[2]), True, True)
+            return NumberRange(float(match[1]), float(match[2]), True, True)
         if match := re.fullmatch(NUMBER, text):
-            return Range(float(match[1]), float(match[1]), True, True)
+            return NumberRange(float(match[1]), float(match[1]), True, True)
     return None
 
 
+def _half_open(written: NumberRange) -> NumberRange | None:
+    """The same integers from the first to before the last; None if an end is not an integer."""
+    for end in (written.low, written.high):
+        if math.isfinite(end) and not end.is_integer():
+            return None
+    low = written.low + (not written.low_in)
+    high = written.high + written.high_in
+    return NumberRange(low, high, True, False) if low < high else None
+
+
+def parse_ends(text: str) -> tuple[str, str] | None:
+    """The texts of both ends of `[first, last]`, as dates have it; None if it is not such a text.
+
+    >>> parse_ends("[2024-01-01, 2024-01-31]")
+    ('2024-01-01', '2024-01-31')
+    """
+    match = ENDS.fullmatch(text)
+    return (match[1], match[2]) if match else None
+
+
+# Ranges side by side
+
+
 @dataclass(frozen=True)
-class Axis:
-    """Ranges laid side by side: `order[i]` is the place in the input of the i-th from the left; the rest as in `Hierarchy`."""
+class Tiling:
+    """Ranges laid side by side, without gap or overlap.
+
+    `order[i]` is the place in the input of the i-th from the left; the rest is as in `Hierarchy`.
+    """
 
     order: list[int]
     cuts: tuple[float, ...]
@@ -135,30 +248,30 @@ class Axis:
     end_closed: bool
 
 
-def axis(ranges: Sequence[Range]) -> Axis:
-    """Ranges that meet without gap or overlap, as one axis; ValueError says what is in the way."""
+def tiling(ranges: Sequence[NumberRange]) -> Tiling:
+    """Ranges that meet without gap or overlap; ValueError says what is in the way."""
     order = sorted(range(len(ranges)), key=lambda i: (ranges[i].low, ranges[i].high))
     row = [ranges[i] for i in order]
-    inner = {after.low_in for after in row[1:]} or {row[0].low_in or not row[0].high_in}
-    for one, after in pairwise(row):
-        if one.high != after.low or one.high_in == after.low_in:
-            word = (
-                "a gap"
-                if one.high < after.low or not (one.high_in or after.low_in)
-                else "an overlap"
-            )
-            raise ValueError(
-                f"there is {word} near {plain(exact(after.low))}"
-                if math.isfinite(after.low)
-                else "two are open"
-            )
-    if len(inner) > 1:
+    _require_to_meet(row)
+    first, last = row[0], row[-1]
+    closed_left = {after.low_in for after in row[1:]} or {first.low_in or not first.high_in}
+    if len(closed_left) > 1:
         raise ValueError("some are closed on the left and some on the right")
-    left = inner.pop()
-    near, far = (row[0].low, row[-1].high) if left else (row[-1].high, row[0].low)
-    if math.isfinite(near) and not (row[0].low_in if left else row[-1].high_in):
+    left = closed_left.pop()
+    near, near_in = (first.low, first.low_in) if left else (last.high, last.high_in)
+    far, far_in = (last.high, last.high_in) if left else (first.low, first.low_in)
+    if math.isfinite(near) and not near_in:
         raise ValueError("the outermost is open on both sides")
-    end_closed = math.isfinite(far) and (row[-1].high_in if left else row[0].low_in)
-    return Axis(
-        order, (*(one.low for one in row), row[-1].high), "left" if left else "right", end_closed
-    )
+    cuts = (*(one.low for one in row), last.high)
+    return Tiling(order, cuts, "left" if left else "right", math.isfinite(far) and far_in)
+
+
+def _require_to_meet(row: Sequence[NumberRange]) -> None:
+    for before, after in pairwise(row):
+        if before.high == after.low and before.high_in != after.low_in:
+            continue
+        if not math.isfinite(after.low):
+            raise ValueError("two are open")
+        neither = not (before.high_in or after.low_in)
+        word = "a gap" if before.high < after.low or neither else "an overlap"
+        raise ValueError(f"there is {word} near {plain(exact(after.low))}")

@@ -1,35 +1,36 @@
-"""Released texts: what a run of values is called (`Axis`), and which values a text stands for (`Texts`).
+"""The grammar of released texts: written by `Axis` and read by `Texts`, and nowhere else.
 
-Uses `ranges`, `tree` and `kinds`.
-
-Written and read side by side, for a released text has one meaning: methods whose groups have ranges of their own write by
-`Axis`; verification, views, measures and comparisons read by `Texts`. The rules, first to last:
+Uses `ranges`, `tree` and `kinds`. A released text has one meaning, so both sides live here: methods
+whose groups have ranges of their own write by `Axis`; verification, views, measures and comparisons
+read by `Texts`. The rules, first to last:
 
 1. `*` is any value.
-2. A label of the hierarchy is what it covers. Without a level to read by, a text that several levels have is what it covers at
-   all of them together.
+2. A label of the hierarchy is what it covers. Without a level to read by, a text that several
+   levels have is what it covers at all of them together.
 3. The empty text is a missing value, and `X or missing` is X or a missing value.
-4. `{a, b}` is each of its labels and values; where commas may be read in several ways, by all of them.
+4. `{a, b}` is each of its labels and values; where commas may be read in several ways, by all of
+   them.
 5. A single value; a range such as `10-19`, `90+` or `[0, 5)`; `[first, last]` for dates.
 
-A column without a hierarchy has its values for labels. Nobody declared them, so rules 3 to 5 count beside rule 2.
-What is written is read first: a spelling that would be read as other values is not used.
+A column without a hierarchy has its values for labels. Nobody declared them, so rules 3 to 5 count
+beside rule 2. What is written is read first: a spelling that would be read as other values is not
+used.
 """
 
 import math
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.counts import Codes, smallest
 from shoal.data.hierarchy import ranges
+from shoal.data.hierarchy.ranges import NumberRange
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
 
@@ -39,20 +40,54 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+Run = tuple[int, int]
+
 ANY = "*"
 """Any value, whatever the root of the hierarchy is called."""
 
 _OR_MISSING = " or missing"
-_MISSING = "missing"  # what a missing value is called within a set
-_MOST_PARTS = 100_000  # ways to part one text, above which it is not read as a set
-_DAYS = re.compile(r"\[(\S+), (\S+)\]")
+# What a missing value is called within a set.
+_MISSING = "missing"
+_COMMA = ", "
+# Ways to part one text, above which it is not read as a set.
+_MOST_PARTS = 100_000
+_MISFITS = (ValueError, TypeError, OverflowError)
+
+
+def _or_missing(text: str) -> str:
+    return f"{text}{_OR_MISSING}"
+
+
+def _without_missing(text: str) -> str | None:
+    """X of the text `X or missing`; None if it is not such a text."""
+    return text.removesuffix(_OR_MISSING) if text.endswith(_OR_MISSING) else None
+
+
+def _set_of(labels: Iterable[str]) -> str:
+    return "{" + _COMMA.join(labels) + "}"
+
+
+def _parts_of_set(text: str) -> list[str] | None:
+    """What stands between the commas of a set; None if the text is not one."""
+    if text.startswith("{") and text.endswith("}"):
+        return text[1:-1].split(_COMMA)
+    return None
+
+
+class _Level(NamedTuple):
+    """The labels of a level, and for every value the code of its label."""
+
+    labels: Sequence[str]
+    codes: Codes
 
 
 class Texts:
-    """Which values of a column every released text stands for: flags, one per value, or None where it is not a text of it.
+    """Which values of a column every released text stands for.
 
-    >>> tree = Hierarchy.from_lines([["31", "30s", "*"], ["38", "30s", "*"], ["44", "40s", "*"]], Kind.INTEGER)
-    >>> texts = Texts.of(tree)
+    The answer has one flag per value; it is None where the text is not one of this column.
+
+    >>> lines = [["31", "30s", "*"], ["38", "30s", "*"], ["44", "40s", "*"]]
+    >>> texts = Texts.of(Hierarchy.from_lines(lines, Kind.INTEGER))
     >>> [texts(text).tolist() for text in ("38", "30s", "38-50")]
     [[False, True, False], [True, True, False], [False, True, True]]
     >>> texts("red") is None
@@ -61,25 +96,31 @@ class Texts:
 
     def __init__(
         self,
-        levels: Sequence[tuple[Sequence[str], Codes]],
+        levels: Sequence[_Level],
         kind: Kind,
         keys: Sequence[Key | None],
         *,
         tree: Hierarchy | None,
         fixed: bool = False,
     ) -> None:
-        """Levels of labels, with every value's code; `fixed` if texts are of these alone. Without `keys` values are intervals."""
-        self.kind, self.fixed = kind, fixed
-        self.number = len(levels[0][1])
-        self._levels, self._keys, self._tree = levels, keys, tree
+        """Use `of` or `of_values`.
+
+        keys: of the values; none where values are intervals
+        fixed: whether texts are labels of these levels, and nothing else
+        """
+        self.kind = kind
+        self.fixed = fixed
+        self.number = len(levels[0].codes)
+        self._levels = levels
+        self._keys = keys
+        self._tree = tree
 
     @classmethod
     def of(cls, tree: Hierarchy, level: int | None = None) -> "Texts":
         """By a hierarchy: of its leaves, the missing value among them if it has one."""
-        levels = list(zip(tree.labels, tree.maps, strict=True))
+        levels = [_Level(*pair) for pair in zip(tree.labels, tree.maps, strict=True)]
         keys = [] if tree.cuts else [tree.kind.key(text) for text in tree.labels[0]]
-        chosen = levels if level is None else levels[level : level + 1]
-        return cls(chosen, tree.kind, keys, tree=tree, fixed=level is not None)
+        return cls(_chosen(levels, level), tree.kind, keys, tree=tree, fixed=level is not None)
 
     @classmethod
     def of_values(
@@ -91,37 +132,38 @@ class Texts:
         leaf: Codes | None = None,
         level: int | None = None,
     ) -> "Texts":
-        """By the values of a column and their texts; if it has a hierarchy, also given every value's leaf in it."""
+        """By the values of a column and their texts; with a hierarchy, given every value's leaf."""
         if tree is None or leaf is None:
-            own = np.arange(len(keys), dtype=np.uint64)
-            return cls([(labels, own)], kind, keys, tree=None)
-        levels = [
-            (own, codes.take(leaf)) for own, codes in zip(tree.labels, tree.maps, strict=True)
-        ]
-        chosen = levels if level is None else levels[level : level + 1]
-        return cls(chosen, kind, keys, tree=tree, fixed=level is not None)
+            themselves = np.arange(len(keys), dtype=np.uint64)
+            return cls([_Level(labels, themselves)], kind, keys, tree=None)
+        pairs = zip(tree.labels, tree.maps, strict=True)
+        levels = [_Level(texts, codes.take(leaf)) for texts, codes in pairs]
+        return cls(_chosen(levels, level), kind, keys, tree=tree, fixed=level is not None)
 
     def __call__(self, text: str) -> Bools | None:
         if text == ANY:
             return np.ones(self.number, dtype=np.bool_)
-        known = self._label(text)
-        if self.fixed or (known is not None and self._tree is not None):
-            return known
+        labelled = self._label(text)
+        declared = labelled is not None and self._tree is not None
+        if self.fixed or declared:
+            return labelled
         spelled = self.spelled(text)
-        if known is None or spelled is None:
-            return spelled if known is None else known
-        return known | spelled
+        if labelled is None:
+            return spelled
+        return labelled if spelled is None else labelled | spelled
 
     def spelled(self, text: str) -> Bools | None:
-        """What a text stands for if it is not a label: a missing value, a set, a value or a range."""
+        """What a text stands for if it is not a label: a missing value, a set, a value, a range."""
         if text == "":
             return self._missing
-        if text.endswith(_OR_MISSING):
-            inner = self(text.removesuffix(_OR_MISSING))
-            if inner is not None:
-                return inner | self._missing
-        if text.startswith("{") and text.endswith("}"):
-            return self._set(text[1:-1].split(", "))
+        rest = _without_missing(text)
+        if rest is not None:
+            values = self(rest)
+            if values is not None:
+                return values | self._missing
+        parts = _parts_of_set(text)
+        if parts is not None:
+            return self._set(parts)
         if self._keys or not self.number:
             run = self.run(text)
             return None if run is None else self._flags(run)
@@ -130,81 +172,79 @@ class Texts:
     # Labels
 
     def is_label(self, text: str) -> bool:
-        return self._canonical(text) in self._places
+        return self.kind.canonical(text) in self._places
 
     def _label(self, text: str) -> Bools | None:
-        places = self._places.get(self._canonical(text))
+        places = self._places.get(self.kind.canonical(text))
         if places is None:
             return None
-        found = np.zeros(self.number, dtype=np.bool_)
+        covered = np.zeros(self.number, dtype=np.bool_)
         for level, code in places:
-            found |= self._levels[level][1] == code
-        return found
+            covered |= self._levels[level].codes == code
+        return covered
 
     @cached_property
     def _places(self) -> dict[str, list[tuple[int, int]]]:
         """Of every label its levels, and its code at each."""
-        found: dict[str, list[tuple[int, int]]] = {}
+        places: dict[str, list[tuple[int, int]]] = {}
         for level, (labels, _) in enumerate(self._levels):
             for code, label in enumerate(labels):
-                found.setdefault(self._canonical(label), []).append((level, code))
-        return found
-
-    def _canonical(self, text: str) -> str:
-        """Numbers and dates as they are released: the label "039" of whole numbers becomes 39."""
-        if self.kind is Kind.TEXT or not text:
-            return text
-        try:
-            return self.kind.text(self.kind.key(text))
-        except (ValueError, TypeError, OverflowError):
-            return text
+                places.setdefault(self.kind.canonical(label), []).append((level, code))
+        return places
 
     def value(self, text: str) -> Bools | None:
-        """What a text stands for if values are shown as they are."""
-        known = self._label(text)
-        if known is not None:
-            return known
+        """What a text stands for if values are shown unchanged."""
+        labelled = self._label(text)
+        if labelled is not None:
+            return labelled
         return self._missing if text == "" else self._value(text)
 
     # Sets
 
-    def _set(self, parts: list[str]) -> Bools | None:
-        """The values of a list that may be parted at its commas in several ways; None if there is no such way."""
+    def _set(self, parts: Sequence[str]) -> Bools | None:
+        """The values of a list, however it may be parted at its commas; None if in no way."""
         if len(parts) * self.widest > _MOST_PARTS:
-            return None  # whoever wrote that wants it to take long
-        tokens: dict[tuple[int, int], Bools] = {}
-        for start in range(len(parts)):
-            for stop in range(start + 1, min(start + self.widest, len(parts)) + 1):
-                value = self.element(", ".join(parts[start:stop]))
-                if value is not None:
-                    tokens[start, stop] = value
-        from_start, to_end = {0}, {len(parts)}
-        for start, stop in sorted(tokens):
+            # Whoever wrote that wants it to take long.
+            return None
+        elements = self._elements(parts)
+        from_start = {0}
+        for start, stop in sorted(elements):
             if start in from_start:
                 from_start.add(stop)
-        for start, stop in sorted(tokens, reverse=True):
-            if stop in to_end:
-                to_end.add(start)
         if len(parts) not in from_start:
             return None
-        found = np.zeros(self.number, dtype=np.bool_)
-        for (start, stop), value in tokens.items():
+        to_end = {len(parts)}
+        for start, stop in sorted(elements, reverse=True):
+            if stop in to_end:
+                to_end.add(start)
+        listed = np.zeros(self.number, dtype=np.bool_)
+        for (start, stop), values in elements.items():
             if start in from_start and stop in to_end:
-                found |= value
-        return found
+                listed |= values
+        return listed
+
+    def _elements(self, parts: Sequence[str]) -> dict[Run, Bools]:
+        """What may be an element of a list: from which part to before which, and its values."""
+        elements: dict[Run, Bools] = {}
+        for start in range(len(parts)):
+            furthest = min(start + self.widest, len(parts))
+            for stop in range(start + 1, furthest + 1):
+                values = self.element(_COMMA.join(parts[start:stop]))
+                if values is not None:
+                    elements[start, stop] = values
+        return elements
 
     @cached_property
     def widest(self) -> int:
         """How many parts of a list one label may be: 1 if no label has a comma in it."""
-        return 1 + max(
-            (label.count(", ") for labels, _ in self._levels for label in labels), default=0
-        )
+        commas = (label.count(_COMMA) for level in self._levels for label in level.labels)
+        return 1 + max(commas, default=0)
 
     def element(self, text: str) -> Bools | None:
         """What a text stands for within a set."""
         if text == _MISSING:
-            known = self._label(text)
-            return self._missing if known is None else known | self._missing
+            labelled = self._label(text)
+            return self._missing if labelled is None else labelled | self._missing
         return self.value(text) if text else None
 
     # Values and ranges
@@ -213,95 +253,103 @@ class Texts:
     def _missing(self) -> Bools:
         if self._keys:
             return np.array([key is None for key in self._keys], dtype=np.bool_)
-        found = np.zeros(self.number, dtype=np.bool_)
+        missing = np.zeros(self.number, dtype=np.bool_)
         if self._tree is not None and self._tree.has_missing:
-            found[-1] = True
-        return found
+            missing[-1] = True
+        return missing
 
     def _value(self, text: str) -> Bools | None:
-        """A single value that is not a label; of text, only where no hierarchy says which there are."""
+        """A single value that is not a label.
+
+        A text may be one only where no hierarchy says which there are.
+        """
         if self.kind is Kind.TEXT:
             return None if self._tree is not None else np.zeros(self.number, dtype=np.bool_)
         try:
             key = self.kind.key(text)
-        except (ValueError, TypeError, OverflowError):
+        except _MISFITS:
             return None
         if not self._keys and self._tree is not None:
-            found: Bools = np.arange(self.number) == self._tree.find(key)
-            return found
-        at = self._sorted_keys
-        return self._flags((bisect_left(at, key), bisect_right(at, key)))  # type: ignore[type-var]
+            leaf: Bools = np.arange(self.number) == self._tree.find(key)
+            return leaf
+        return self._flags(self._equal(key))
 
-    def run(self, text: str) -> tuple[int, int] | None:
-        """From where to before where a value or range lies among the values in their order; None if it is neither."""
+    def run(self, text: str) -> Run | None:
+        """From where to before where a value or range lies among the values in their order."""
         if self.kind is Kind.TEXT:
             return None if self._tree is not None else (0, 0)
-        keys = self._sorted_keys
         try:
-            key = self.kind.key(text)
-            return bisect_left(keys, key), bisect_right(keys, key)  # type: ignore[type-var]
-        except (ValueError, TypeError, OverflowError):
+            return self._equal(self.kind.key(text))
+        except _MISFITS:
             pass  # not a single value
         if self.kind is Kind.DATE:
             return self._days(text)
-        found = ranges.parse(text, self.kind)
-        if found is None:
+        numbers = ranges.parse(text, self.kind)
+        if numbers is None:
             return None
-        before = bisect_left if found.low_in else bisect_right
-        after = bisect_right if found.high_in else bisect_left
-        start = before(keys, found.low)
-        return start, max(start, after(keys, found.high))
+        before = bisect_left if numbers.low_in else bisect_right
+        after = bisect_right if numbers.high_in else bisect_left
+        start = before(self._sorted_keys, numbers.low)
+        return start, max(start, after(self._sorted_keys, numbers.high))
 
-    def _days(self, text: str) -> tuple[int, int] | None:
-        days = _DAYS.fullmatch(text)
+    def _equal(self, key: Key | None) -> Run:
+        """Where the values lie that equal a key."""
+        keys = self._sorted_keys
+        return bisect_left(keys, key), bisect_right(keys, key)  # type: ignore[type-var]
+
+    def _days(self, text: str) -> Run | None:
+        ends = ranges.parse_ends(text)
+        if ends is None:
+            return None
         try:
-            first, last = (self.kind.key(day) for day in days.groups()) if days else (None, None)
+            first, last = map(self.kind.key, ends)
         except (ValueError, OverflowError):
             return None
         if first is None or last is None or first > last:  # type: ignore[operator]
             return None
-        keys = self._sorted_keys
-        return bisect_left(keys, first), bisect_right(keys, last)
+        return bisect_left(self._sorted_keys, first), bisect_right(self._sorted_keys, last)
 
     @cached_property
     def _order(self) -> Ints:
         """The values from the smallest to the largest, the missing one left out."""
-        there = [at for at, key in enumerate(self._keys) if key is not None]
-        there.sort(key=lambda at: self._keys[at])  # type: ignore[arg-type,return-value]
-        return np.array(there, dtype=np.int64)
+        known = [at for at, key in enumerate(self._keys) if key is not None]
+        known.sort(key=lambda at: self._keys[at])  # type: ignore[arg-type,return-value]
+        return np.array(known, dtype=np.int64)
 
     @cached_property
     def _sorted_keys(self) -> list[Key]:
         return [self._keys[at] for at in self._order.tolist()]
 
-    def _flags(self, run: tuple[int, int]) -> Bools:
-        found = np.zeros(self.number, dtype=np.bool_)
-        found[self._order[slice(*run)]] = True
-        return found
+    def _flags(self, run: Run) -> Bools:
+        inside = np.zeros(self.number, dtype=np.bool_)
+        inside[self._order[slice(*run)]] = True
+        return inside
 
     def _intervals(self, text: str) -> Bools | None:
         """The leaves that lie in a range, or the one that a single value lies in."""
-        tree, value = self._tree, self._value(text)
-        found = ranges.parse(text, self.kind)
-        if tree is None or value is not None or found is None:
+        value = self._value(text)
+        numbers = ranges.parse(text, self.kind)
+        if self._tree is None or value is not None or numbers is None:
             return value
         low, high, low_in, high_in = self._bounds
-        starts = (found.low < low) | ((found.low == low) & (found.low_in | ~low_in))
-        ends = (high < found.high) | ((high == found.high) & (found.high_in | ~high_in))
+        at_low = (numbers.low == low) & (numbers.low_in | ~low_in)
+        at_high = (high == numbers.high) & (numbers.high_in | ~high_in)
         inside = np.zeros(self.number, dtype=np.bool_)
-        inside[: len(low)] = starts & ends
+        inside[: len(low)] = ((numbers.low < low) | at_low) & ((high < numbers.high) | at_high)
         return inside
 
     @cached_property
     def _bounds(self) -> tuple[Floats, Floats, Bools, Bools]:
-        """Where every interval begins and ends; of whole numbers half open, as `ranges.parse` gives them."""
+        """Where every interval begins and ends; of integers half open, as in `ranges.parse`."""
         tree = self._tree
         cuts = np.array(tree.cuts if tree is not None else (), dtype=np.float64)
         low, high = cuts[:-1], cuts[1:]
         left = tree is not None and tree.closed == "left"
-        low_in, high_in = np.full(len(low), left), np.full(len(low), not left)
+        low_in = np.full(len(low), left)
+        high_in = np.full(len(low), not left)
         if tree is not None and tree.end_closed:
-            low_in[:1], high_in[-1:] = True, True
+            low_in[:1] = True
+            high_in[-1:] = True
         if self.kind is not Kind.INTEGER:
             return low, high, low_in & np.isfinite(low), high_in & np.isfinite(high)
         first = np.ceil(low) + ((low == np.ceil(low)) & ~low_in)
@@ -309,43 +357,53 @@ class Texts:
         return first, stop, np.ones_like(low_in), np.zeros_like(high_in)
 
 
+def _chosen(levels: list[_Level], level: int | None) -> list[_Level]:
+    return levels if level is None else levels[level : level + 1]
+
+
 @dataclass(frozen=True, eq=False)
 class Axis:
     """A quasi-identifying column as places on a line: every cut falls between two places.
 
-    Numbers and dates lie in their order, text in the order of its hierarchy, a missing value last. `size` counts the
-    places, `missing` is that of the missing value, or -1.
+    Numbers and dates lie in their order, text in the order of its hierarchy, a missing value last.
+
+    place: of every leaf, or of every code of a column without hierarchy
+    size: how many places there are
+    missing: the place of the missing value, or -1
+    labels: of every place
     """
 
     name: str
-    place: Codes  # of every leaf, or of every code of a column without hierarchy
+    place: Codes
     size: int
     missing: int
-    labels: Sequence[str]  # of every place
+    labels: Sequence[str]
     hierarchy: Hierarchy | None
     ordered: bool
     kind: Kind
 
     @classmethod
     def of(cls, name: str, hierarchy: Hierarchy, missing: bool = True) -> "Axis":
-        """The axis of a hierarchy; not `missing` leaves out the place of a missing value that comes last."""
+        """The axis of a hierarchy; not `missing` leaves out a missing value that comes last."""
         labels, kind = hierarchy.labels[0], hierarchy.kind
         order = list(range(len(labels)))
         ordered = kind is not Kind.TEXT
         if ordered and not hierarchy.cuts:
             keys = [kind.key(text) for text in labels]
             order.sort(key=lambda leaf: (keys[leaf] is None, keys[leaf]))
-        at, size = order.index(labels.index("")) if "" in labels else -1, len(labels)
-        if at == size - 1 and not missing:
-            at, size = -1, size - 1
+        size = len(labels)
+        blank = order.index(labels.index("")) if "" in labels else -1
+        if blank == size - 1 and not missing:
+            blank, size = -1, size - 1
         place = np.argsort(order).astype(smallest(len(order)))
         shown = [labels[leaf] for leaf in order]
-        return cls(name, place, size, at, shown, hierarchy, ordered, kind)
+        return cls(name, place, size, blank, shown, hierarchy, ordered, kind)
 
     def text(self, low: int, high: int) -> str:
-        """What a run of places is called in the release: the first spelling that is read as these places.
+        """What a run of places is called in the release: the first spelling read as these places.
 
-        Where there is none, the finest label that all of them have in common, which says less and nothing else.
+        Where there is none, the finest label that all of them have in common, which says less and
+        nothing else.
         """
         for text in self._spellings(low, high):
             if self.means(text, low, high):
@@ -356,38 +414,42 @@ class Axis:
         """Whether a text is a value of some level, or any value."""
         return text == ANY or self._texts.is_label(text)
 
-    def run(self, text: str) -> tuple[int, int] | None:
+    def run(self, text: str) -> Run | None:
         """The run of places that a text is read as; None if it is not one."""
-        return self._run(self._texts(text), self.size if self.is_label(text) else len(self.place))
+        size = self.size if self.is_label(text) else len(self.place)
+        return self._run(self._texts(text), size)
 
     def means(self, text: str, low: int, high: int) -> bool:
         """Whether a text is read as a run of places, and nothing else."""
         if self.is_label(text):
             return self._run_of(text) == (low, high)
-        if low < high == self.missing and text.endswith(_OR_MISSING):
-            return self.means(text.removesuffix(_OR_MISSING), low, high - 1)
+        rest = _without_missing(text)
+        if low < high == self.missing and rest is not None:
+            return self.means(rest, low, high - 1)
         if self.ordered and not self._of_intervals:
             return self._texts.run(text) == (low, high + 1)
-        if self.hierarchy is not None and text.startswith("{") and self._texts.widest == 1:
-            return self._chain(text[1:-1].split(", ")) == (low, high)
+        parts = _parts_of_set(text)
+        # Without commas in labels there is one way to part the set, which is quicker to follow.
+        if self.hierarchy is not None and parts is not None and self._texts.widest == 1:
+            return self._chain(parts) == (low, high)
         return self.run(text) == (low, high)
 
     def _common(self, hierarchy: Hierarchy, low: int, high: int) -> str:
         """The finest label that all places of a run have in common."""
         leaves = self._leaf_at[low : high + 1]
         for labels, codes in zip(hierarchy.labels[:-1], hierarchy.maps, strict=False):
-            own = codes.take(leaves)
-            label: str = labels[int(own[0])]
-            if label and (own == own[0]).all():
+            covering = codes.take(leaves)
+            label: str = labels[int(covering[0])]
+            if label and (covering == covering[0]).all():
                 return label
         return hierarchy.labels[-1][0]
 
     @cached_property
     def ends(self) -> list[Ints]:
-        """For every level of the hierarchy above its leaves, lowest first: the places at which a value of that level ends."""
+        """For every level above the leaves, lowest first: where its values end."""
         if self.hierarchy is None:
             return []
-        above = [codes[np.argsort(self.place)] for codes in self.hierarchy.maps[1:]]
+        above = [codes[self._leaf_at] for codes in self.hierarchy.maps[1:]]
         return [np.flatnonzero(codes[1:] != codes[:-1]) for codes in above]
 
     # Reading back
@@ -408,23 +470,23 @@ class Axis:
         """The leaf of every place, also of a missing value that has none on this axis."""
         return np.argsort(self.place)
 
-    def _run(self, values: Bools | None, size: int) -> tuple[int, int] | None:
-        """The run of places that some values are among so many; None if they are not one.
+    def _run(self, values: Bools | None, size: int) -> Run | None:
+        """The run that some values are among the first `size` places; None if they are not one.
 
         Labels may cover a missing value that has no place here; other texts may not.
         """
         if values is None:
             return None
-        there = np.flatnonzero(values.take(self._leaf_at)[:size])
-        if not len(there) or there[-1] - there[0] + 1 != len(there):
+        places = np.flatnonzero(values.take(self._leaf_at)[:size])
+        if not len(places) or places[-1] - places[0] + 1 != len(places):
             return None
-        return int(there[0]), int(there[-1])
+        return int(places[0]), int(places[-1])
 
     @cached_property
-    def _runs(self) -> dict[str, tuple[int, int] | None]:
+    def _runs(self) -> dict[str, Run | None]:
         return {}
 
-    def _run_of(self, text: str) -> tuple[int, int] | None:
+    def _run_of(self, text: str) -> Run | None:
         """The run of places that a label is, or what a missing value is called within a set."""
         if text not in self._runs:
             if text == _MISSING:
@@ -433,13 +495,14 @@ class Axis:
                 self._runs[text] = self.run(text)
         return self._runs[text]
 
-    def _chain(self, labels: Sequence[str]) -> tuple[int, int] | None:
-        """The run of places that labels are together; None unless each begins where the one before ends."""
+    def _chain(self, labels: Sequence[str]) -> Run | None:
+        """The run that labels are together; None unless each begins where the one before ends."""
         runs = [self._run_of(label) for label in labels]
-        for one, after in pairwise(runs):
-            if one is None or after is None or one[1] + 1 != after[0]:
+        for before, after in pairwise(runs):
+            if before is None or after is None or before[1] + 1 != after[0]:
                 return None
-        return None if runs[0] is None or runs[-1] is None else (runs[0][0], runs[-1][1])
+        first, last = runs[0], runs[-1]
+        return None if first is None or last is None else (first[0], last[1])
 
     # Spellings
 
@@ -450,86 +513,72 @@ class Axis:
         if self.hierarchy is not None and low == 0 and high == self.size - 1:
             yield self.hierarchy.labels[-1][0]
         if low < high == self.missing:
-            for text in self._spellings(low, high - 1):
-                yield f"{text}{_OR_MISSING}"
+            yield from map(_or_missing, self._spellings(low, high - 1))
         elif high != self.missing:
             yield from self._ranges(low, high) if self.ordered else self._sets(low, high)
 
     def _ranges(self, low: int, high: int) -> Iterator[str]:
         first, last = self.labels[low], self.labels[high]
         if self.hierarchy is not None and self.hierarchy.cuts:
-            cuts = self.hierarchy.cuts
-            yield from self._intervals(self.hierarchy, cuts[low], cuts[high + 1])
+            yield from self._intervals(self.hierarchy, low, high)
         elif self.kind is Kind.INTEGER:
             ends = ranges.exact(first), ranges.exact(last)
-            yield from _from_to(*ends, self.labels[0].startswith("-"))
+            yield from ranges.whole_spellings(*ends, self.labels[0].startswith("-"))
         else:
-            yield f"[{first}, {last}]"
-            yield f"[{first}; {last}]"  # numbers only: of dates it is read as nothing
+            yield from ranges.inclusive_spellings(first, last)
 
-    def _intervals(self, hierarchy: Hierarchy, low: float, high: float) -> Iterator[str]:
-        whole, closed = self.kind is Kind.INTEGER, hierarchy.closed == "left"
-        if math.isinf(low) and math.isinf(high):
+    def _intervals(self, hierarchy: Hierarchy, first: int, last: int) -> Iterator[str]:
+        """Neighbouring intervals, as one range."""
+        cuts = hierarchy.cuts
+        low, high = cuts[first], cuts[last + 1]
+        left = hierarchy.closed == "left"
+        ends_low = hierarchy.end_closed and low == cuts[0]
+        ends_high = hierarchy.end_closed and high == cuts[-1]
+        low_in = left or ends_low
+        high_in = not left or ends_high
+        if self.kind is not Kind.INTEGER:
+            yield from ranges.range_spellings(NumberRange(low, high, low_in, high_in), False, False)
             return
-        far = hierarchy.end_closed and (
-            high == hierarchy.cuts[-1] if closed else low == hierarchy.cuts[0]
-        )
-        if whole:  # the same whole numbers from the first to before the next one, and the far end of the domain
-            low, high, closed = low + (not closed and not far), high + (not closed or far), True
-        if math.isinf(low):
-            end = ranges.exact(high)
-            yield ranges.below(end, not closed)
-            yield f"{'<' if closed else '≤'} {ranges.plain(end)}"
-        elif math.isinf(high):
-            end = ranges.exact(low)
-            if whole:
-                yield ranges.or_more(end)
-            yield ranges.above(end, closed)
-            yield f"{'≥' if closed else '>'} {ranges.plain(end)}"
-        elif whole:
-            negative = min(filter(math.isfinite, hierarchy.cuts)) < 0
-            yield from _from_to(ranges.exact(low), ranges.exact(high - 1), negative)
-        else:
-            low_in = closed or (hierarchy.end_closed and low == hierarchy.cuts[0])
-            high_in = not closed or (hierarchy.end_closed and high == hierarchy.cuts[-1])
-            text = ranges.between(ranges.exact(low), ranges.exact(high), low_in, high_in)
-            yield text
-            yield text.replace(",", ";")
+        # The same whole numbers, from the first to before the next one.
+        whole = NumberRange(low + (not low_in), high + high_in, True, False)
+        # Cuts ascend, and only the first of them may be infinite on this side.
+        negative = any(-math.inf < cut < 0 for cut in cuts[:2])
+        yield from ranges.range_spellings(whole, True, negative)
 
     def _sets(self, low: int, high: int) -> Iterator[str]:
         """The fewest values of the hierarchy, of any level, that cover just these leaves."""
         if self.hierarchy is None:
-            yield "{" + ", ".join(self.labels[low : high + 1]) + "}"
+            yield _set_of(self.labels[low : high + 1])
             return
-        found, place = list[str](), low
+        labels: list[str] = []
+        place = low
         while place <= high:
-            fits = (value for value in self._values[place] if value[0] <= high + 1)
-            stop, text = next(
-                (one for one in fits if self._run_of(one[1]) == (place, one[0] - 1)),
-                (place, ""),
-            )
-            if stop == place:
-                return  # this value's own label is read as more
-            found.append(text)
-            place = stop
-        yield found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
+            value = self._widest_value(place, high)
+            if value is None:
+                return
+            place, label = value
+            labels.append(label)
+        yield labels[0] if len(labels) == 1 else _set_of(labels)
+
+    def _widest_value(self, place: int, high: int) -> tuple[int, str] | None:
+        """The widest value from a place to at most another: the place behind it, and its text.
+
+        None if even the value's own label is read as more.
+        """
+        for stop, label in self._values[place]:
+            if stop <= high + 1 and self._run_of(label) == (place, stop - 1):
+                return stop, label
+        return None
 
     @cached_property
     def _values(self) -> list[list[tuple[int, str]]]:
-        """For every place the values of the hierarchy, widest first, that begin there: the place behind them, and their texts."""
+        """For every place the values that begin there, widest first, as in `_widest_value`."""
         begin: list[list[tuple[int, str]]] = [[] for _ in self.labels]
-        if self.hierarchy is not None:
-            for codes, labels in zip(
-                reversed(self.hierarchy.maps), reversed(self.hierarchy.labels), strict=True
-            ):
-                starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()]
-                for first, stop in zip(starts, [*starts[1:], len(codes)], strict=True):
-                    begin[first].append((stop, labels[codes[first]] or _MISSING))
+        if self.hierarchy is None:
+            return begin
+        levels = zip(self.hierarchy.maps, self.hierarchy.labels, strict=True)
+        for codes, labels in reversed(list(levels)):
+            starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()]
+            for first, stop in pairwise([*starts, len(codes)]):
+                begin[first].append((stop, labels[codes[first]] or _MISSING))
         return begin
-
-
-def _from_to(first: Decimal, last: Decimal, negative: bool) -> Iterator[str]:
-    """Whole numbers from one to another, both included."""
-    yield ranges.from_to(first, last, negative)
-    yield f"[{ranges.plain(first)}, {ranges.plain(last)}]"
-    yield f"[{ranges.plain(first)}; {ranges.plain(last)}]"

@@ -1,7 +1,8 @@
-"""`Hierarchy`: the values a column may have, and what each becomes at every level. Uses `errors` and `kinds`.
+"""`Hierarchy`: the values a column may have, and what each becomes at every level.
 
-Level 0 holds the leaves, the last level one root. Leaves are kept in tree order (every value of every level covers a
-run of neighbouring leaves), so that codes at all levels are small integers and a roll-up never has to reorder.
+Uses `errors` and `kinds`. Level 0 holds the leaves, the last level one root. Leaves are kept in
+tree order (every value of every level covers a run of neighbouring leaves), so that codes at all
+levels are small integers and a roll-up never has to reorder.
 """
 
 import hashlib
@@ -15,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.counts import Codes, smallest
-from shoal.data.hierarchy.ranges import Axis
+from shoal.data.hierarchy.ranges import Tiling
 from shoal.data.kinds import Key, Kind
 from shoal.errors import HierarchyError
 
-__all__ = ["Hierarchy", "coded"]
+__all__ = ["Hierarchy", "numbered", "rooted"]
 
 
-def coded(texts: Iterable[str]) -> npt.NDArray[np.int64]:
+def numbered(texts: Iterable[str]) -> npt.NDArray[np.int64]:
     """Codes of texts, numbered in the order of their first appearance."""
     codes: dict[str, int] = {}
     return np.array([codes.setdefault(text, len(codes)) for text in texts], dtype=np.int64)
@@ -32,10 +33,13 @@ def coded(texts: Iterable[str]) -> npt.NDArray[np.int64]:
 class Hierarchy:
     """Levels of generalisation over a declared domain.
 
-    `labels[l][c]` is the text of code c at level l; `maps[l][leaf]` is the code of a leaf at level l. `derived` says
-    that the domain or the grouping was read off the rows of a table, so that its shape itself tells about them.
-    `cuts` is set where level 0 already holds intervals of a continuous domain: leaf i covers cuts[i] to cuts[i+1], the end
-    on the `closed` side included, and the domain's own far end if `end_closed`.
+    labels: `labels[l][c]` is the text of code c at level l
+    maps: `maps[l][leaf]` is the code of a leaf at level l
+    derived: whether the domain or the grouping was read off the rows of a table, so that the shape
+        itself reveals something about them
+    cuts: set where level 0 already holds intervals of a continuous domain: leaf i covers cuts[i] to
+        cuts[i+1], the end on the `closed` side included, and the domain's own far end if
+        `end_closed`
     """
 
     labels: tuple[tuple[str, ...], ...]
@@ -48,7 +52,8 @@ class Hierarchy:
     end_closed: bool = True
 
     def __repr__(self) -> str:
-        return f"<shoal.Hierarchy of {self.leaves:,} {self.kind.value} values, {self.height + 1} levels>"
+        values = f"{self.leaves:,} {self.kind.value} values"
+        return f"<shoal.Hierarchy of {values}, {self.height + 1} levels>"
 
     @classmethod
     def from_lines(
@@ -60,21 +65,24 @@ class Hierarchy:
         root: str | None = None,
         add_root: str | None = None,
     ) -> "Hierarchy":
-        """One line a value, column j is level j: the form ARX and anjana use.
+        """One line per value, column j is level j: the form ARX and anjana use.
 
-        `root` replaces the last level of every line, for files whose last level has more than one text by mistake;
-        `add_root` puts one more level above, for files that stop before the root. Empty lines are skipped. Leaves such as
-        "[0, 5)" or "90+" of a numeric kind are intervals, and a number belongs to the one it lies in.
+        `root` replaces the last level of every line, for files whose last level has more than one
+        text by mistake; `add_root` puts one more level above, for files that stop before the root.
+        Empty lines are skipped. Leaves such as "[0, 5)" or "90+" of a numeric kind are intervals,
+        and a number belongs to the one it lies in.
 
-        >>> tree = Hierarchy.from_lines([["7", "0-9", "*"], ["12", "10-19", "*"], ["3", "0-9", "*"]], Kind.INTEGER)
+        >>> lines = [["7", "0-9", "*"], ["12", "10-19", "*"], ["3", "0-9", "*"]]
+        >>> tree = Hierarchy.from_lines(lines, Kind.INTEGER)
         >>> tree.labels[0], tree.height
         (('7', '3', '12'), 2)
         """
         from shoal.data.hierarchy.check import faults
 
         if not all(isinstance(cell, str) for line in lines for cell in line):
-            raise HierarchyError("a cell of a line is no text; write numbers and dates as text")
-        kind, lines = Kind.of(kind), rooted(lines, root, add_root)
+            raise HierarchyError("a cell of a line is not text", "write numbers and dates as text")
+        kind = Kind.of(kind)
+        lines = rooted(lines, root, add_root)
         faults(lines, kind).refuse()
         return cls.from_sound_lines(lines, kind, derived)
 
@@ -83,34 +91,27 @@ class Hierarchy:
         cls, lines: Sequence[Sequence[str]], kind: Kind, derived: bool = False
     ) -> "Hierarchy":
         """From lines that were checked before."""
-        from shoal.data.hierarchy.check import axis_of
+        from shoal.data.hierarchy.check import tiling_of
 
         lines = [line for line in lines if line]
-        axis = axis_of([line[0] for line in lines], kind)
-        if isinstance(axis, Axis):
-            lines = [lines[i] for i in axis.order]
+        tiling = tiling_of([line[0] for line in lines], kind)
+        if isinstance(tiling, Tiling):
+            lines = [lines[i] for i in tiling.order]
         columns = list(zip(*lines, strict=True))
-        codes = [coded(column) for column in columns]
-        order = np.lexsort(
-            codes
-        )  # the last key, the root, counts most: neighbours in the tree become neighbours
+        codes = [numbered(column) for column in columns]
+        # The last key, the root, counts most: neighbours in the tree become neighbours.
+        order = np.lexsort(codes)
         labels, maps = [], []
-        for column, found in zip(columns, codes, strict=True):
-            ordered = found[order]
+        for column, numbers in zip(columns, codes, strict=True):
+            ordered = numbers[order]
             starts = np.append(True, ordered[1:] != ordered[:-1])
-            labels.append(tuple(column[i] for i in order[starts].tolist()))
-            maps.append((np.cumsum(starts) - 1).astype(smallest(len(labels[-1]))))
-        if not isinstance(axis, Axis):
-            return cls(tuple(labels), tuple(maps), kind, derived)
-        return cls(
-            tuple(labels),
-            tuple(maps),
-            kind,
-            derived,
-            axis.cuts,
-            axis.closed,
-            end_closed=axis.end_closed,
-        )
+            texts = tuple(column[i] for i in order[starts].tolist())
+            labels.append(texts)
+            maps.append((np.cumsum(starts) - 1).astype(smallest(len(texts))))
+        tree = cls(tuple(labels), tuple(maps), kind, derived)
+        if not isinstance(tiling, Tiling):
+            return tree
+        return replace(tree, cuts=tiling.cuts, closed=tiling.closed, end_closed=tiling.end_closed)
 
     @property
     def height(self) -> int:
@@ -131,19 +132,17 @@ class Hierarchy:
         weight = np.ones(len(self.maps[0]))
         if self.has_missing:
             weight[-1] = 0
-        covered = np.bincount(self.maps[level], weight, self.cardinality(level)).astype(np.int64)
-        return np.maximum(covered, 1)
+        covered = np.bincount(self.maps[level], weight, self.cardinality(level))
+        return np.maximum(covered.astype(np.int64), 1)
 
     def texts(self) -> tuple[list[str], npt.NDArray[np.int64]]:
         """The texts of all levels, each once, and which of them every leaf shows at every level."""
         places: dict[str, int] = {}
-        of_code = [
-            [places.setdefault(label, len(places)) for label in labels] for labels in self.labels
-        ]
-        return list(places), np.array(
-            [np.array(own)[codes] for own, codes in zip(of_code, self.maps, strict=True)],
-            dtype=np.int64,
-        )
+        shown = []
+        for labels, codes in zip(self.labels, self.maps, strict=True):
+            place_of = [places.setdefault(label, len(places)) for label in labels]
+            shown.append(np.array(place_of)[codes])
+        return list(places), np.array(shown, dtype=np.int64)
 
     def with_missing(self) -> "Hierarchy":
         """The same with a leaf for missing values, which stays alone below the root."""
@@ -151,76 +150,95 @@ class Hierarchy:
 
     @cached_property
     def _and_missing(self) -> "Hierarchy":
-        labels, maps = [], []
+        labels: list[tuple[str, ...]] = []
+        maps = []
         for level, (texts, codes) in enumerate(zip(self.labels, self.maps, strict=True)):
-            texts, code = (texts, 0) if level == self.height else ((*texts, ""), len(texts))
+            code = 0
+            if level < self.height:
+                code = len(texts)
+                texts = (*texts, "")
             labels.append(texts)
             maps.append(np.append(codes, code).astype(smallest(len(texts))))
         return replace(self, labels=tuple(labels), maps=tuple(maps), has_missing=True)
 
     def of_kind(self, kind: Kind) -> "Hierarchy":
-        """The same for a column of another declared type, so that the leaf "39" is the integer 39."""
+        """The same for a column of another declared type, so that leaf "39" is the integer 39."""
         if kind is self.kind:
             return self
         if self.cuts:
             if (self.kind, kind) == (Kind.FLOAT, Kind.INTEGER):
                 return replace(self, kind=kind)
             raise HierarchyError(
-                f"the hierarchy has intervals of type {self.kind.value!r} and its column is declared {kind.value!r}; "
-                f"declare the column {self.kind.value!r}"
+                f"the hierarchy has intervals of type {self.kind.value!r} and its column is "
+                f"declared {kind.value!r}",
+                f"declare the column {self.kind.value!r}",
             )
-        made = Hierarchy.from_lines(self.lines(), kind, derived=self.derived)
-        return made.with_missing() if self.has_missing else made
+        tree = Hierarchy.from_lines(self.lines(), kind, derived=self.derived)
+        return tree.with_missing() if self.has_missing else tree
 
     @cached_property
     def find(self) -> Callable[[Key | None], int]:
         """From a key (see `Kind.key`) to its leaf, -1 where the domain does not have it."""
         missing = len(self.maps[0]) - 1 if self.has_missing else -1
         if self.cuts:
-            side = bisect_right if self.closed == "left" else bisect_left
-            return lambda key: missing if key is None else self._interval(side, float(key))  # type: ignore[arg-type]
+
+            def interval(key: Key | None) -> int:
+                if key is None:
+                    return missing
+                return self._interval(float(key))  # type: ignore[arg-type]
+
+            return interval
         places: dict[Key | None, int] = {
-            self.kind.key(text): i for i, text in enumerate(self.labels[0])
+            self.kind.key(text): leaf for leaf, text in enumerate(self.labels[0])
         }
         if self.has_missing:
             places[None] = missing
         return lambda key: places.get(key, -1)
 
-    def _interval(self, side: Callable[[Sequence[float], float], int], number: float) -> int:
+    def _interval(self, number: float) -> int:
+        """The leaf that a number lies in, -1 if it lies in none."""
         last = len(self.cuts) - 2
-        if self.end_closed and number == self.cuts[-1 if self.closed == "left" else 0]:
-            return last if self.closed == "left" else 0
-        place = side(self.cuts, number) - 1
+        if self.closed == "left":
+            if self.end_closed and number == self.cuts[-1]:
+                return last
+            place = bisect_right(self.cuts, number) - 1
+        else:
+            if self.end_closed and number == self.cuts[0]:
+                return 0
+            place = bisect_left(self.cuts, number) - 1
         return place if 0 <= place <= last else -1
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what every value becomes at every level, whatever the order of values and the spelling of numbers."""
+        """SHA-256 of what every value becomes at every level.
+
+        It does not depend on the order of values or on the spelling of numbers.
+        """
         plain = self.labels[0]
         if not self.cuts:
             plain = tuple(self.kind.text(self.kind.key(text)) for text in plain)
         leaves = np.array(sorted(range(self.leaves), key=plain.__getitem__), dtype=np.int64)
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for labels, codes in zip((plain, *self.labels[1:]), self.maps, strict=True):
-            _, first, own = np.unique(codes[leaves], return_index=True, return_inverse=True)
+            # Codes are renumbered by where they first occur in the sorted leaves.
+            _, first, renumbered = np.unique(codes[leaves], return_index=True, return_inverse=True)
             shown = [labels[code] for code in codes[leaves[np.sort(first)]].tolist()]
-            found.update(json.dumps(shown).encode())
-            found.update(np.argsort(np.argsort(first))[own].astype("<u4").tobytes())
-        return found.hexdigest()
+            digest.update(json.dumps(shown).encode())
+            digest.update(np.argsort(np.argsort(first))[renumbered].astype("<u4").tobytes())
+        return digest.hexdigest()
 
     def lines(self) -> list[list[str]]:
-        """One line a value, column j is level j; the missing value is left out."""
-        levels = [
-            [texts[code] for code in codes[: self.leaves].tolist()]
-            for texts, codes in zip(self.labels, self.maps, strict=True)
-        ]
+        """One line per value, column j is level j; the missing value is left out."""
+        levels = []
+        for texts, codes in zip(self.labels, self.maps, strict=True):
+            levels.append([texts[code] for code in codes[: self.leaves].tolist()])
         return [list(line) for line in zip(*levels, strict=True)]
 
 
 def rooted(
     lines: Sequence[Sequence[str]], root: str | None, add_root: str | None
 ) -> Sequence[Sequence[str]]:
-    """The lines with their last level replaced by `root`, or one more level `add_root` above it."""
+    """The lines with `root` in place of their last level, or with one more level `add_root`."""
     if root is not None:
         lines = [[*line[:-1], root] if line else line for line in lines]
     if add_root is not None:

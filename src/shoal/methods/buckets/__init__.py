@@ -29,8 +29,10 @@ from shoal.methods.buckets.settings import Setting, Solver, find_setting, fittin
 from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.limits import BucketLimits, Limits
 from shoal.releases.certificate import Certificate, certify
+from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT, released
 from shoal.releases.release import Release
+from shoal.zones import owner_only
 
 __all__ = ["BUCKET", "Buckets"]
 
@@ -43,6 +45,22 @@ _LARGEST = 1 << 62
 
 _SELDOM = Fraction(1, 2)
 """Odds below which an owner is told that fakes hide a value less than others."""
+
+
+@owner_only
+@dataclass(frozen=True, kw_only=True)
+class BucketsFacts(Facts):
+    """How large the buckets are, what that costs, and what l-diversity would have done."""
+
+    buckets: int
+    bucket_loss: int
+    diversity: str
+
+    def figures(self) -> Iterator[str]:
+        records, buckets = plural(self.records, "record"), plural(self.buckets, "bucket")
+        error = self.bucket_loss / max(self.records - 1, 1)
+        yield (f"{records} in {buckets}; loss {self.bucket_loss:,}, mean squared error {error:.4g}")
+        yield self.diversity
 
 
 @typed
@@ -128,6 +146,14 @@ class Buckets:
         limits = self.limits.keyed(schema.kinds[self.column])
         return BucketLimits(self.column, limits, self.fakes, self.unit)
 
+    def beforehand(self, table: Table) -> tuple[str, ...]:
+        """What the limits allow by how often values occur; InfeasibleError if no buckets can keep them."""
+        values = table.count([self.column], {})
+        occurring = dict(zip(table.keys(self.column), values.count.tolist(), strict=True))
+        eligible = self.promise(table.schema).limits.eligibility(occurring)
+        eligible.require()
+        return tuple(eligible.concerns)
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -176,14 +202,13 @@ class Buckets:
             derived["fake_odds"] = filled.odds()
         certificate = certify(table, self, promise, chance, derived=derived)
         said(3, 3, "filling buckets")
-        facts: dict[str, Any] = {
-            "records": table.rows,
-            "buckets": filled.buckets,
-            "bucket_loss": sum(setting.loss for setting in settings),
-            "diversity": promise.limits.diversity(occurring).statement,
-        }
-        if concerns := [*eligible.concerns, *filled.concerns()]:
-            facts["concern"] = "; ".join(concerns)
+        facts = BucketsFacts(
+            records=table.rows,
+            buckets=filled.buckets,
+            bucket_loss=sum(setting.loss for setting in settings),
+            diversity=promise.limits.diversity(occurring).statement,
+            concerns=(*eligible.concerns, *filled.concerns()),
+        )
         return Release(
             table.like(rows.laid_out(bucket)),
             replace(
@@ -191,7 +216,6 @@ class Buckets:
                 columns=self._columns(certificate),
                 parameters={**certificate.parameters, "limits": self.limits.to_dict()},
             ),
-            0,
             facts,
             {"buckets": self._buckets(table, shown, filled.buckets)},
         )

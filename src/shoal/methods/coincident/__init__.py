@@ -40,6 +40,7 @@ from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import DeltaPresence, Model, bound, holds_all
 from shoal.privacy.promises import Coincidence, Promise
 from shoal.releases.certificate import Certificate, certify
+from shoal.releases.facts import Facts
 from shoal.releases.layout import GROUP, released
 from shoal.releases.release import Release
 
@@ -173,8 +174,11 @@ class Coincident:
         return Release(
             made,
             replace(paper, columns=_columns(paper)),
-            table.rows - int(people.sizes[halves != LEFT_OUT].sum()),
-            {"groups": int(halves.max(initial=-1)) + 1, "records": table.rows},
+            Facts(
+                records=table.rows,
+                suppressed=table.rows - int(people.sizes[halves != LEFT_OUT].sum()),
+                groups=int(halves.max(initial=-1)) + 1,
+            ),
         )
 
 

@@ -5,7 +5,7 @@ every group; projections without a value are dropped, and of more than `most` gr
 Each group is released on its own by noisy counts. The proof that this keeps (ε, δ): docs/proofs/columns.md.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -17,23 +17,38 @@ from shoal.data.tables import Role, Table
 from shoal.errors import ParameterError, listed, plural
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, whole
-from shoal.methods import Progress, Schema, people_of, require_bound, silent
+from shoal.methods import Progress, Schema, delta_concerns, people_of, require_bound, silent
 from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
 from shoal.methods.entry import Entry
 from shoal.methods.noisy_counts import fixed
-from shoal.privacy.calculus import delta_concern, delta_of, per_row
+from shoal.privacy.calculus import delta_of, per_row
 from shoal.privacy.noise import NoisyCountParameters, column_parameters
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.certificate import certify
+from shoal.releases.facts import Facts
 from shoal.releases.layout import COUNT
 from shoal.releases.release import Release
+from shoal.zones import owner_only
 
 __all__ = ["COLUMN_GROUP", "RECORD", "Columns", "schema_of"]
 
 Names = tuple[tuple[str, ...], ...]
 """A schema: groups of columns, or of items, by their names."""
+
+
+@owner_only
+@dataclass(frozen=True, kw_only=True)
+class ColumnsFacts(Facts):
+    """How many projections the records gave, and how many rows are released."""
+
+    projections: int
+    released: int
+
+    def figures(self) -> Iterator[str]:
+        records, given = plural(self.records, "record"), plural(self.projections, "projection")
+        yield f"{records} gave {given}, and {self.released:,} are released"
 
 
 @typed_but("schema", "public")
@@ -307,17 +322,16 @@ class Columns:
             for name in laid
         }
         own |= {column["name"]: dict(column) for column in made.columns}
-        facts: dict[str, Any] = {
-            "records": form.records,
-            "projections": given,
-            "released": released,
-            "crowd": self.crowd(schema),
-        }
-        if form.records and (concern := delta_concern(self.delta, form.records)):
-            facts["concern"] = concern  # by the number of records, so for the owner alone
+        facts = ColumnsFacts(
+            records=form.records,
+            projections=given,
+            released=released,
+            crowd=self.crowd(schema),
+            concerns=delta_concerns(self.delta, form.records),
+        )
         result = table.like(laid)
         said(3, 3, "releasing groups of columns")
-        return Release(result, replace(made, columns=[own[name] for name in laid]), 0, facts)
+        return Release(result, replace(made, columns=[own[name] for name in laid]), facts)
 
     def _form(self, table: Table, names: Sequence[str], at: Mapping[str, int]) -> Wide | Long:
         if self.person is not None and self.item is not None:

@@ -6,12 +6,12 @@ nodes. The promise is about the risk as it is counted; someone who knows the alg
 measures it).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib import import_module
 from math import prod
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +23,18 @@ from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_once
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed
-from shoal.exact.numbers import Exact, fraction, whole
-from shoal.methods import Progress, Schema, people_of, silent
+from shoal.exact.numbers import Exact, fraction, percent, whole
+from shoal.methods import Progress, Schema, level_ranges, people_of, silent
 from shoal.methods.entry import AsViews, Entry
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
 from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth, by_column
 from shoal.privacy.promises import LowestRisk, Promise
 from shoal.releases.certificate import certify
+from shoal.releases.facts import Facts
 from shoal.releases.layout import lay_out, released
 from shoal.releases.release import Release
+from shoal.zones import owner_only
 
 __all__ = ["People", "Personal", "Solver", "Wish"]
 
@@ -40,6 +42,30 @@ Solver = Literal["exact", "genetic", "lagrangian", "relaxed"]
 SOLVERS = ("exact", "genetic", "lagrangian", "relaxed")
 KNOWN = 20_000
 """Nodes of a lattice up to which a heuristic also says what the lowest risk would have been."""
+
+
+@owner_only
+@dataclass(frozen=True, kw_only=True)
+class PersonalFacts(Facts):
+    """The mean and the highest risk, the share of the utility kept, and how many nodes are in use.
+
+    `lowest_risk` is the mean risk that the exact solver reaches, where another was asked for and that can be known.
+    """
+
+    risk: float
+    highest: float
+    utility: float
+    nodes: int
+    lowest_risk: float | None = None
+
+    def figures(self) -> Iterator[str]:
+        lowest = ""
+        if self.lowest_risk is not None:
+            lowest = f" (the lowest would be {self.lowest_risk:.3g})"
+        yield (
+            f"mean risk {self.risk:.3g}{lowest}, highest {self.highest:.3g}; "
+            f"{percent(self.utility)} of the utility kept"
+        )
 
 
 @typed
@@ -154,6 +180,11 @@ class Personal:
             self.unit,
         )
 
+    def searched(self, schema: Schema) -> Mapping[str, range]:
+        """All levels of the quasi-identifying columns."""
+        trees = {name: schema.hierarchies[name] for name in schema.having(Role.QUASI)}
+        return level_ranges(trees, {}, {})
+
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
@@ -167,9 +198,8 @@ class Personal:
         facts = people.facts(found)
         if self.solver != "exact" and prod(height + 1 for height in people.crowds.heights) <= KNOWN:
             exactly = replace(people, method=replace(self, solver="exact"))
-            facts["lowest_risk"] = exactly.facts(
-                exactly.solve(chance, lambda *_: said(1, 1, "finding the lowest risk"))
-            )["risk"]
+            lowest = exactly.solve(chance, lambda *_: said(1, 1, "finding the lowest risk"))
+            facts = replace(facts, lowest_risk=exactly.facts(lowest).risk)
         return Release(
             lay_out(table, people.shown(found), rows=people.rows),
             certify(table, self, promise, chance, whole=True),
@@ -256,7 +286,7 @@ class People:
             columns[name] = texts, shown[levels[:, column].astype(np.intp), leaves]
         return columns
 
-    def facts(self, found: Sequence[Chosen]) -> dict[str, Any]:
+    def facts(self, found: Sequence[Chosen]) -> PersonalFacts:
         """For the owner: the mean and the highest risk, the mean of the utility kept, and how many nodes are in use."""
         risk, worth = np.zeros(self.rows.distinct), np.zeros(self.rows.distinct)
         for number, chosen in enumerate(found):
@@ -264,12 +294,13 @@ class People:
             risk[mine] = chosen.risk[self.place[mine]]
             worth[mine] = chosen.worth[self.place[mine]] / max(self.utility.most, 1)
         often = self.rows.count / max(self.rows.total, 1)
-        return {
-            "risk": float(risk @ often),
-            "highest": float(risk.max(initial=0)),
-            "utility": float(worth @ often),
-            "nodes": len(np.unique(self.levels(found), axis=0)),
-        }
+        return PersonalFacts(
+            records=self.rows.total,
+            risk=float(risk @ often),
+            highest=float(risk.max(initial=0)),
+            utility=float(worth @ often),
+            nodes=len(np.unique(self.levels(found), axis=0)),
+        )
 
 
 def _plain(table: Table, rows: Counts, hierarchies: Mapping[str, Hierarchy]) -> Counts:

@@ -1,19 +1,19 @@
 """SafePub: truthful tables with differential privacy, by sampling, generalising and suppressing. The main way to release.
 
 A node of the lattice is chosen on a sample of its own (`search`, `scores`), then a fresh sample is generalised to it, and
-groups of at least k sampled records leave, in an order that their values alone decide. Nothing else leaves. The proof
-that this keeps (ε, δ): docs/proofs/safepub.md.
+groups of at least k sampled records are released, in an order that their values alone decide. Nothing else is released.
+The proof that this keeps (ε, δ): docs/proofs/safepub.md.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from shoal.arguments import typed
+from shoal.arguments import keep, typed
 from shoal.chance import Chance
 from shoal.counts import Counts, group
 from shoal.data.hierarchy.tree import Hierarchy
@@ -22,15 +22,22 @@ from shoal.errors import HierarchyError, ParameterError, listed
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, printed, whole
 from shoal.lattice import Node
-from shoal.methods import Progress, Schema, people_of, require_bound, silent
+from shoal.methods import (
+    Job,
+    Progress,
+    Schema,
+    begin,
+    delta_concerns,
+    granularity_lost,
+    require_bound,
+)
 from shoal.methods.entry import Entry
-from shoal.methods.safepub.scores import SCORES, Space, space_of
+from shoal.methods.safepub.scores import SCORES, Candidates, candidates
 from shoal.methods.safepub.search import COUNTING, STEPS, ramped, sampled_k, select, walk
 from shoal.privacy.calculus import (
     Definition,
     SafePubParameters,
     definition_of,
-    delta_concern,
     delta_of,
     per_row,
     safepub_parameters,
@@ -38,22 +45,37 @@ from shoal.privacy.calculus import (
 )
 from shoal.privacy.promises import DifferentialPrivacy
 from shoal.releases.certificate import certify
+from shoal.releases.facts import KeptFacts
 from shoal.releases.layout import grouping, lay_out
 from shoal.releases.release import Release
 
-__all__ = ["SafePub"]
+__all__ = ["Plan", "SafePub", "drawn", "released_groups"]
 
 SMALLEST = Fraction(1, 10**6)
 """The smallest ε of a row that is worth a release: with it, one record in a million is drawn."""
 
 
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How a table will be released, by the parameters and the schema alone.
+
+    candidates: the nodes that may be released
+    parameters: k and β of the anonymisation
+    searching: the ε of the search; None if there is only one candidate
+    """
+
+    candidates: Candidates
+    parameters: SafePubParameters
+    searching: Epsilon | None
+
+
 @typed
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class SafePub:
     """Sampling, generalisation and suppression that keep (ε, δ)-differential privacy.
 
     Every released column counts when groups are told apart. Those with a hierarchy are generalised, whatever their role;
-    the others are released as they are.
+    the others are released unchanged.
 
     epsilon, delta: the promise; ε may be "ln(2)"
     definition: "probabilistic", as in the paper, or "standard", which keeps more records
@@ -74,246 +96,274 @@ class SafePub:
     ('2', True)
     """
 
-    epsilon: Epsilon | Exact
-    delta: Exact
-    definition: Definition = "probabilistic"
-    split: Exact = Fraction(9, 10)
-    score: str = "granularity"
-    importance: Mapping[str, Exact] = field(default_factory=dict)
-    floor: Mapping[str, int] = field(default_factory=dict)
-    ceiling: Mapping[str, int] = field(default_factory=dict)
-    classes: tuple[str, ...] = ()
-    search: Literal["select", "walk"] = "select"
-    steps: int | None = None
-    levels: Mapping[str, int] | None = None
-    unit: str | None = None
-    rows: int = 1
+    epsilon: Epsilon
+    delta: Fraction
+    definition: Definition
+    split: Fraction
+    score: str
+    importance: Mapping[str, Fraction]
+    floor: Mapping[str, int]
+    ceiling: Mapping[str, int]
+    classes: tuple[str, ...]
+    search: Literal["select", "walk"]
+    steps: int | None
+    levels: Mapping[str, int] | None
+    unit: str | None
+    rows: int
 
     name: ClassVar[str] = "safepub"
 
-    def __post_init__(self) -> None:
-        given: dict[str, Any] = {
-            "epsilon": Epsilon.of(self.epsilon),
-            "delta": delta_of(self.delta),
-            "definition": definition_of(self.definition),
-            "split": fraction(self.split, "split", 0, 1, above=True),
-            "importance": {
-                name: fraction(weight, f"importance of {name!r}", 0)
-                for name, weight in self.importance.items()
-            },
-            "classes": (self.classes,) if isinstance(self.classes, str) else tuple(self.classes),
-            "steps": None if self.steps is None else whole(self.steps, "steps"),
-            "rows": whole(self.rows, "rows"),
+    def __init__(
+        self,
+        epsilon: Epsilon | Exact,
+        delta: Exact,
+        definition: Definition = "probabilistic",
+        split: Exact = Fraction(9, 10),
+        score: str = "granularity",
+        importance: Mapping[str, Exact] | None = None,
+        floor: Mapping[str, int] | None = None,
+        ceiling: Mapping[str, int] | None = None,
+        classes: Sequence[str] = (),
+        search: Literal["select", "walk"] = "select",
+        steps: int | None = None,
+        levels: Mapping[str, int] | None = None,
+        unit: str | None = None,
+        rows: int = 1,
+    ) -> None:
+        weights = {
+            name: fraction(weight, f"importance of {name!r}", 0)
+            for name, weight in (importance or {}).items()
         }
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
-        if Epsilon.of(self.epsilon).bounds()[0] < SMALLEST * self.rows:
+        if steps is not None:
+            steps = whole(steps, "steps")
+        keep(
+            self,
+            epsilon=Epsilon.of(epsilon),
+            delta=delta_of(delta),
+            definition=definition_of(definition),
+            split=fraction(split, "split", 0, 1, above=True),
+            score=score,
+            importance=weights,
+            floor=dict(floor or {}),
+            ceiling=dict(ceiling or {}),
+            classes=tuple(classes),
+            search=search,
+            # Any other search takes no steps.
+            steps=(steps or STEPS) if search == "walk" else None,
+            levels=levels,
+            unit=unit,
+            rows=whole(rows, "rows"),
+        )
+        self._require_sense()
+
+    def _require_sense(self) -> None:
+        """ParameterError if the parameters do not go together."""
+        if self.epsilon.bounds()[0] < SMALLEST * self.rows:
             raise ParameterError(
-                f"an `epsilon` of {self.epsilon} leaves nothing to release; give one of at least {float(SMALLEST):g}"
+                f"an `epsilon` of {self.epsilon} leaves nothing to release",
+                f"give one of at least {float(SMALLEST):g}",
             )
         if self.score not in SCORES:
-            raise ParameterError(f"`score` is {self.score!r}; known are {listed(SCORES)}")
+            raise ParameterError(
+                f"is {self.score!r}", f"known are {listed(SCORES)}", option="score"
+            )
         if (self.score == "classification") != bool(self.classes):
             raise ParameterError(
-                "`classes` names the columns to be predicted, and goes with the score 'classification' only"
+                "names the columns to be predicted, and goes with the score 'classification' only",
+                option="classes",
             )
         if self.search not in ("select", "walk"):
-            raise ParameterError(f"`search` is {self.search!r}; it takes 'select' or 'walk'")
-        walked = (self.steps or STEPS) if self.search == "walk" else None  # others take none
-        object.__setattr__(self, "steps", walked)
+            raise ParameterError(
+                f"is {self.search!r}", "it takes 'select' or 'walk'", option="search"
+            )
         require_bound(self.unit, self.rows, self.definition)
         if self.levels is None and self.split == 1:
             raise ParameterError(
-                "a `split` of 1 leaves nothing for a search; give the `levels` to release, or a smaller `split`"
+                "a `split` of 1 leaves nothing for a search",
+                "give the `levels` to release, or a smaller `split`",
             )
 
     def promise(self, schema: Schema) -> DifferentialPrivacy:
         """(ε, δ) under the definition, for one row or one person."""
-        self._parameters(self._space(schema))  # what has none is refused before a ledger counts it
+        self.plan(schema)  # what cannot be released is refused before a ledger counts it
         schema.require_unit(self.unit)
         schema.require_declared()
         return DifferentialPrivacy(self.epsilon, self.delta, self.definition, self.unit or "row")
 
     def crowd(self, schema: Schema) -> int:
         """About how many records must share a row for it to be more likely than not to be released: k/β, rounded up."""
-        parameters, _ = self._parameters(self._space(schema))
-        return ceil(parameters.k / parameters.beta)
+        return _crowd(self.plan(schema).parameters)
+
+    def searched(self, schema: Schema) -> Mapping[str, range] | None:
+        """The levels of all columns with a hierarchy, but for those to be predicted."""
+        if self.levels is not None:
+            return None
+        nodes = self.plan(schema).candidates
+        bounds = zip(nodes.names, nodes.low, nodes.high, strict=True)
+        return {
+            name: range(low, high + 1) for name, low, high in bounds if name in nodes.hierarchies
+        }
+
+    def plan(self, schema: Schema) -> Plan:
+        """How a table with this schema will be released."""
+        nodes = self._candidates(schema)
+        epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
+        if nodes.size == 1:
+            return Plan(nodes, safepub_parameters(epsilon, delta, self.definition), None)
+        searching = epsilon * (1 - self.split)
+        if searching.bounds()[0] < SMALLEST**2:
+            raise ParameterError(
+                f"a `split` of {printed(self.split)} leaves nothing for a search",
+                "give a smaller one, or `levels`",
+            )
+        parameters = safepub_parameters(epsilon * self.split, delta, self.definition)
+        return Plan(nodes, parameters, searching)
+
+    def _candidates(self, schema: Schema) -> Candidates:
+        """The nodes that may be released."""
+        trees = _trees(schema)
+        floor, ceiling = self.floor, self.ceiling
+        if self.levels is not None:
+            missing = [name for name in trees if name not in self.levels]
+            if missing:
+                raise ParameterError(
+                    "is to name every column that has a hierarchy",
+                    f"missing are {listed(missing)}",
+                    option="levels",
+                )
+            if floor or ceiling:
+                raise ParameterError(
+                    "fixes every level", "leave out `floor` and `ceiling`", option="levels"
+                )
+            floor = ceiling = self.levels
+        return candidates(schema.released, trees, floor, ceiling, self.importance, self.classes)
 
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Groups of at least k records of a fresh sample, generalised to the levels chosen on another."""
-        schema = Schema.of(table)
-        self.promise(schema)  # before anything is counted
-        chance, said = chance or Chance(), progress or silent
-        said(0, 3, "counting rows")
-        return self.release_counts(table, self.count(table, chance), chance, said)
+        job = begin(self, table, chance, progress)
+        job.progress(0, 3, "counting rows")
+        return self.release_counts(job, job.table.count(job.schema.released))
 
-    def release_counts(
-        self, table: Table, counts: Counts, chance: Chance, said: Progress
-    ) -> Release:
-        """The release of a table whose rows were counted by `count`."""
-        schema = Schema.of(table)
-        promise, space = self.promise(schema), self._space(schema)
-        parameters, searching = self._parameters(space)
-        if searching is None:
-            node = space.low
-        else:
-            said(1, 3, "searching the lattice")
-            node = self._search(counts, space, parameters, searching, chance, said)
-        said(2, 3, "drawing records")
-        sample = drawn(counts, parameters.beta, chance)
-        rows = released_groups(sample, space, node, parameters.k)
-        labels = {
-            name: (space.hierarchies[name].labels[level], codes)
-            for name, level, codes in zip(space.names, node, rows.codes, strict=True)
-            if name in space.hierarchies
-        }
+    def release_counts(self, job: Job, counts: Counts) -> Release:
+        """The release of a table whose rows were counted: the leaves of columns that have a hierarchy, else the values."""
+        plan = self.plan(job.schema)
+        node = self.choose(plan, counts, job.chance, job.progress)
+        job.progress(2, 3, "drawing records")
+        sample = drawn(counts, plan.parameters.beta, job.chance)
+        nodes = plan.candidates
+        rows = released_groups(sample, nodes, node, plan.parameters.k)
+        levels = nodes.levels(node)
         certificate = certify(
-            table,
+            job.table,
             self,
-            promise,
-            chance,
-            levels={
-                name: level
-                for name, level in zip(space.names, node, strict=True)
-                if name in space.hierarchies
-            },
-            derived=self._derived(parameters, searching),
+            job.promise,
+            job.chance,
+            levels=levels,
+            derived=self._derived(plan),
         )
-        result = lay_out(table, labels, rows=rows)
-        said(3, 3, "drawing records")
-        facts: dict[str, Any] = {
-            "records": table.rows,
-            "kept": rows.total,
-            "groups": rows.over(grouping(table)).distinct,
-            "crowd": self.crowd(schema),
+        labels = {
+            name: (nodes.hierarchies[name].labels[level], rows.column(name))
+            for name, level in levels.items()
         }
-        if table.rows and (concern := delta_concern(self.delta, table.rows)):
-            facts["concern"] = concern  # by the number of records, so for the owner alone
-        return Release(result, certificate, table.rows - rows.total, facts)
+        released = lay_out(job.table, labels, rows)
+        job.progress(3, 3, "drawing records")
+        facts = KeptFacts(
+            records=job.rows,
+            suppressed=job.rows - rows.total,
+            kept=rows.total,
+            groups=rows.over(grouping(job.table)).distinct,
+            crowd=_crowd(plan.parameters),
+            loss=granularity_lost(counts, rows, nodes.hierarchies, levels),
+            concerns=delta_concerns(self.delta, job.rows),
+        )
+        return Release(released, certificate, facts)
 
-    def _space(self, schema: Schema) -> Space:
-        """The candidates, from the schema alone."""
-        hierarchies: dict[str, Hierarchy] = {}
-        names = schema.released
-        for name in names:
-            if name not in schema.hierarchies:
-                if schema.roles[name] is not Role.QUASI:
-                    continue
-                raise HierarchyError(
-                    f"column {name!r} has no hierarchy; give it one, or another role if it may leave as it is"
-                )
-            hierarchies[name] = schema.public(name)
-        if not hierarchies:
-            raise ParameterError(
-                "the table has no column with a hierarchy to generalise along; give one a hierarchy"
-            )
-        floor, ceiling = dict(self.floor), dict(self.ceiling)
-        if self.levels is not None:
-            missing = [name for name in hierarchies if name not in self.levels]
-            if missing:
-                raise ParameterError(
-                    f"`levels` is to name every column that has a hierarchy; missing are {listed(missing)}"
-                )
-            if floor or ceiling:
-                raise ParameterError("`levels` fixes every level; leave out `floor` and `ceiling`")
-            floor = ceiling = dict(self.levels)
-        importance = {name: Fraction(weight) for name, weight in self.importance.items()}
-        return space_of(names, hierarchies, floor, ceiling, importance, self.classes)
-
-    def _parameters(self, space: Space) -> tuple[SafePubParameters, Epsilon | None]:
-        """k and β of the anonymisation, and the search's ε, if there is anything to search."""
-        epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
-        if space.size == 1:
-            return safepub_parameters(epsilon, delta, self.definition), None
-        split = Fraction(self.split)
-        searching = epsilon * (1 - split)
-        if searching.bounds()[0] < SMALLEST**2:
-            raise ParameterError(
-                f"a `split` of {printed(split)} leaves nothing for a search; give a smaller one, or `levels`"
-            )
-        return safepub_parameters(epsilon * split, delta, self.definition), searching
-
-    def _derived(self, parameters: SafePubParameters, searching: Epsilon | None) -> dict[str, Any]:
-        return {
-            "k": parameters.k,
-            "beta": parameters.beta,
-            "epsilon_anonymisation": parameters.epsilon,
-            "epsilon_search": searching,
-            "delta": parameters.delta,
-            "definition": parameters.definition,
-            "rows": self.rows,
-        }
-
-    def count(self, table: Table, chance: Chance) -> Counts:
-        """Distinct rows of the released columns: leaves of those that have a hierarchy, values of the others."""
-        space = self._space(Schema.of(table))
-        table = people_of(self, table, chance)
-        codes, cards = [], []
-        table.columns(space.names)
-        for name in space.names:
-            tree = space.hierarchies.get(name)
-            codes.append(table.leaves(name) if tree else table.column(name).codes)
-            cards.append(tree.cardinality(0) if tree else max(len(table.column(name).keys), 1))
-        return group(space.names, codes, cards)
-
-    def _search(
-        self,
-        counts: Counts,
-        space: Space,
-        parameters: SafePubParameters,
-        epsilon: Epsilon,
-        chance: Chance,
-        progress: Progress,
-    ) -> Node:
+    def choose(self, plan: Plan, counts: Counts, chance: Chance, progress: Progress) -> Node:
         """The node to release. The budget pays for a noisy number of records, which sizes the sample, and for the choice."""
-        scale = 1 / (epsilon * COUNTING).bounds()[0]
-        k = sampled_k(parameters.k, parameters.beta, counts.total + chance.discrete_laplace(scale))
+        if plan.searching is None:
+            return plan.candidates.low
+        progress(1, 3, "searching the lattice")
+        parameters = plan.parameters
+        scale = 1 / (plan.searching * COUNTING).bounds()[0]
+        about = counts.total + chance.discrete_laplace(scale)
+        k = sampled_k(parameters.k, parameters.beta, about)
         share = parameters.beta * k / parameters.k
-        spent = search_epsilon(epsilon * (1 - COUNTING), share)
+        epsilon = search_epsilon(plan.searching * (1 - COUNTING), share)
         sample = drawn(counts, share, chance)
 
         def searching(done: int, total: int) -> None:
-            progress(total + done, 3 * total, "searching the lattice")  # the second of three parts
+            # The second of three parts.
+            progress(total + done, 3 * total, "searching the lattice")
 
-        score = SCORES[self.score]
+        nodes, score = plan.candidates, SCORES[self.score]
         if self.search == "walk":
-            return walk(
-                space, score, sample, ramped(k), spent, chance, searching, self.steps or STEPS
+            steps = self.steps or STEPS
+            return walk(nodes, score, sample, ramped(k), epsilon, chance, searching, steps)
+        return select(nodes, score, sample, ramped(k), epsilon, chance, searching)
+
+    def _derived(self, plan: Plan) -> dict[str, Any]:
+        """What follows from the parameters, for the certificate."""
+        return {
+            "k": plan.parameters.k,
+            "beta": plan.parameters.beta,
+            "epsilon_anonymisation": plan.parameters.epsilon,
+            "epsilon_search": plan.searching,
+            "delta": plan.parameters.delta,
+            "definition": plan.parameters.definition,
+            "rows": self.rows,
+        }
+
+
+def _crowd(parameters: SafePubParameters) -> int:
+    return ceil(parameters.k / parameters.beta)
+
+
+def _trees(schema: Schema) -> dict[str, Hierarchy]:
+    """The public hierarchies of the released columns that may be generalised."""
+    trees: dict[str, Hierarchy] = {}
+    for name in schema.released:
+        if name in schema.hierarchies:
+            trees[name] = schema.public(name)
+        elif schema.roles[name] is Role.QUASI:
+            raise HierarchyError(
+                f"column {name!r} has no hierarchy",
+                "give it one, or another role if it may be released unchanged",
             )
-        return select(space, score, sample, ramped(k), spent, chance, searching)
+    if not trees:
+        raise ParameterError(
+            "the table has no column with a hierarchy to generalise along", "give one a hierarchy"
+        )
+    return trees
 
 
 def drawn(counts: Counts, share: Fraction, chance: Chance) -> Counts:
     """A sample: every record with this chance, independently of all others."""
-    count = chance.binomial(counts.count, share)
-    some = np.flatnonzero(count)
-    return replace(counts, codes=tuple(codes[some] for codes in counts.codes), count=count[some])
+    sample = replace(counts, count=chance.binomial(counts.count, share))
+    return sample.where(sample.count > 0)
 
 
-def released_groups(sample: Counts, space: Space, node: Node, k: int) -> Counts:
-    """The groups that leave: those of at least k sampled records, over all released columns, by their codes at the node's levels.
+def released_groups(sample: Counts, nodes: Candidates, node: Node, k: int) -> Counts:
+    """The groups that are released, by their codes at the node's levels: those of at least k sampled records.
 
-    Where every column is at its root a row tells nothing, and none leaves.
+    Records of a group agree in all released columns. Where every column is at its root a row shows nothing, and none is
+    released.
     """
-    trees = [space.hierarchies.get(name) for name in space.names]
-    codes = [
-        tree.maps[level][codes] if tree else codes
-        for tree, level, codes in zip(trees, node, sample.codes, strict=True)
-    ]
-    cards = [
-        tree.cardinality(level) if tree else card
-        for tree, level, card in zip(trees, node, sample.cards, strict=True)
-    ]
+    levels = nodes.levels(node)
+    codes, cards = list(sample.codes), list(sample.cards)
+    for name, level in levels.items():
+        place = sample.names.index(name)
+        tree = nodes.hierarchies[name]
+        codes[place] = tree.maps[level][codes[place]]
+        cards[place] = tree.cardinality(level)
     groups = group(sample.names, codes, cards, sample.count)
-    suppressed = all(
-        tree is not None and level == tree.height for tree, level in zip(trees, node, strict=True)
-    )
-    kept = np.flatnonzero((groups.count >= k) & (not suppressed))
-    return replace(
-        groups, codes=tuple(codes[kept] for codes in groups.codes), count=groups.count[kept]
-    )
+    at_root = [
+        name in levels and levels[name] == nodes.hierarchies[name].height for name in sample.names
+    ]
+    if all(at_root):
+        return groups.where(np.zeros(groups.distinct, dtype=np.bool_))
+    return groups.where(groups.count >= k)
 
 
 ENTRY = Entry(

@@ -24,7 +24,7 @@ from shoal.lattice import Node
 from shoal.lattice.optimum import Optimum, SmallGroups
 from shoal.lattice.rollup import Cells, Floats, Levels, Rollup, Sizes
 
-__all__ = ["SCORES", "Score", "Scores", "Space", "ramp", "space_of"]
+__all__ = ["SCORES", "Score", "Scores", "candidates", "ramp"]
 
 GRID = (
     1 << 16
@@ -34,7 +34,7 @@ EXACT = 1 << 53  # integers up to this are exact as floats
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class Candidates:
     """The candidates of a search: what is public about them.
 
     names: the released columns, in the order of the counts
@@ -63,6 +63,11 @@ class Space:
             levels.append(low + step)
         return tuple(reversed(levels))
 
+    def levels(self, node: Node) -> dict[str, int]:
+        """The level of every column that may be generalised."""
+        by_column = zip(self.names, node, strict=True)
+        return {name: level for name, level in by_column if name in self.hierarchies}
+
     def finer(self, node: Node) -> list[Node]:
         """The nodes one level lower in one column."""
         return [
@@ -86,16 +91,16 @@ class Space:
         )
 
 
-def space_of(
+def candidates(
     names: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     floor: Mapping[str, int],
     ceiling: Mapping[str, int],
     importance: Mapping[str, Fraction],
     classes: Sequence[str],
-) -> Space:
+) -> Candidates:
     """The candidates, given bounds on the levels of some columns; columns to be predicted stay as they are."""
-    for what, given, known in (
+    for option, given, known in (
         ("floor", floor, hierarchies),
         ("ceiling", ceiling, hierarchies),
         ("importance", importance, hierarchies),
@@ -104,7 +109,7 @@ def space_of(
         for name in given:
             if name not in known:
                 raise ParameterError(
-                    f"`{what}` names {name!r}, which is none of {', '.join(known)}"
+                    f"names {name!r}, which is not one of {', '.join(known)}", option=option
                 )
     low, high = [], []
     for name in names:
@@ -112,11 +117,12 @@ def space_of(
         least, most = floor.get(name, 0), ceiling.get(name, height)
         if not 0 <= least <= most <= height:
             raise ParameterError(
-                f"column {name!r} can have levels 0 to {height}; `floor` and `ceiling` ask for {least} to {most}"
+                f"column {name!r} can have levels 0 to {height}; `floor` and `ceiling` ask for "
+                f"{least} to {most}"
             )
         low.append(least)
         high.append(most)
-    return Space(
+    return Candidates(
         tuple(names),
         hierarchies,
         tuple(low),
@@ -133,7 +139,7 @@ def _steps(
     given = {name: importance.get(name, Fraction(1)) for name in hierarchies}
     most = max(given.values(), default=Fraction(1))
     if min(given.values(), default=most) < 0 or not most:
-        raise ParameterError("`importance` takes numbers of at least 0, and one above 0")
+        raise ParameterError("takes numbers of at least 0, and one above 0", option="importance")
     steps = {name: round(FINENESS * weight / most) for name, weight in given.items()}
     common = reduce(gcd, steps.values(), 0) or 1
     return {name: step // common for name, step in steps.items()}
@@ -161,11 +167,11 @@ class Score(Protocol):
 
     name: ClassVar[str]
 
-    def spread(self, space: Space, k: int) -> Fraction:
+    def spread(self, nodes: Candidates, k: int) -> Fraction:
         """How much more one record, added to a sample, can add to the score of one node than to that of another."""
         ...
 
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
         """The scores on a sample of which groups from k on would be released."""
         ...
 
@@ -202,7 +208,7 @@ class _Columnwise:
     @classmethod
     def on(
         cls,
-        space: Space,
+        nodes: Candidates,
         rollup: Rollup,
         k: int,
         unit: Fraction,
@@ -214,7 +220,7 @@ class _Columnwise:
             for axis, j in enumerate(rollup.axes)
         ]
         made = cls(
-            unit, rollup, rollup.levels_of(space.low), rollup.levels_of(space.high), k, gained
+            unit, rollup, rollup.levels_of(nodes.low), rollup.levels_of(nodes.high), k, gained
         )
         _require_exact(sum(made.most) * rollup.total)
         return made
@@ -261,58 +267,58 @@ class _Columnwise:
 
 
 @dataclass(frozen=True)
-class Granularity:
+class GranularityScore:
     """Σ over records and columns of the share of the domain that a value does not cover."""
 
     name: ClassVar[str] = "granularity"
 
-    def spread(self, space: Space, k: int) -> Fraction:
+    def spread(self, nodes: Candidates, k: int) -> Fraction:
         most = sum(
-            int(max(map(max, weights), default=0)) for weights in self._gains(space).values()
+            int(max(map(max, weights), default=0)) for weights in self._gains(nodes).values()
         )
         return Fraction(
             max(2 * most, 1)
         )  # where no value is worth anything, no record moves a score: any spread will do
 
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
-        gains, rollup = self._gains(space), space.rollup(sample)
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
+        gains, rollup = self._gains(nodes), nodes.rollup(sample)
         return _Columnwise.on(
-            space,
+            nodes,
             rollup,
             k,
             Fraction(1),
-            lambda j, level: _seen(rollup, j, level, gains.get(space.names[j])),
+            lambda j, level: _seen(rollup, j, level, gains.get(nodes.names[j])),
         )
 
-    def _gains(self, space: Space) -> dict[str, list[npt.NDArray[np.int64]]]:
+    def _gains(self, nodes: Candidates) -> dict[str, list[npt.NDArray[np.int64]]]:
         return {
             name: [
                 (tree.leaves - np.asarray(tree.cover(level), dtype=np.int64))
                 * GRID
                 // tree.leaves
-                * space.importance[name]
+                * nodes.importance[name]
                 for level in range(tree.height + 1)
             ]
-            for name, tree in space.hierarchies.items()
+            for name, tree in nodes.hierarchies.items()
         }
 
 
 @dataclass(frozen=True)
-class Intensity(Granularity):
+class IntensityScore(GranularityScore):
     """Σ over records and columns of the share of its hierarchy's height that a value is below the root."""
 
     name: ClassVar[str] = "intensity"
 
-    def _gains(self, space: Space) -> dict[str, list[npt.NDArray[np.int64]]]:
+    def _gains(self, nodes: Candidates) -> dict[str, list[npt.NDArray[np.int64]]]:
         return {
             name: [
                 np.full(
                     tree.cardinality(level),
-                    (tree.height - level) * GRID // max(tree.height, 1) * space.importance[name],
+                    (tree.height - level) * GRID // max(tree.height, 1) * nodes.importance[name],
                 )
                 for level in range(tree.height + 1)
             ]
-            for name, tree in space.hierarchies.items()
+            for name, tree in nodes.hierarchies.items()
         }
 
 
@@ -329,7 +335,7 @@ def _seen(
 
 @dataclass(frozen=True, eq=False)
 class _NodeByNode:
-    space: Space
+    nodes: Candidates
     unit: Fraction
     rollup: Rollup
     score: Callable[[Cells], float]
@@ -342,20 +348,20 @@ class _NodeByNode:
     ) -> Node:
         nodes: list[Levels] = []
         scores: list[int] = []
-        for cells in self.rollup.walk(self._levels(self.space.low), self._levels(self.space.high)):
+        for cells in self.rollup.walk(self._levels(self.nodes.low), self._levels(self.nodes.high)):
             if progress is not None and len(nodes) % 64 == 0:
-                progress(len(nodes), self.space.size)
+                progress(len(nodes), self.nodes.size)
             nodes.append(cells.levels)
             scores.append(int(self.score(cells)))
         chosen = nodes[chance.permute_and_flip(np.array(scores, dtype=np.int64), rate * self.unit)]
-        node = list(self.space.low)
+        node = list(self.nodes.low)
         for j, level in zip(self._columns(), chosen, strict=False):
             node[j] = level
         return tuple(node)
 
     def _columns(self) -> Iterator[int]:
         """The column of every axis; those to be predicted, which are carried, have none."""
-        columns = [j for j, name in enumerate(self.space.names) if name not in self.space.classes]
+        columns = [j for j, name in enumerate(self.nodes.names) if name not in self.nodes.classes]
         return (columns[place] for place in self.rollup.axes)
 
     def _levels(self, node: Node) -> Levels:
@@ -364,37 +370,37 @@ class _NodeByNode:
 
 
 @dataclass(frozen=True)
-class Discernibility:
+class DiscernibilityScore:
     """Σ φ(size) · (1 − size / n): for how many of the n sampled records a kept record is told apart from them."""
 
     name: ClassVar[str] = "discernibility"
 
-    def spread(self, space: Space, k: int) -> Fraction:
+    def spread(self, nodes: Candidates, k: int) -> Fraction:
         return Fraction(3)
 
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
-        rollup = space.rollup(sample)
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
+        rollup = nodes.rollup(sample)
         _require_exact(rollup.total**2)
 
         def score(cells: Cells) -> float:
             kept = ramp(cells.sizes, k)
             return rollup.total * float(kept.sum()) - float((kept * cells.sizes).sum())
 
-        return _NodeByNode(space, Fraction(1, max(int(rollup.total), 1)), rollup, score)
+        return _NodeByNode(nodes, Fraction(1, max(int(rollup.total), 1)), rollup, score)
 
 
 @dataclass(frozen=True)
-class Entropy:
+class EntropyScore:
     """How varied columns are: Σ over columns and values of Φ · (1 − Φ / n), with Φ = Σ φ(size) over the value's groups."""
 
     name: ClassVar[str] = "entropy"
 
-    def spread(self, space: Space, k: int) -> Fraction:
-        return Fraction(4 * sum(space.importance.values()))
+    def spread(self, nodes: Candidates, k: int) -> Fraction:
+        return Fraction(4 * sum(nodes.importance.values()))
 
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
-        rollup = space.rollup(sample)
-        importance = [space.importance.get(space.names[j], 0) for j in rollup.axes]
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
+        rollup = nodes.rollup(sample)
+        importance = [nodes.importance.get(nodes.names[j], 0) for j in rollup.axes]
         _require_exact(rollup.total**2 * sum(importance))
 
         def score(cells: Cells) -> float:
@@ -404,7 +410,7 @@ class Entropy:
                 for weight, values in zip(importance, kept, strict=True)
             )
 
-        return _NodeByNode(space, Fraction(1, max(int(rollup.total), 1)), rollup, score)
+        return _NodeByNode(nodes, Fraction(1, max(int(rollup.total), 1)), rollup, score)
 
 
 @dataclass(frozen=True)
@@ -413,14 +419,14 @@ class GroupCount:
 
     name: ClassVar[str] = "groups"
 
-    def spread(self, space: Space, k: int) -> Fraction:
+    def spread(self, nodes: Candidates, k: int) -> Fraction:
         return Fraction(2)
 
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
         return _NodeByNode(
-            space,
+            nodes,
             Fraction(1),
-            space.rollup(sample),
+            nodes.rollup(sample),
             lambda cells: float(np.clip(2 * cells.sizes.astype(np.float64) - k, 0, k).sum()),
         )
 
@@ -431,11 +437,11 @@ class Classification:
 
     name: ClassVar[str] = "classification"
 
-    def spread(self, space: Space, k: int) -> Fraction:
-        return Fraction(2 * len(space.classes))
+    def spread(self, nodes: Candidates, k: int) -> Fraction:
+        return Fraction(2 * len(nodes.classes))
 
-    def on(self, space: Space, sample: Counts, k: int) -> Scores:
-        rollup = space.rollup(sample, last=space.classes)
+    def on(self, nodes: Candidates, sample: Counts, k: int) -> Scores:
+        rollup = nodes.rollup(sample, last=nodes.classes)
         features = len(rollup.axes)
         cards = [len(real[0]) for real in rollup.real[features:]]
 
@@ -459,16 +465,16 @@ class Classification:
                 found += float(kept.sum(axis=others).max(axis=1, initial=0).sum())
             return found
 
-        return _NodeByNode(space, Fraction(1), rollup, score)
+        return _NodeByNode(nodes, Fraction(1), rollup, score)
 
 
 SCORES: dict[str, Score] = {
     score.name: score
     for score in (
-        Granularity(),
-        Intensity(),
-        Discernibility(),
-        Entropy(),
+        GranularityScore(),
+        IntensityScore(),
+        DiscernibilityScore(),
+        EntropyScore(),
         GroupCount(),
         Classification(),
     )

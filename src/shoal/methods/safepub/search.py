@@ -12,7 +12,7 @@ import numpy as np
 from shoal.chance import Chance
 from shoal.counts import Counts
 from shoal.lattice import Node
-from shoal.methods.safepub.scores import Score, Space
+from shoal.methods.safepub.scores import Candidates, Score
 
 __all__ = ["COUNTING", "LARGEST", "PART", "STEPS", "ramped", "sampled_k", "select", "walk"]
 
@@ -49,7 +49,7 @@ def ramped(k: int) -> int:
 
 
 def select(
-    space: Space,
+    nodes: Candidates,
     score: Score,
     sample: Counts,
     k: int,
@@ -58,11 +58,11 @@ def select(
     progress: Callable[[int, int], None],
 ) -> Node:
     """The node that permute-and-flip selects, of all or of a random part of a large lattice; costs ε on the sample."""
-    rate = epsilon / score.spread(space, k)
-    scores = score.on(space, sample, k)
-    if space.size <= LARGEST:
+    rate = epsilon / score.spread(nodes, k)
+    scores = score.on(nodes, sample, k)
+    if nodes.size <= LARGEST:
         return scores.permute_and_flip(chance, rate, progress)
-    part = [space.node(int(number)) for number in chance.choice(space.size, PART)]
+    part = [nodes.node(int(number)) for number in chance.choice(nodes.size, PART)]
     found = []
     for done, node in enumerate(part):
         progress(done, len(part))
@@ -71,7 +71,7 @@ def select(
 
 
 def walk(
-    space: Space,
+    nodes: Candidates,
     score: Score,
     sample: Counts,
     k: int,
@@ -85,13 +85,13 @@ def walk(
     In the paper the best of all pivots is taken by its true score, which no budget pays for. Here half of ε goes into the
     steps and half into one permute-and-flip over the pivots. A pivot is never visited twice.
     """
-    scores, spread = score.on(space, sample, k), score.spread(space, k)
+    scores, spread = score.on(nodes, sample, k), score.spread(nodes, k)
     rate = epsilon / spread / 2 * scores.unit
-    known: dict[Node, int] = {space.high: scores.of(space.high)}
-    pivots, pivot, open_ = [space.high], space.high, list[Node]()
+    known: dict[Node, int] = {nodes.high: scores.of(nodes.high)}
+    pivots, pivot, open_ = [nodes.high], nodes.high, list[Node]()
     for step in range(steps):
         progress(step, steps)
-        for node in space.finer(pivot):
+        for node in nodes.finer(pivot):
             if node not in known:
                 known[node] = scores.of(node)
                 open_.append(node)

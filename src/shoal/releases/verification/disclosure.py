@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from shoal.counts import Codes
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import listed
 from shoal.privacy.promises import Coincidence
@@ -202,7 +203,7 @@ class Descent:
         code = self._labels[column][place].index(text)
         return int(np.argmax(self._codes_of_leaves(column, place) == code))
 
-    def _codes_of_leaves(self, column: int, place: int) -> Codes:
+    def _codes_of_leaves(self, column: int, place: int) -> npt.NDArray[Any]:
         name = self._quasi[column]
         return self.tables.quasi_trees[name].maps[self.path[place][name]]
 

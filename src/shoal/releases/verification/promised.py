@@ -124,7 +124,7 @@ def variant_faults(claims: Claims, variant: Mapping[str, bool]) -> Iterator[str]
     """Whether what the promise says of stars and merging is what the parameters give."""
     stated = {name: part for name, part in claims.certificate.promise.items() if name in _VARIANTS}
     if stated != variant:
-        yield "what the promise says of stars or of merged groups does not follow from the parameters"
+        yield "what the promise says of stars or merging does not follow from the parameters"
 
 
 def _unit_faults(claims: Claims) -> Iterator[str]:

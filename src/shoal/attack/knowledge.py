@@ -1,0 +1,305 @@
+"""What someone who knows the algorithm has to work with: the people with what is publicly known of
+them, the released groups with their values, and the method, which can be run again.
+
+Uses the tables and the methods' catalogue; `enumeration`, `sampling`, `mondrian` and `optimal` use
+it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from shoal.attack.inferences import Inference, Shares
+from shoal.attack.judge import Judge
+from shoal.chance import Chance
+from shoal.data.hierarchy.texts import Texts
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.kinds import Key, Kind
+from shoal.data.sources import Memory
+from shoal.data.tables import Role, Table, table
+from shoal.errors import ColumnError, InfeasibleError, InputError
+from shoal.methods import Method
+from shoal.methods.catalogue import CATALOGUE, entry_of
+from shoal.methods.entry import Entry
+from shoal.privacy.models import bound
+
+__all__ = ["WHO", "Knowledge", "Label", "Value", "Values"]
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Value: TypeAlias = Key | None
+Values: TypeAlias = tuple[Value, ...]
+Label: TypeAlias = tuple[str, ...]
+"""What a released group shows, column by column."""
+
+WHO = "\0who"
+"""A column with everyone's number; no column of a table is called that."""
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """All that the attacker knows.
+
+    people: all columns of the input that others may know, with roles and hierarchies; not the
+        sensitive one
+    released: the released dataframe
+    kind, hierarchy: of the sensitive column, where the models need them
+    """
+
+    method: Method
+    people: Table
+    released: Any
+    column: str
+    kind: Kind | str | None = None
+    hierarchy: Hierarchy | None = None
+
+    def __post_init__(self) -> None:
+        if self.column in self.people.names or self.column not in self.frame.columns:
+            raise ColumnError(
+                f"column {self.column!r} must be in the release, and not among what is known of the"
+                " people",
+                "name the sensitive column of the release, and leave it out of `people`",
+            )
+        everyone_released = self.left_out == 0
+        if not everyone_released and (self.left_out < 0 or not self.entry.leaves_out):
+            raise ColumnError(
+                f"there are {self.people.rows:,} people and {len(self.frame):,} released records",
+                "give the people of the release; the attack needs all of them to be released",
+            )
+
+    @cached_property
+    def entry(self) -> Entry:
+        """What the catalogue says of the method; the defaults if it is not in there."""
+        if self.method.name in CATALOGUE:
+            return entry_of(self.method.name)
+        return Entry(type(self.method), summary="", draft=())
+
+    # The release
+
+    @cached_property
+    def frame(self) -> Any:
+        """The release, whatever dataframe it is."""
+        return Memory.of(self.released).frame
+
+    @property
+    def left_out(self) -> int:
+        """The number of people who are not in the release."""
+        return self.people.rows - len(self.frame)
+
+    @cached_property
+    def values(self) -> Table:
+        """The released sensitive values."""
+        return self._table(self.frame.select(self.column))
+
+    @property
+    def keys(self) -> Sequence[Value]:
+        """The different sensitive values that were released."""
+        return self.values.column(self.column).keys
+
+    @cached_property
+    def shown_names(self) -> list[str]:
+        """The released columns that groups are known by."""
+        mark = self.entry.as_views.mark if self.entry.as_views else None
+        known = self.people.quasi if mark is None else (mark, *self.people.quasi)
+        return [name for name in known if name in self.frame.columns]
+
+    @cached_property
+    def _record_labels(self) -> list[Label]:
+        return self.labels_of(self.frame)
+
+    def labels_of(self, frame: Any) -> list[Label]:
+        """The label of every record of a release of the same columns."""
+        columns = [map(_text, frame[name].to_list()) for name in self.shown_names]
+        return list(zip(*columns, strict=True))
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """The released groups, in the order of their labels."""
+        return sorted(set(self._record_labels))
+
+    @cached_property
+    def place(self) -> dict[Label, int]:
+        """The number of every released group."""
+        return {label: at for at, label in enumerate(self.labels)}
+
+    @cached_property
+    def group_of_record(self) -> Ints:
+        """The group of every released record."""
+        return np.array([self.place[label] for label in self._record_labels], dtype=np.int64)
+
+    @cached_property
+    def bags(self) -> Ints:
+        """How often every group (line) shows every value (column)."""
+        bags = np.zeros((len(self.labels), len(self.keys)), dtype=np.int64)
+        codes = self.values.column(self.column).codes
+        np.add.at(bags, (self.group_of_record, codes), 1)
+        return bags
+
+    def apparent(self, group: int) -> dict[Value, Fraction]:
+        """The shares of values that a group shows."""
+        bag = self.bags[group].tolist()
+        size = sum(bag)
+        pairs = zip(self.keys, bag, strict=True)
+        return {key: Fraction(often, size) for key, often in pairs if often}
+
+    # The people
+
+    @cached_property
+    def group_of(self) -> Ints | None:
+        """The released group of every person; None where people fit several groups, so that their
+        group depends on more than what is shown.
+        """
+        names = [name for name in self.shown_names if name in self.people.names]
+        codes = [self.coded(name) for name in names]
+        rows, row_of = np.unique(np.stack(codes), axis=1, return_inverse=True)
+        fits = np.ones((rows.shape[1], len(self.labels)), dtype=np.bool_)
+        for name, codes_of_rows in zip(names, rows, strict=True):
+            fits &= self._covered(name)[:, codes_of_rows].T
+        if (fits.sum(axis=1) != 1).any():
+            return None
+        groups: Ints = fits.argmax(axis=1)[row_of.ravel()]
+        sizes = np.bincount(groups, minlength=len(self.labels))
+        if (sizes != self.bags.sum(axis=1)).any():
+            return None
+        return groups
+
+    def coded(self, name: str) -> Ints:
+        """Everyone's leaf in a column, or code if the column has no hierarchy."""
+        if name in self.people.hierarchies:
+            return self.people.leaves(name).astype(np.int64)
+        return self.people.column(name).codes.astype(np.int64)
+
+    def _covered(self, name: str) -> Bools:
+        """Which leaves of a column (or codes) every group's text stands for, one line per group."""
+        at = self.shown_names.index(name)
+        reader = self._reader(name)
+        flags: dict[str, Bools] = {}
+        for text in sorted({label[at] for label in self.labels}):
+            leaves = reader(text)
+            if leaves is None:
+                raise InputError(
+                    f"the release has texts in column {name!r} that its hierarchy does not have",
+                    "give the recipe that the release was made by",
+                )
+            flags[text] = leaves
+        return np.stack([flags[label[at]] for label in self.labels])
+
+    def _reader(self, name: str) -> Callable[[str], Bools | None]:
+        """Reads a released text as the leaves that it stands for; None if it cannot be read."""
+        column = self.people.column(name)
+        if name not in self.people.hierarchies:
+            return Texts.of_values(column.labels, column.keys, column.kind)
+        texts = Texts.of(self.people.hierarchy(name))
+        if self.entry.own_ranges:
+            return texts
+        return lambda text: texts(text) if text == "*" or texts.is_label(text) else None
+
+    # The models
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Judges bags of the sensitive values by the method's models."""
+        models = tuple(bound(model, self.values) for model in getattr(self.method, "models", ()))
+        if self.hierarchy is None:
+            leaf = np.arange(len(self.keys))
+            leaves = len(self.keys)
+        else:
+            leaf = self.values.leaf_of(self.column).astype(np.int64)
+            leaves = len(self.values.hierarchy(self.column).maps[0])
+        return Judge(models, self.column, self.bags.sum(axis=0), leaf, leaves)
+
+    @cached_property
+    def _broken(self) -> Callable[[tuple[Fraction, ...]], tuple[str, ...]]:
+        """The models that a distribution does not satisfy."""
+        judges = [(str(model), self.judge.only(model)) for model in self.judge.models]
+
+        @cache
+        def broken(shares: tuple[Fraction, ...]) -> tuple[str, ...]:
+            return tuple(name for name, judge in judges if not judge.believed(shares))
+
+        return broken
+
+    def inference(
+        self,
+        rows: Iterable[int],
+        apparent: Shares,
+        shares: Sequence[Fraction],
+        why: Iterable[str],
+        bounds: Sequence[tuple[float, float]] | None = None,
+    ) -> Inference:
+        """What is inferred of people, given what their group shows, and the probabilities of all
+        values, or their bounds.
+        """
+        pairs = zip(self.keys, shares, strict=True)
+        inherent = {key: share for key, share in pairs if share or key in apparent}
+        if bounds is not None:
+            ends_of = zip(self.keys, bounds, strict=True)
+            bounds_of = {key: ends for key, ends in ends_of if key in inherent}
+            inference = Inference(tuple(rows), apparent, inherent, bounds=bounds_of)
+            return replace(inference, why=tuple(why)) if inference.gain else inference
+        inference = Inference(tuple(rows), apparent, inherent)
+        if not inference.gain:
+            return inference
+        return replace(inference, why=tuple(why), broken=self._broken(tuple(shares)))
+
+    # Running the method again
+
+    def release_of(self, given: Sequence[Value], chance: Chance, numbered: bool = False) -> Any:
+        """What the method releases of an input in which people have these values, as a dataframe;
+        None if it refuses to.
+
+        `numbered` input also has everyone's number, as the column `WHO`.
+        """
+        try:
+            release = self.method.release(self._input(given, numbered), chance)
+        except InfeasibleError:
+            return None
+        return nw.from_native(release.table, eager_only=True)
+
+    def _input(self, given: Sequence[Value], numbered: bool) -> Table:
+        backend = self.people.frame.implementation
+        added = [nw.new_series(self.column, list(given), backend=backend)]
+        if numbered:
+            numbers = list(range(self.people.rows))
+            added.append(nw.new_series(WHO, numbers, backend=backend))
+        return self._table(self.people.frame.with_columns(*added))
+
+    def _table(self, frame: Any) -> Table:
+        """These columns, with the roles, types and hierarchies that they have in the input."""
+        roles: dict[str, list[str]] = {role.value: [] for role in Role}
+        role_of = {**self.people.roles, self.column: Role.SENSITIVE, WHO: Role.INSENSITIVE}
+        for name, role in role_of.items():
+            if name in frame.columns:
+                roles[role.value].append(name)
+        types: dict[str, Kind | str] = {**self.people.types}
+        if self.kind is not None:
+            types[self.column] = self.kind
+        trees = dict(self.people.hierarchies)
+        if self.hierarchy is not None:
+            trees[self.column] = self.hierarchy
+        return table(
+            frame.to_native(),
+            **roles,
+            hierarchies={name: tree for name, tree in trees.items() if name in frame.columns},
+            types={name: kind for name, kind in types.items() if name in frame.columns},
+            missing=self.people.missing,
+            rows_are_people=True,  # everyone is in the register once
+        )
+
+    def rows_of(self, frame: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """The rows of some columns as texts, in an order that depends on nothing else."""
+        rows = frame.select(*names).iter_rows()
+        return tuple(sorted(tuple(map(_text, row)) for row in rows))
+
+
+def _text(value: object) -> str:
+    """A released cell as a text; NaN is a missing value too."""
+    if value is None or value != value:
+        return ""
+    return str(value)

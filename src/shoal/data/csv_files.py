@@ -1,0 +1,542 @@
+"""Tables in CSV files: how a file is written is found out, and then it is read, or written.
+
+Uses `disk`, `memory`, `names` and `spreadsheets`; `files` uses it. What values are is never
+guessed: they stay the texts they are, and a column's declared type says how they compare.
+Separator, quotes and encoding are looked for in the beginning of the file unless they are given.
+"""
+
+import codecs
+import csv
+import io
+import mmap
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.data import memory
+from shoal.data.disk import GUESSES, encodings, mixed, require_encoding
+from shoal.data.names import like_a_record, require_names
+from shoal.data.parquet import CELL
+from shoal.data.spreadsheets import texts_of
+from shoal.errors import ColumnError, FileError, ParameterError, listed, plural
+
+__all__ = ["HEAD", "CsvFile", "CsvOptions", "require_to_read", "wanted_names", "write_csv"]
+
+SEPARATORS = (",", ";", "\t", "|")
+
+HEAD = 1 << 18
+"""Bytes of a file that are looked at before anything is decided."""
+
+# Bytes checked at a time: they stay in the processor's cache.
+_BLOCK = 1 << 18
+# Bytes decoded at a time.
+_DECODED = 1 << 24
+# Characters of a field.
+_LONGEST = 1 << 30
+# Records that separators are tried on.
+_SNIFFED = 100
+# Rows from which it may pay to look for those that are the same as the one before.
+_RUNS = 10_000
+
+_MARKUP = re.compile(
+    r'\s*(?:\[\s*(?:[\[{"]|\])|\{\s*["}]|<(?:\?xml|!doctype|[a-z][^>]*>\s*<))', re.I
+)
+"""How JSON and XML begin, whose first line would be shown as names of columns."""
+
+_BETWEEN = r"(?:[,;\t|\r\n]|\Z)"
+_APOSTROPHES = re.compile(rf"(?:(?<=[,;\t|\r\n])|(?<!.))'(?:[^']|'')*'(?={_BETWEEN})", re.DOTALL)
+
+Source = Path | bytes
+"""The file itself where it is UTF-8, else its content as such."""
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """How a CSV file is to be read, as far as the caller says; None is found out.
+
+    quote: "" if nothing is quoted
+    """
+
+    separator: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.separator in ("tab", "\\t"):
+            object.__setattr__(self, "separator", "\t")
+        _require_character("separator", self.separator, "one ASCII character")
+        _require_character("quote", self.quote or None, "one ASCII character or none")
+        if self.separator is not None and self.separator == self.quote:
+            raise ParameterError(
+                f"`separator` and `quote` are both {self.quote!r}", "give different ones"
+            )
+        if self.encoding is not None:
+            require_encoding(self.encoding)
+
+    def __bool__(self) -> bool:
+        """Whether anything is given."""
+        return bool(self.separator or self.quote or self.encoding)
+
+
+def _require_character(option: str, given: str | None, wanted: str) -> None:
+    if given is None or (len(given) == 1 and given.isascii() and given not in "\r\n"):
+        return
+    fix = f"it takes {wanted}"
+    raise ParameterError("cannot be used", fix, option=option, given=repr(given))
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    """How a CSV file is written; `quote` is "" where nothing is quoted.
+
+    named: whether the first line is one of names, and not a record
+    """
+
+    encoding: str
+    separator: str
+    quote: str
+    line_end: str
+    names: list[str]
+    named: bool
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The beginning of a CSV file as text; `whole` if that is all of it."""
+
+    text: str
+    quote: str
+    whole: bool
+
+    def records(self, separator: str) -> list[list[str]]:
+        """The first records; the last one may be cut off unless the sample is the whole file."""
+        lines = io.StringIO(self.text, newline="")
+        with _long_fields():
+            records = list(islice(_reader(lines, separator, self.quote), _SNIFFED + 1))
+        complete = self.whole and len(records) <= _SNIFFED
+        if len(records) > 1 and not complete:
+            records.pop()
+        return [record for record in records if record]
+
+    def separator(self) -> str:
+        """The separator that fits most records to the header, and splits the header most."""
+
+        def fit(separator: str) -> tuple[bool, float, int]:
+            records = self.records(separator)
+            width = len(records[0])
+            alike = sum(len(record) == width for record in records) / len(records)
+            return width > 1 and alike > 0.5, alike, width
+
+        return max((mark for mark in SEPARATORS if mark != self.quote), key=fit)
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """One CSV file on its way to a dataframe: where it lies, its beginning, and its size."""
+
+    path: Path
+    head: bytes
+    size: int
+    options: CsvOptions
+
+    def read(self, columns: list[str] | None) -> pl.DataFrame:
+        """The dataframe, all texts, by the first encoding that the whole file agrees with."""
+        declared = self.options.encoding
+        tried = [declared] if declared else encodings(self.head)
+        for encoding in tried:
+            try:
+                return self._read(self._dialect(encoding), columns)
+            except UnicodeError:
+                continue
+        line = self._undecodable(tried[-1])
+        raise FileError(
+            f"{self.path} is not {tried[-1]} text: line {line} has other bytes",
+            "give its encoding, such as `encoding='cp1252'`",
+        )
+
+    # Finding out how it is written
+
+    def _dialect(self, encoding: str) -> _Dialect:
+        sample, line_end = self._sample(encoding)
+        detected = sample.separator()
+        separator = self.options.separator or detected
+        names, *below = sample.records(separator)
+        values = [[record[i] for record in below if i < len(record)] for i in range(len(names))]
+        # Errors about columns of one name must not name them where the first line, or the only one,
+        # is a record.
+        named = bool(below) and not like_a_record(names, values)
+        if len(set(names)) < len(names) and not named:
+            raise FileError(
+                f"{self.path}: its first line has a cell twice and looks like a record",
+                "put a line with names above it",
+            )
+        if len(names) == 1:
+            self._refuse_one_column(sample, separator, detected)
+        return _Dialect(encoding, separator, sample.quote, line_end, names, named)
+
+    def _sample(self, encoding: str) -> tuple[_Sample, str]:
+        """The beginning of the file up to the end of a line, and how lines end."""
+        whole = len(self.head) == self.size
+        decoder = codecs.getincrementaldecoder(encoding)()
+        text = decoder.decode(self.head, final=whole).lstrip("\r\n\ufeff")
+        if _MARKUP.match(text):
+            raise FileError(f"{self.path} is JSON or XML", "save the table as CSV or Parquet")
+        line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+        if not whole:
+            text = text[: text.rfind(line_end) + 1]
+        if not text.strip():
+            raise FileError(
+                f"{self.path}: no line ends in its first {HEAD // 1024} KB", "is it a CSV file?"
+            )
+        quote = _quote(text) if self.options.quote is None else self.options.quote
+        return _Sample(text, quote, whole), line_end
+
+    def _refuse_one_column(self, sample: _Sample, separator: str, detected: str) -> None:
+        """Refuse what looks like one column and is not."""
+        if separator != detected and len(sample.records(detected)[0]) > 1:
+            raise FileError(
+                f"{self.path} has one column with separator {separator!r}, and its header contains "
+                f"{detected!r}",
+                f"give `separator={detected!r}`, or leave it out",
+            )
+        if self.options.separator is not None:
+            return
+        # A line of something else may stand above the header.
+        for mark in SEPARATORS:
+            widths = [len(record) for record in sample.records(mark)[1:]]
+            if len(widths) > 1 and min(widths) == max(widths) > 1:
+                raise FileError(
+                    f"{self.path}: its first line has one field and those below have {widths[0]} "
+                    f"with separator {mark!r}",
+                    "delete what stands above the names of the columns, or give the separator if "
+                    "it is one column",
+                )
+
+    # Reading
+
+    def _read(self, dialect: _Dialect, columns: list[str] | None) -> pl.DataFrame:
+        wanted = wanted_names(self.path, dialect.names, columns, named=dialect.named)
+        source = self._source(dialect, len(wanted))
+        # Polars checks the number of fields only where it reads all of them, and takes what is
+        # missing at a line's end for missing values. So lines are counted here if columns are left
+        # out, and if the last column has missing values.
+        partial = len(wanted) < dialect.width and _is_plain(source, dialect)
+        frame = self._parsed(source, dialect, wanted if partial else None)
+        unsure = partial or (dialect.width > 1 and frame[:, -1].null_count() > 0)
+        if unsure and not (_is_plain(source, dialect) and _is_regular(source, dialect)):
+            frame = frame.head(frame.height - self._blank_lines(dialect))
+        # `select` would take the name '*' for all columns.
+        return frame[wanted]
+
+    def _source(self, dialect: _Dialect, columns: int) -> Source:
+        """What Polars reads, which is UTF-8, after a look at what would go wrong with it."""
+        utf8 = codecs.lookup(dialect.encoding).name in ("utf-8", "utf-8-sig")
+        lines = max(self.head.count(dialect.line_end.encode()), 1)
+        rows = self.size * lines // len(self.head)
+        copies = 2 if utf8 else 4
+        require_to_read(self.path, copies * self.size + rows * columns * CELL)
+        if dialect.encoding in GUESSES and self.options.encoding is None:
+            self._refuse_mixed()
+        source = self.path if utf8 else self._as_utf8(dialect)
+        line = _line_with_nul(source)
+        if line is not None:
+            raise FileError(
+                f"{self.path}: line {line} has a NUL character, so that it is damaged or not text",
+                "write it again",
+            )
+        return source
+
+    def _parsed(
+        self, source: Source, dialect: _Dialect, columns: Sequence[str] | None
+    ) -> pl.DataFrame:
+        """What Polars reads of it, all columns or some."""
+        places = None
+        if columns is not None:
+            places = [dialect.names.index(name) for name in columns]
+        try:
+            frame = pl.read_csv(
+                source if isinstance(source, bytes) else str(source),
+                separator=dialect.separator,
+                quote_char=dialect.quote or None,
+                columns=places,
+                eol_char=dialect.line_end,
+                infer_schema=False,
+                glob=False,
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            # Its text may have cells, and is not shown.
+            if str(error).startswith("invalid utf-8"):
+                raise UnicodeError from None
+            # This names the line, if it finds it.
+            self._blank_lines(dialect)
+            raise self._unpaired() from None
+        if dialect.quote:
+            # Polars leaves doubled quotes in the header unchanged.
+            doubled = dialect.quote * 2
+            frame.columns = [name.replace(doubled, dialect.quote) for name in frame.columns]
+        if frame.columns != (dialect.names if columns is None else columns):
+            raise FileError(
+                f"{self.path}: its first line is not a line of column names",
+                "give `separator` and `quote`",
+            )
+        return frame
+
+    def _refuse_mixed(self) -> None:
+        """Refuse a file that is not UTF-8 and yet has such characters: it mixes encodings."""
+        with _mapped(self.path) as content:
+            place = mixed(content)
+            if place is None:
+                return
+            line = content[:place].count(b"\n") + 1
+        other = self._undecodable("utf-8")
+        raise FileError(
+            f"{self.path} mixes encodings: line {line} has UTF-8, and line {other} something else",
+            "save all of it as UTF-8, or give the encoding if it has only one",
+        )
+
+    def _as_utf8(self, dialect: _Dialect) -> bytes:
+        """The file's content as UTF-8."""
+        converted = io.BytesIO()
+        decoder = codecs.getincrementaldecoder(dialect.encoding)()
+        with open(self.path, "rb") as file:
+            while block := file.read(_DECODED):
+                converted.write(decoder.decode(block).encode())
+        converted.write(decoder.decode(b"", final=True).encode())
+        return converted.getvalue()
+
+    def _blank_lines(self, dialect: _Dialect) -> int:
+        """How many empty lines end the file; FileError names a line without the header's width."""
+        blank, last, header = 0, 0, True
+        try:
+            with _long_fields(), open(self.path, encoding=dialect.encoding, newline="") as file:
+                reader = _reader(file, dialect.separator, dialect.quote, strict=True)
+                for record in reader:
+                    first, last = last + 1, reader.line_num
+                    if not record:
+                        blank += 1
+                    elif blank and not header:
+                        raise self._ragged(first - blank, 0, dialect)
+                    elif len(record) != dialect.width:
+                        raise self._ragged(first, len(record), dialect)
+                    else:
+                        blank, header = 0, False
+        except csv.Error:
+            raise self._unpaired(f"line {last + 1}: ") from None
+        return blank
+
+    def _ragged(self, line: int, fields: int, dialect: _Dialect) -> FileError:
+        number = plural(fields, "field") if fields else "no fields"
+        return FileError(
+            f"{self.path}: line {line} has {number} and the header {dialect.width}",
+            f"correct the line (a value that contains {dialect.separator!r} must be quoted)",
+        )
+
+    def _unpaired(self, where: str = "") -> FileError:
+        return FileError(
+            f"{self.path}: {where}quotes do not pair up",
+            "quote whole values and double the quotes inside, or give `quote=''` if the file "
+            "quotes nothing",
+        )
+
+    def _undecodable(self, encoding: str) -> int:
+        """The number of the first line that an encoding does not fit."""
+        line, decoder = 1, codecs.getincrementaldecoder(encoding)()
+        with open(self.path, "rb") as file:
+            for number, raw in enumerate(file, 1):
+                line = number
+                try:
+                    decoder.decode(raw)
+                except UnicodeError:
+                    break
+        return line
+
+
+def wanted_names(
+    path: Path, names: Sequence[str], columns: list[str] | None, *, named: bool = True
+) -> list[str]:
+    """The columns of a file to read, in the file's order.
+
+    named: whether the names are names for sure, and not values; only then errors list them
+    """
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ColumnError(f"{path}: two columns are called {listed(repeated)}", "rename one")
+    require_names(names, str(path))
+    damaged = [place for place, name in enumerate(names, 1) if "\0" in name]
+    if damaged:
+        raise ColumnError(
+            f"{path}: the name of column {damaged[0]} has a NUL character", "rename it"
+        )
+    if columns is None:
+        return list(names)
+    unknown = [name for name in columns if name not in names]
+    if unknown:
+        known = f"it has {listed(names)}" if named else ""
+        raise ColumnError(f"{path} has no column {listed(unknown)}", known)
+    if not columns:
+        raise ParameterError("`columns` is empty", "name at least one, or leave it out to read all")
+    return [name for name in names if name in columns]
+
+
+def require_to_read(path: Path, needed: int) -> None:
+    """Raise TooLargeError if reading a file needs more memory than there is."""
+    remedy = "read fewer columns with `columns`, or use a larger machine"
+    memory.require(needed, f"reading {path}", remedy)
+
+
+def _quote(text: str) -> str:
+    """The apostrophe if it quotes fields and occurs nowhere else, else the usual quote."""
+    if "'" not in text or '"' in text:
+        return '"'
+    return '"' if "'" in _APOSTROPHES.sub("", text) else "'"
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Within the block, Python's reader takes fields of any length."""
+    limit = csv.field_size_limit(_LONGEST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _reader(lines: Iterable[str], separator: str, quote: str, *, strict: bool = False) -> Any:
+    if quote:
+        return csv.reader(lines, delimiter=separator, quotechar=quote, strict=strict)
+    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
+
+
+def _is_plain(source: Source, dialect: _Dialect) -> bool:
+    """Whether nothing is quoted, so that every separator and line end is one."""
+    quote = dialect.quote.encode()
+    if not quote:
+        return True
+    with _content(source) as content:
+        return content.find(quote) < 0
+
+
+def _line_with_nul(source: Source) -> int | None:
+    """The line of the first NUL character, None if there is none."""
+    with _content(source) as content:
+        place = content.find(b"\0")
+        return None if place < 0 else content[:place].count(b"\n") + 1
+
+
+def _content(source: Source) -> "nullcontext[bytes] | Any":
+    return nullcontext(source) if isinstance(source, bytes) else _mapped(source)
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap]:
+    with (
+        open(path, "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        yield content
+
+
+def _is_regular(source: Source, dialect: _Dialect) -> bool:
+    """Whether every line of a file without quotes has as many fields as the header."""
+    data = _bytes(source)
+    inner, end = dialect.width - 1, ord(dialect.line_end)
+    start = 0
+    while start < len(data):
+        block = data[start : start + _BLOCK]
+        ends = np.flatnonzero(block == end)
+        if start + _BLOCK >= len(data) and block[-1] != end:
+            ends = np.append(ends, len(block))
+        if not len(ends):
+            # One very long line: let the slower way decide.
+            return False
+        separators = np.flatnonzero(block[: ends[-1]] == ord(dialect.separator))
+        if len(separators) != len(ends) * inner:
+            return False
+        by_line = separators.reshape(-1, inner)
+        if (by_line[:, -1] > ends).any() or (by_line[1:, 0] < ends[:-1]).any():
+            return False
+        start += int(ends[-1]) + 1
+    return True
+
+
+def _bytes(source: Source) -> npt.NDArray[np.uint8]:
+    if isinstance(source, bytes):
+        return np.frombuffer(source, dtype=np.uint8)
+    return np.memmap(source, dtype=np.uint8, mode="r")
+
+
+# Writing
+
+
+def write_csv(data: pl.DataFrame, file: IO[bytes]) -> None:
+    """Write a dataframe as UTF-8 with commas; missing values are empty."""
+    data = data.with_columns(pl.selectors.float().fill_nan(None))
+    _require_writable(data)
+    if data.width == 1:
+        # A missing value alone would be an empty line, which many readers skip.
+        data = data.select(pl.all().cast(pl.String).fill_null(""))
+    if not _write_runs(data, file):
+        data.write_csv(file)
+
+
+def _require_writable(data: pl.DataFrame) -> None:
+    for name, dtype in data.schema.items():
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object):
+            raise ColumnError(
+                f"column {name!r} is of type {dtype}, which CSV cannot hold", "convert it to text"
+            )
+    for column in texts_of(data):
+        # Without its name: one such as "^a$" would be read as a pattern.
+        if column.alias("").str.contains("\0", literal=True).any():
+            raise ColumnError(
+                f"column {column.name!r} has a text with a NUL character, which CSV cannot hold",
+                "remove it",
+            )
+
+
+def _write_runs(data: pl.DataFrame, file: IO[bytes]) -> bool:
+    """Write rows that are the same as the one before by copying its line, if most are.
+
+    So it is in releases, whose rows are sorted. False if nothing was written.
+    """
+    # Floats that are equal may have different texts.
+    kinds = {pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Boolean}
+    repeatable = all(dtype.is_integer() or dtype in kinds for dtype in data.dtypes)
+    if data.height < _RUNS or not repeatable:
+        return False
+    starts = _run_starts(data)
+    if 4 * len(starts) > data.height:
+        return False
+    text = io.BytesIO()
+    data[starts].write_csv(text)
+    lines = text.getvalue().splitlines(keepends=True)
+    if len(lines) != len(starts) + 1:
+        # Some value has line ends in it.
+        return False
+    lengths = np.diff(starts, append=data.height).tolist()
+    file.writelines(line * times for line, times in zip(lines, [1, *lengths], strict=True))
+    return True
+
+
+def _run_starts(data: pl.DataFrame) -> npt.NDArray[np.int64]:
+    """The rows that differ from the one before."""
+    # Names such as "^a$" would be read as patterns.
+    columns = [column.alias(str(place)) for place, column in enumerate(data.get_columns())]
+    differs = pl.any_horizontal(pl.all().ne_missing(pl.all().shift(1)))
+    starts = np.flatnonzero(pl.DataFrame(columns).select(differs).to_series().to_numpy())
+    if not len(starts) or starts[0]:
+        # A first row of nothing but missing values is like the one before it, which is none.
+        starts = np.concatenate(([0], starts))
+    return cast("npt.NDArray[np.int64]", starts)

@@ -1,0 +1,77 @@
+"""What a hierarchy looks like: its levels in figures, and its tree as far as it is worth drawing.
+
+Uses `tree`; the doors show it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.data.hierarchy.tree import Hierarchy
+
+__all__ = ["Branch", "LevelFigures", "level_figures", "outline"]
+
+
+@dataclass(frozen=True)
+class LevelFigures:
+    """One level of a hierarchy.
+
+    covers: the fewest and the most leaves that one of its values covers
+    share: the largest share of the domain that one of its values covers
+    examples: its first values and its last one
+    """
+
+    level: int
+    values: int
+    covers: tuple[int, int]
+    share: float
+    examples: tuple[str, ...]
+
+
+def level_figures(hierarchy: Hierarchy) -> list[LevelFigures]:
+    """The figures of every level.
+
+    >>> lines = [["FR", "West", "*"], ["DE", "West", "*"], ["PL", "East", "*"]]
+    >>> level_figures(Hierarchy.from_lines(lines))[1].covers
+    (1, 2)
+    """
+    figures = []
+    for level, labels in enumerate(hierarchy.labels):
+        cover = hierarchy.cover(level)
+        fewest, most = int(cover.min()), int(cover.max())
+        examples = labels if len(labels) <= 4 else (*labels[:3], labels[-1])
+        share = most / hierarchy.leaves
+        figures.append(LevelFigures(level, len(labels), (fewest, most), share, examples))
+    return figures
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A value, some of those below it, and how many more there are."""
+
+    label: str
+    below: tuple["Branch", ...]
+    more: int
+
+
+def outline(hierarchy: Hierarchy, most: int) -> Branch:
+    """The tree from its root, with up to `most` branches below each value."""
+    return _branch(hierarchy, hierarchy.height, 0, slice(0, hierarchy.leaves), most)
+
+
+def _branch(hierarchy: Hierarchy, level: int, code: int, leaves: slice, most: int) -> Branch:
+    label = hierarchy.labels[level][code]
+    codes = np.array([code])
+    # A value that is repeated further down is drawn once.
+    while level > 0 and len(codes) == 1 and hierarchy.labels[level][codes[0]] == label:
+        level -= 1
+        # Leaves are in tree order, so the values below a value are runs among its leaves.
+        codes, starts = np.unique(hierarchy.maps[level][leaves], return_index=True)
+    if level == 0 and len(codes) == 1 and hierarchy.labels[0][codes[0]] == label:
+        return Branch(label, (), 0)
+    edges = [*(leaves.start + starts).tolist(), leaves.stop]
+    below = [
+        _branch(hierarchy, level, int(code), slice(*edges[place : place + 2]), most)
+        for place, code in enumerate(codes[:most].tolist())
+    ]
+    return Branch(label, tuple(below), max(len(codes) - most, 0))

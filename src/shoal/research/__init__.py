@@ -1,0 +1,10 @@
+"""What papers propose and what does not hold what it was meant to: to study, not to release by.
+
+Nothing here makes a `Release` or a certificate, and nothing here is on the command line. Uses
+`methods` and `audit`; tests use it.
+"""
+
+from shoal.research.frequent import FrequentScore, frequent_exponential
+from shoal.research.printed import PrintedMaxima, PrintedSums
+
+__all__ = ["FrequentScore", "PrintedMaxima", "PrintedSums", "frequent_exponential"]

@@ -1,0 +1,194 @@
+"""Algorithm 3 of Fouad, Elbassioni and Bertino (2012): published as differentially private, which
+it is not. docs/proofs/personal.md has the counterexample.
+
+Uses the models of personal generalisation; tests use it.
+"""
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from shoal.arguments import typed
+from shoal.chance import Chance
+from shoal.counts import Counts
+from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.tables import Table
+from shoal.errors import InfeasibleError, ParameterError, TooLargeError
+from shoal.exact.numbers import Exact, fraction, whole
+from shoal.lattice import Node
+from shoal.methods.personal.crowds import Crowds
+from shoal.methods.personal.models import Risk, Sensitivity, Sum, Utility, Weights, Worth
+
+__all__ = ["FrequentScore", "frequent_exponential"]
+
+LARGEST = 1_000_000
+"""Nodes times distinct rows that are scored at most."""
+
+DIGITS = Context(prec=40)
+"""Of the logarithm of β, the one number that is rounded."""
+
+WARNING = (
+    "frequent_exponential is NOT differentially private, whatever its parameters: which"
+    " generalisations are frequent depends on single records, and shows. Release nothing made by"
+    " it; SafePub keeps what it was meant to keep"
+)
+
+Trees: TypeAlias = Mapping[str, Hierarchy]
+Scored: TypeAlias = list[tuple[Fraction, Node]]
+"""The nodes at which a row is frequent, with the score of each."""
+
+
+@dataclass(frozen=True)
+class FrequentScore:
+    """What generalisations are scored by: pull / risk + utility^power."""
+
+    pull: Exact = 1
+    power: int = 1
+    measure: Utility = "leaves"
+    model: Sensitivity = "fixed"
+    weights: Weights | None = None
+
+    def __post_init__(self) -> None:
+        fraction(self.pull, "pull", 0, above=True)
+        whole(self.power, "power", 0)
+
+
+@typed
+def frequent_exponential(
+    table: Table,
+    t: int,
+    epsilon: Exact,
+    beta: Exact,
+    *,
+    score: FrequentScore | None = None,
+    chance: Chance | None = None,
+) -> dict[tuple[str, ...], int]:
+    """How often each generalisation of the quasi-identifying columns comes out; the roots once
+    more, as the paper has it.
+
+    Each record is sampled with probability 1 − β. A sampled one is replaced by one of its
+    generalisations that fit t records or more, drawn with probability proportional to e^(ε′ f / n),
+    where n is the number of records, f is the score, ε′ = (ε + ln β) / (3 η (1 − β)) and
+    η = 2 (pull / s + u^power / n) for the lowest sensitivity s above 0 and the highest utility u.
+    What shows nothing sensitive counts as if it showed s.
+    """
+    warnings.warn(WARNING, UserWarning, stacklevel=2)
+    least_records = whole(t, "t")
+    kept = 1 - fraction(beta, "beta", 0, 1, above=True)
+    grip = _grip(fraction(epsilon, "epsilon", 0, above=True), 1 - kept)
+    trees = {name: table.hierarchy(name) for name in table.quasi}
+    if not trees:
+        raise ParameterError(
+            "the table has no quasi-identifying column to generalise", "give one that role"
+        )
+    rows = table.count(list(trees))
+    _require_feasible(rows, trees, least_records)
+    scoring = _Scoring.of(rows, trees, score or FrequentScore())
+    rate = grip / (3 * scoring.influence * kept) / rows.total
+    scores = scoring.scores(least_records)
+    source = chance or Chance()
+    roots = tuple(tree.labels[-1][0] for tree in trees.values())
+    drawn: Counter[tuple[str, ...]] = Counter([roots])
+    for row, times in enumerate(source.binomial(scoring.crowds.everyone.count, kept).tolist()):
+        numbers = [number for number, _ in scores[row]]
+        for _ in range(times):
+            _, node = scores[row][source.exponential(numbers, rate)]
+            drawn[scoring.texts(row, node)] += 1
+    return dict(sorted(drawn.items()))
+
+
+def _grip(epsilon: Fraction, beta: Fraction) -> Fraction:
+    """ε + ln β, which must be above 0."""
+    quotient = DIGITS.divide(Decimal(beta.numerator), Decimal(beta.denominator))
+    grip = epsilon + Fraction(DIGITS.ln(quotient))
+    if beta == 1 or grip <= 0:
+        raise ParameterError(
+            "is out of range",
+            "choose it above e to the power −`epsilon` and below 1",
+            option="beta",
+        )
+    return grip
+
+
+def _require_feasible(rows: Counts, trees: Trees, t: int) -> None:
+    if rows.total < t:
+        raise InfeasibleError(
+            f"no generalisation fits t={t} records, as there are only {rows.total:,}",
+            "use a smaller `t`",
+        )
+    nodes = prod(tree.height + 1 for tree in trees.values())
+    if nodes * rows.distinct > LARGEST:
+        raise TooLargeError(
+            f"{nodes:,} nodes of {rows.distinct:,} distinct rows are more than {LARGEST:,} scores",
+            "use fewer columns",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """The scores of all generalisations of a table's rows."""
+
+    crowds: Crowds
+    trees: Trees
+    worth: Sum
+    shown: Sum
+    pull: Fraction
+    power: int
+
+    @classmethod
+    def of(cls, rows: Counts, trees: Trees, score: FrequentScore) -> "_Scoring":
+        worth = Worth(score.measure).sum(trees)
+        shown = Risk(score.model, score.weights or {}).sum(trees)
+        pull = fraction(score.pull, "pull", 0, above=True)
+        return cls(Crowds(rows, trees), trees, worth, shown, pull, score.power)
+
+    @property
+    def least(self) -> Fraction:
+        """The lowest sensitivity above 0 of anything that can be shown."""
+        roots = sum(int(levels[-1].min()) for levels in self.shown.parts)
+        if roots:
+            return roots / self.shown.unit
+        positive = [part[part > 0] for levels in self.shown.parts for part in levels]
+        units = [int(part.min()) for part in positive if len(part)]
+        if not units:
+            raise ParameterError(
+                "all weights are 0: nothing is sensitive", "give a column a weight above 0"
+            )
+        return min(units) / self.shown.unit
+
+    @property
+    def influence(self) -> Fraction:
+        """η: by how much one record may change a score, as the paper has it."""
+        utility = (self.worth.most / self.worth.unit) ** self.power
+        return 2 * (self.pull / self.least + utility / self.crowds.people)
+
+    def scores(self, t: int) -> list[Scored]:
+        """For every distinct row the nodes at which t records or more are like it."""
+        least = self.least
+        scores: list[Scored] = [[] for _ in range(self.crowds.everyone.distinct)]
+        for node in product(*(range(tree.height + 1) for tree in self.trees.values())):
+            sizes = self.crowds.sizes(node)
+            worth = np.broadcast_to(self.crowds.sum_at(self.worth, node), sizes.shape)
+            shown = np.broadcast_to(self.crowds.sum_at(self.shown, node), sizes.shape)
+            for row in np.flatnonzero(sizes >= t).tolist():
+                sensitivity = max(Fraction(int(shown[row])) / self.shown.unit, least)
+                utility = (Fraction(int(worth[row])) / self.worth.unit) ** self.power
+                score = self.pull * int(sizes[row]) / sensitivity + utility
+                scores[row].append((score, node))
+        return scores
+
+    def texts(self, row: int, node: Node) -> tuple[str, ...]:
+        """What a row shows at a node."""
+        texts = []
+        leaves = [int(codes[row]) for codes in self.crowds.everyone.codes]
+        for tree, level, leaf in zip(self.trees.values(), node, leaves, strict=True):
+            texts.append(tree.labels[level][tree.maps[level][leaf]])
+        return tuple(texts)

@@ -1,0 +1,258 @@
+"""What utility costs in risk, as values: a curve for a table, a staircase for one person, and a
+comparison with k-anonymity.
+
+Each is owner only, and also a dataframe, plain values for JSON, and a chart. `tradeoffs` makes
+them, the command line shows them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from shoal.exact.numbers import Exact, fraction
+from shoal.studies import charts
+from shoal.studies.charts import Charted
+from shoal.studies.judging import NOTICE
+from shoal.zones import owner_only
+
+if TYPE_CHECKING:
+    import polars as pl
+    from altair import LayerChart
+
+__all__ = ["Against", "AnonymityComparison", "Curve", "Point", "Stair", "Staircase", "half_of"]
+
+_ROUNDING = 1e-12
+"""Means of risks are sums of floats: what is above half by less than this share of it is half."""
+
+_SIZE = {"width": charts.WIDTH, "height": charts.HEIGHT}
+
+
+def half_of(risk: float) -> float:
+    """The largest risk that counts as half of one."""
+    return risk / 2 * (1 + _ROUNDING)
+
+
+class _Study(Charted):
+    """A result as plain values and as a chart."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, `not_for_release` first."""
+        return {"not_for_release": True, "notice": NOTICE, **_plain(asdict(self))}  # type: ignore[call-overload]
+
+
+@owner_only
+@dataclass(frozen=True)
+class Point:
+    """A table at a floor: the mean and the highest risk of its records, and the mean share of
+    utility that they keep.
+    """
+
+    floor: Fraction
+    risk: float
+    highest: float
+    utility: float
+
+
+@owner_only
+@dataclass(frozen=True)
+class Curve(_Study):
+    """Risk against utility for a table.
+
+    `half` is the highest floor at which the mean risk is at most half of what it is for the table
+    `as_it_is`: of all floors where the solver is exact, else of those of the curve; None if there
+    is none.
+    """
+
+    points: tuple[Point, ...]
+    as_it_is: Point
+    half: Point | None
+    solver: str
+
+    def frame(self) -> "pl.DataFrame":
+        """One row per point."""
+        return _frame(self.points)
+
+    def chart(self) -> "LayerChart":
+        """The mean and the highest risk over the floor, and where the mean is halved."""
+        alt = charts.library()
+        rows = []
+        for point in self.points:
+            floor = float(point.floor)
+            rows.append({"floor": floor, "risk": point.risk, "of": "mean"})
+            rows.append({"floor": floor, "risk": point.highest, "of": "highest"})
+        line = alt.Chart(alt.Data(values=rows)).mark_line(point=True)
+        layers = [
+            line.encode(
+                charts.utility_axis("floor", "share of utility that everybody keeps, at least"),
+                charts.risk_axis(rows),
+                alt.Color("of:N", title="risk", sort=["highest", "mean"]),
+            )
+        ]
+        if self.half is not None:
+            layers += charts.rule("half the mean risk", self.half.floor)
+        return charts.layered("Risk against utility", layers, **_SIZE)
+
+
+@owner_only
+@dataclass(frozen=True)
+class Stair:
+    """One way to show a record: the share of utility it keeps, its risk, how many people it fits,
+    and what is shown.
+    """
+
+    utility: Fraction
+    risk: float
+    people: int
+    levels: dict[str, int]
+    shown: dict[str, str] = field(repr=False)
+
+
+@owner_only
+@dataclass(frozen=True)
+class Staircase(_Study):
+    """Risk against utility for one person: every way to show the record that no other beats in one
+    without losing in the other.
+
+    Steps go up in utility and in risk. `floor` is the share that the method keeps for this person.
+    """
+
+    steps: tuple[Stair, ...]
+    as_it_is: Stair
+    floor: Fraction
+
+    def at(self, floor: Exact) -> Stair:
+        """The step of the lowest risk that keeps a share of utility."""
+        share = fraction(floor, "floor", 0, 1)
+        return next(step for step in self.steps if step.utility >= share)
+
+    def at_each(self, floors: Iterable[Exact]) -> list[Stair]:
+        """The steps at some floors, each once, in the order of their utility."""
+        wanted = [self.at(floor) for floor in floors]
+        return [step for step in self.steps if any(step is each for each in wanted)]
+
+    @property
+    def half(self) -> Stair | None:
+        """The step of the highest utility with at most half of the risk of the record as it is;
+        None if there is none.
+        """
+        limit = half_of(self.as_it_is.risk)
+        return next((step for step in reversed(self.steps) if step.risk <= limit), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, `not_for_release` first."""
+        half = None if self.half is None else _plain(asdict(self.half))
+        return super().to_dict() | {"half": half}
+
+    def frame(self) -> "pl.DataFrame":
+        """One row per step, with a column for the level of each column."""
+        import polars as pl
+
+        rows = []
+        for step in self.steps:
+            levels = {f"level of {name}": level for name, level in step.levels.items()}
+            rows.append({**_drawn(step), **levels})
+        return pl.DataFrame(rows)
+
+    def chart(self) -> "LayerChart":
+        """The lowest risk over the utility kept, and where it is halved."""
+        alt = charts.library()
+        rows = [_drawn(step) for step in self.steps]
+        line = alt.Chart(alt.Data(values=rows)).mark_line(point=True, interpolate="step-before")
+        layers = [
+            line.encode(
+                charts.utility_axis("utility", "share of utility kept"),
+                charts.risk_axis(rows),
+                tooltip=["utility:Q", "risk:Q", "people:Q"],
+            )
+        ]
+        layers += charts.rule("kept for this person", self.floor, line=1)
+        if self.half is not None:
+            layers += charts.rule("half the risk", self.half.utility)
+        return charts.layered("Risk against utility for one person", layers, **_SIZE)
+
+
+@owner_only
+@dataclass(frozen=True)
+class Against:
+    """k-anonymous tables, their mean utility and mean risk, and the mean risks of personal
+    generalisation with that utility as floor.
+
+    `tables` is how many they are: some are arbitrary, without a level that could be finer; one is
+    the optimum.
+    """
+
+    k: int
+    optimal: bool
+    tables: int
+    utility: Fraction
+    k_anonymous: float
+    exact: float
+    genetic: float
+
+
+@owner_only
+@dataclass(frozen=True)
+class AnonymityComparison(_Study):
+    """Personal generalisation beside k-anonymity at equal utility."""
+
+    rows: tuple[Against, ...]
+
+    def frame(self) -> "pl.DataFrame":
+        """One row per comparison."""
+        return _frame(self.rows)
+
+    def chart(self) -> "LayerChart":
+        """The mean risks over the mean utility, with the k of every k-anonymous table."""
+        alt = charts.library()
+        rows = self._marks()
+        title = "mean share of utility that k-anonymous tables keep"
+        base = alt.Chart(alt.Data(values=rows)).encode(
+            charts.utility_axis("utility", title, whole=False),
+            charts.risk_axis(rows),
+            alt.Color("of:N", title="mean risk"),
+        )
+        # The line of the exact solver shows through that of the genetic one.
+        genetic = "datum.of == 'personal, genetic'"
+        dashed = alt.condition(genetic, alt.value([6, 4]), alt.value([1, 0]))
+        tooltip = ["of:N", "k:N", "utility:Q", "risk:Q"]
+        lines = base.mark_line(point=True).encode(strokeDash=dashed, tooltip=tooltip)
+        anonymous = "indexof(datum.of, 'k-anonymous') == 0"
+        labels = base.mark_text(dy=-9).encode(text="k:N").transform_filter(anonymous)
+        text = "Personal generalisation beside k-anonymity (numbers are k)"
+        return charts.layered(text, [lines, labels], **_SIZE)
+
+    def _marks(self) -> list[dict[str, Any]]:
+        """What is drawn; marks at the same place are one, with every k."""
+        ks: dict[tuple[str, float, float], list[str]] = {}
+        for row in self.rows:
+            risks = {
+                f"k-anonymous, {'optimal' if row.optimal else 'arbitrary'}": row.k_anonymous,
+                "personal, exact": row.exact,
+                "personal, genetic": row.genetic,
+            }
+            for of, risk in risks.items():
+                ks.setdefault((of, float(row.utility), risk), []).append(str(row.k))
+        return [
+            {"of": of, "utility": utility, "risk": risk, "k": ", ".join(each)}
+            for (of, utility, risk), each in ks.items()
+        ]
+
+
+def _drawn(step: Stair) -> dict[str, Any]:
+    return {"utility": float(step.utility), "risk": step.risk, "people": step.people}
+
+
+def _frame(rows: Iterable[Any]) -> "pl.DataFrame":
+    import polars as pl
+
+    return pl.DataFrame([_plain(asdict(row)) for row in rows])
+
+
+def _plain(value: Any) -> Any:
+    """Numbers for JSON, in whatever they are."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(inner) for inner in value]
+    return float(value) if isinstance(value, Fraction) else value

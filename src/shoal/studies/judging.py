@@ -1,0 +1,566 @@
+"""`judge`: how good a release is, told to the owner. Uses `measure`, `counts`, `engine` and
+`release`; the command line uses it.
+
+Everything here is a comparison with the input, and so tells about it: no promise covers it. A
+judgement is marked as not for release, in every form it takes, and cannot be written beside one.
+What the figures mean: docs/judging.md.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.arguments import typed
+from shoal.data.disk import finite, replacing
+from shoal.data.hierarchy.cover import covers
+from shoal.data.hierarchy.texts import ANY
+from shoal.data.kinds import Kind
+from shoal.data.tables import Role, Table
+from shoal.data.tables import table as as_table
+from shoal.errors import (
+    ColumnError,
+    FileError,
+    HierarchyError,
+    InputError,
+    ParameterError,
+    listed,
+    plural,
+)
+from shoal.lattice import Groups, Lattice
+from shoal.measure.loss import LOSSES, normalised, placed
+from shoal.measure.utility import Accuracy, CountErrors, Workload, classification, spread
+from shoal.measure.utility import queries as count_queries
+from shoal.methods.catalogue import CATALOGUE, entry_of
+from shoal.releases.certificate import Certificate
+from shoal.releases.layout import COUNT, grouping
+from shoal.releases.release import Release
+from shoal.zones import owner_only
+
+__all__ = [
+    "NOTICE",
+    "ColumnCounts",
+    "Judgement",
+    "Lost",
+    "ValueCount",
+    "judge",
+    "refuse_beside_a_release",
+]
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+NOTICE = "owner only: this report reveals information about the input"
+"""The first and the last line of a judgement for people."""
+
+FOLDS = 10
+"""Parts of the input that classifiers are tested on, one after the other, as in the SafePub paper.
+"""
+
+
+@owner_only
+@dataclass(frozen=True)
+class Lost:
+    """A loss as its model gives it, and on the scale from 0 (the input) to 1 (nothing left)."""
+
+    raw: float
+    normalised: float
+
+
+@owner_only
+@dataclass(frozen=True)
+class ValueCount:
+    """How many records have a value: of the input, of the release, and of the release divided by
+    the sampling rate.
+    """
+
+    value: str
+    before: int
+    after: float
+    scaled: float | None
+
+
+@owner_only
+@dataclass(frozen=True)
+class ColumnCounts:
+    """The values of a column at the level it was released at, those that no record has left out.
+
+    Where a column has values of several levels side by side, `level` is None: the values are then
+    the leaves, and `after` is what one gets by taking every released value for any of its leaves
+    with equal chance.
+    """
+
+    column: str
+    level: int | None
+    values: tuple[ValueCount, ...]
+
+
+@owner_only
+@dataclass(frozen=True)
+class Judgement:
+    """What the owner should know about a release. It tells about the input: keep it.
+
+    `records` are those of the input, `kept` those of them that are in the release and not
+    suppressed, in `groups`; where counts are noisy, `kept` is as noisy as they are. `rate` is the
+    chance with which a record was drawn, where the certificate tells it. In `losses` every record
+    that is not kept is lost entirely. `unknown` says for what could not be measured why.
+    """
+
+    release: str | None
+    method: str | None
+    records: int
+    kept: int
+    share: float
+    groups: int
+    rate: float | None
+    losses: Mapping[str, Lost]
+    accuracies: tuple[Accuracy, ...]
+    queries: CountErrors | None
+    columns: tuple[ColumnCounts, ...] = field(repr=False)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, `not_for_release` first."""
+        return {"not_for_release": True, "notice": NOTICE, **asdict(self)}
+
+    def to_json(self) -> str:
+        """One JSON object; what is infinite is null, for JSON has no such number."""
+        return (
+            json.dumps(finite(self.to_dict()), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the JSON form into a file.
+
+        FileError where that would be in the directory of a release.
+        """
+        refuse_beside_a_release(path)
+        with replacing(path) as file:
+            file.write(self.to_json().encode())
+
+
+@typed
+def judge(
+    table: Table,
+    release: Any,
+    *,
+    levels: Mapping[str, int] | None = None,
+    classes: str | Iterable[str] = (),
+    queries: int = 0,
+    seed: int = 0,
+) -> Judgement:
+    """How good a release of a table is: records kept, losses, what can still be learnt, and counts
+    before and after.
+
+    release: a `Release`, or a released dataframe
+    levels: of the generalised columns; else those of the certificate, else found by the released
+    values
+    classes: columns to predict from all others by classifiers, which takes seconds and needs
+    scikit-learn
+    queries: how many count queries are asked
+    seed: of the folds and queries, which decide what is measured and nothing else
+
+    >>> from shoal import KAnonymity, Optimal, demo
+    >>> people = demo.table()
+    >>> found = judge(people, Optimal([KAnonymity(5)]).release(people))
+    >>> found.kept == found.records, found.losses["granularity"].normalised < 1
+    (True, True)
+    """
+    certificate = release.certificate if isinstance(release, Release) else None
+    chosen = levels
+    if chosen is None:
+        chosen = {} if certificate is None else certificate.levels
+    frame, mark = _released(release) if isinstance(release, Release) else (release, None)
+    whole = _shown(table, frame, chosen, mark)
+    columns = [_read(table, whole, name, chosen) for name in whole.names if name != mark]
+    generalised = [
+        column
+        for column in columns
+        if column.name in chosen or table.roles.get(column.name) is Role.QUASI
+    ]
+    keep = ~_suppressed(whole, generalised)
+    released = _Released(whole, mark)
+    if not keep.all():
+        some = as_table(whole.frame.filter(keep.tolist()).to_native(), types=whole.types)
+        released = _Released(some, mark)
+    columns = [column.only(keep, column.name in chosen) for column in columns]
+    names = {column.name for column in generalised}
+    generalised = [column for column in columns if column.name in names]
+    # With noisy counts, rows may be there more often than they were.
+    noisy = certificate is not None and "scale" in certificate.derived
+    if released.rows > table.rows and not noisy:
+        raise _foreign()
+    rate = _rate(certificate)
+    shown = released.table
+    losses, unknown = _losses(table, released, generalised, noisy)
+    accuracies, unpredicted = _accuracies(table, shown, classes, seed)
+    return Judgement(
+        release=certificate.number if certificate else None,
+        method=certificate.method if certificate else None,
+        records=table.rows,
+        kept=shown.rows,
+        share=shown.rows / max(table.rows, 1),
+        groups=len(released.sizes(grouping(table))),
+        rate=None if rate is None else float(rate),
+        losses=losses,
+        accuracies=accuracies,
+        queries=_queries(table, shown, queries, rate, seed) if queries else None,
+        columns=tuple(_counted(table, shown, column, rate) for column in columns),
+        unknown=unknown | unpredicted,
+    )
+
+
+def refuse_beside_a_release(path: str | os.PathLike[str]) -> None:
+    """FileError where a path leads into the directory of a release, or into a folder of it: whoever
+    gets that gets all of it.
+    """
+    for way in (os.path.abspath(path), os.path.realpath(path)):
+        for folder in Path(way).parents:
+            if os.path.lexists(folder / "certificate.json"):
+                raise FileError(
+                    f"{os.fspath(path)} is in {folder}, where a release is, and the report reveals "
+                    "information about the input",
+                    "write it somewhere else",
+                )
+
+
+# Reading the release
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A released column: its level, the values there, how many input records have each, and every
+    released row's code.
+    """
+
+    name: str
+    level: int | None
+    labels: Sequence[str]
+    before: Ints
+    codes: Ints  # -1 for "*" where that is no value of the level
+
+    def only(self, keep: Bools, fixed: bool) -> "_Column":
+        """The rows that are not suppressed.
+
+        A "*" that is left there is of another level than the other values.
+        """
+        codes = self.codes[keep]
+        if (codes >= 0).all():
+            return replace(self, codes=codes)
+        if fixed:
+            raise HierarchyError(
+                f"column {self.name!r} has '*' in rows that are not suppressed, which is not a value "
+                "of its level"
+            )
+        return replace(self, level=None, codes=codes)
+
+
+def _foreign() -> InputError:
+    return InputError(
+        "the release has records that the input does not have",
+        "judge it by the table it was made from",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Released:
+    """The released rows that are not suppressed, and the column that numbers groups which may look
+    alike, if there is one.
+    """
+
+    table: Table
+    mark: str | None
+
+    @property
+    def rows(self) -> int:
+        return self.table.rows
+
+    def sizes(self, names: Iterable[str]) -> Ints:
+        """The sizes of the groups over some columns."""
+        grouped = [name for name in names if name in self.table.names]
+        if self.mark is not None:
+            grouped.append(self.mark)
+        return self.table.count(grouped, {}).count
+
+
+def _released(release: Release) -> tuple[Any, str | None]:
+    """The released rows, each as often as its count says, and the column that numbers their groups."""
+    certificate = release.certificate
+    entry = entry_of(certificate.method) if certificate.method in CATALOGUE else None
+    if entry is not None and entry.not_judged:
+        raise ParameterError(f"this is a release by {certificate.method}: {entry.not_judged}")
+    mark = entry.as_views.mark if entry is not None and entry.as_views is not None else None
+    if not certificate.parameters.get("counts"):
+        return release.table, mark
+    frame = as_table(release.table, types={COUNT: Kind.INTEGER}).frame
+    rows = np.repeat(np.arange(len(frame)), frame[COUNT].to_numpy().astype(np.int64))
+    return frame[rows.tolist()].drop(COUNT).to_native(), mark
+
+
+def _shown(table: Table, frame: Any, levels: Mapping[str, int], mark: str | None) -> Table:
+    """The released dataframe as a table: generalised values as texts, others by the types of the
+    input.
+    """
+    shown = as_table(frame)
+    if extra := [name for name in shown.names if name not in table.names and name != mark]:
+        raise ColumnError(
+            f"the input has no column {listed(extra)}",
+            "judge the release by the table it was made from",
+        )
+    if lacking := [name for name in (*table.quasi, *levels) if name not in shown.names]:
+        raise ColumnError(
+            f"the release has no column {listed(dict.fromkeys(lacking))}",
+            "judge it by the roles it was made with",
+        )
+    texts = {*table.quasi, *levels, mark}
+    types = {name: Kind.TEXT if name in texts else table.kind(name) for name in shown.names}
+    return as_table(frame, types=types)
+
+
+def _read(table: Table, shown: Table, name: str, levels: Mapping[str, int]) -> _Column:
+    """A released column by the level it has, or by the first one that has all its values."""
+    there, kind = shown.column(name), table.kind(name)
+    own = table.count([name], {})
+    values = table.keys(name)
+    records = np.zeros(len(values), dtype=np.int64)
+    records[own.codes[0]] = own.count
+    quasi = table.roles.get(name) is Role.QUASI
+
+    def canonical(text: str) -> str:
+        try:
+            return kind.text(kind.key(text))
+        except (ValueError, TypeError, OverflowError):
+            return text
+
+    possible: list[tuple[int, Sequence[str], npt.NDArray[Any]]] = [
+        (0, table.labels(name), np.arange(len(values)))
+    ]
+    if name in table.hierarchies and (quasi or name in levels):
+        tree = table.hierarchy(name)
+        at = [levels[name]] if name in levels else range(tree.height + 1)
+        if not all(0 <= level <= tree.height for level in at):
+            raise HierarchyError(
+                f"column {name!r} has levels 0 to {tree.height}, and the release has {at[0]}"
+            )
+        possible = [
+            (level, tree.labels[level], tree.maps[level][table.leaf_of(name)]) for level in at
+        ]
+    # A level that has all values, "*" too, is better than one beside whose values "*" can only mean
+    # a suppressed record.
+    for beside, (level, labels, code_of) in product(((), (ANY,)), possible):
+        place = {canonical(label): code for code, label in enumerate(labels)}
+        place |= {label: code for code, label in enumerate(labels)}
+        codes = np.array(
+            [place.get(text, place.get(canonical(text), -1)) for text in there.labels],
+            dtype=np.int64,
+        )
+        strange = sum(
+            code < 0 and text not in beside
+            for code, text in zip(codes.tolist(), there.labels, strict=True)
+        )
+        if not strange:
+            before = np.bincount(code_of, records, len(labels)).astype(np.int64)
+            return _Column(name, level, labels, before, codes[there.codes])
+    if quasi and name not in levels:
+        return _Column(
+            name, None, (), np.zeros(0, dtype=np.int64), np.zeros(shown.rows, dtype=np.int64)
+        )
+    unknown = plural(strange, "released value")
+    if name in levels:
+        raise HierarchyError(
+            f"column {name!r}: {unknown} not at level {level} of its hierarchy",
+            "give the hierarchy it was released by",
+        )
+    raise ColumnError(
+        f"column {name!r}: {unknown} not in the input",
+        "judge the release by the table it was made from",
+    )
+
+
+def _suppressed(shown: Table, generalised: Sequence[_Column]) -> Bools:
+    """Which rows say '*' in every generalised column, unless that is what the level of each, or the
+    one group there is, says.
+    """
+    silent = np.ones(shown.rows, dtype=np.bool_)
+    for column in generalised:
+        own = shown.column(column.name)
+        silent &= np.array([text == ANY for text in own.labels], dtype=np.bool_)[own.codes]
+    if any(column.level is None for column in generalised):
+        meant = bool(silent.all())
+    else:
+        meant = all(ANY in column.labels for column in generalised)
+    return np.zeros_like(silent) if meant else silent
+
+
+def _rate(certificate: Certificate | None) -> Fraction | None:
+    """The chance with which each record was drawn, as far as the certificate tells it."""
+    if certificate is None or certificate.parameters.get("unit"):
+        return None  # of a person with many rows, each row was drawn more rarely
+    told = certificate.derived.get("beta", certificate.promise.get("share"))
+    return None if told is None or not Fraction(told) else Fraction(told)
+
+
+# Losses
+
+
+def _losses(
+    table: Table, released: _Released, columns: Sequence[_Column], noisy: bool
+) -> tuple[dict[str, Lost], dict[str, str]]:
+    """The loss by every model, and why there is none where there is none."""
+    bare = [column.name for column in columns if column.name not in table.hierarchies]
+    if bare or not columns:
+        reason = (
+            f"column {bare[0]!r} has no hierarchy" if bare else "no column is quasi-identifying"
+        )
+        return {}, {f"loss by {name}": reason for name in LOSSES}
+    names = [column.name for column in columns]
+    lattice = Lattice(table.count(names), {name: table.hierarchy(name) for name in names})
+    if any(column.level is None for column in columns):
+        return _losses_of_texts(table, released, lattice)
+    groups = lattice.groups(tuple(column.level or 0 for column in columns))
+    kept = _kept(groups, columns, noisy)
+    losses = {
+        name: Lost(loss.of(groups, kept), normalised(loss, groups, kept))
+        for name, loss in LOSSES.items()
+    }
+    if released.mark is not None:
+        by_sizes = _by_sizes(table, released, names)
+        losses |= _scaled(by_sizes, lattice, not released.rows)
+    return losses, {}
+
+
+def _by_sizes(table: Table, released: _Released, names: Sequence[str]) -> dict[str, float]:
+    """The raw losses that look at the sizes of groups alone."""
+    sizes = released.sizes(names).astype(np.float64)
+    lost = table.rows - released.rows
+    return {
+        "discernibility": float(sizes @ sizes) + lost * table.rows,
+        "group_size": table.rows / max(len(sizes) + (lost > 0), 1),
+    }
+
+
+def _scaled(raw: Mapping[str, float], lattice: Lattice, nothing: bool) -> dict[str, Lost]:
+    return {
+        name: Lost(value, placed(LOSSES[name], lattice, value, nothing))
+        for name, value in raw.items()
+    }
+
+
+def _kept(groups: Groups, columns: Sequence[_Column], noisy: bool) -> Ints:
+    """How many records of each group of the input are in the release.
+
+    Where counts are noisy, not more than there are.
+    """
+    there = np.logical_and.reduce([column.before[column.codes] > 0 for column in columns])
+    if not noisy and not there.all():
+        raise _foreign()
+    if not there.any():
+        return np.zeros(len(groups.sizes), dtype=np.int64)
+    # A combination that no record has leads anywhere: whether it is that of the group is looked at
+    # afterwards.
+    rows = [column.codes[there].astype(np.uint64) for column in columns]
+    found = groups.find(rows).clip(0, len(groups.sizes) - 1)
+    same = np.logical_and.reduce([groups.codes(j)[found] == codes for j, codes in enumerate(rows)])
+    kept = np.bincount(found[same], minlength=len(groups.sizes))
+    if not noisy and (not same.all() or (kept > groups.sizes).any()):
+        raise _foreign()
+    return np.minimum(kept, groups.sizes)
+
+
+def _losses_of_texts(
+    table: Table, released: _Released, lattice: Lattice
+) -> tuple[dict[str, Lost], dict[str, str]]:
+    """The losses of a release whose groups have ranges or sets of their own: those that need no
+    levels.
+    """
+    unknown = {
+        f"loss by {name}": "the release has values of several levels side by side"
+        for name in LOSSES
+    }
+    shown = released.table
+    lost = table.rows - shown.rows
+    shares, possible = 0.0, np.ones(shown.rows)
+    for name, tree in zip(lattice.names, lattice.hierarchies, strict=True):
+        column = shown.column(name)
+        covered = [*map(covers(tree), column.labels)]
+        if strange := covered.count(None):
+            values = plural(strange, "released value")
+            reason = f"column {name!r}: {values} not in its hierarchy, at any level"
+            return {}, dict.fromkeys(unknown, reason)
+        number = np.array(covered, dtype=np.float64)[column.codes]
+        shares += float(number.sum()) / tree.leaves
+        possible *= number
+    _, everything = LOSSES["ambiguity"].span(lattice)
+    raw = {
+        "granularity": shares + lost * len(lattice.names),
+        **_by_sizes(table, released, lattice.names),
+        "ambiguity": (float(possible.sum()) + lost * everything) / max(table.rows, 1),
+    }
+    return _scaled(raw, lattice, not shown.rows), {
+        f"loss by {name}": unknown[f"loss by {name}"] for name in LOSSES if name not in raw
+    }
+
+
+# What can still be learnt
+
+
+def _accuracies(
+    table: Table, shown: Table, classes: str | Iterable[str], seed: int
+) -> tuple[tuple[Accuracy, ...], dict[str, str]]:
+    """The accuracies of classifiers for every class column, and why there are none for some."""
+    found: list[Accuracy] = []
+    unknown = {}
+    wanted = [classes] if isinstance(classes, str) else list(classes)
+    if strange := [name for name in wanted if name not in shown.names]:
+        raise ColumnError(
+            f"no column {listed(strange)} to predict", f"the release has {listed(shown.names)}"
+        )
+    for name in wanted:
+        if table.rows < 2:
+            unknown[f"classification of {name}"] = "it takes two records"
+            continue
+        try:
+            found += classification(table, shown, name, folds=min(FOLDS, table.rows), seed=seed)
+        except ColumnError as error:  # it was generalised, which is no mistake of whoever asks
+            unknown[f"classification of {name}"] = str(error)
+    return tuple(found), unknown
+
+
+def _queries(
+    table: Table, shown: Table, number: int, rate: Fraction | None, seed: int
+) -> CountErrors:
+    """The errors of count queries over the quasi-identifying columns, or over all where there are
+    none.
+    """
+    names = [name for name in shown.names if table.roles.get(name) is Role.QUASI] or list(
+        shown.names
+    )
+    workload = Workload(number, min(3, len(names)))
+    return count_queries(table, shown, workload, names=names, rate=rate or 1, seed=seed)
+
+
+def _counted(table: Table, shown: Table, column: _Column, rate: Fraction | None) -> ColumnCounts:
+    """How many records have each value, before and after."""
+    labels, before = column.labels, column.before
+    after: npt.NDArray[Any]
+    if column.level is not None:
+        after = np.bincount(column.codes, minlength=len(labels))
+    else:
+        tree = table.hierarchies.get(column.name)
+        labels = table.labels(column.name)
+        if tree is not None:
+            labels = table.hierarchy(column.name).labels[0]
+        before, after = spread(table, shown, column.name)
+    values = tuple(
+        ValueCount(text, int(was), now, None if rate is None else float(now / rate))
+        for text, was, now in zip(labels, before.tolist(), after.tolist(), strict=True)
+        if was or now
+    )
+    return ColumnCounts(column.name, column.level, values)

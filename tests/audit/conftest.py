@@ -1,0 +1,23 @@
+"""Places for audits: SQLite, and a private PostgreSQL server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.postgres import Server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a new audit may be made."""
+    if request.param == "sqlite":
+        return str(tmp_path / "people.audit")
+    return str(request.getfixturevalue("server").fresh())

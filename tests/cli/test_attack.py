@@ -1,0 +1,90 @@
+"""`shoal attack` shows who is exposed, and why."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.attack import expose
+from shoal.attack.counting import ways
+from shoal.cli.app import app
+from shoal.methods.mondrian import Mondrian
+from shoal.privacy.models import (
+    DistinctDiversity,
+)
+from tests.attack.people import TREES, known, owned
+
+RECIPE = """
+[source]
+path = "people.csv"
+[source.types]
+a = "integer"
+b = "integer"
+[roles]
+name = "identifying"
+a = "quasi"
+b = "quasi"
+ill = "sensitive"
+[hierarchies.a]
+file = "a.csv"
+[hierarchies.b]
+file = "b.csv"
+[method]
+name = "mondrian"
+models = ["2-diversity of ill"]
+"""
+
+
+def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(
+    tmp_path: Path,
+) -> None:
+    rows = [(5, 2), (0, 3), (4, 0), (3, 2), (4, 1), (6, 1), (2, 2), (3, 3)]
+    people = pl.DataFrame(rows, schema=["a", "b"], orient="row").with_columns(
+        name=pl.Series([f"p{i}" for i in range(8)]), ill=pl.Series(list("zzzxzzzx"))
+    )
+    people.write_csv(tmp_path / "people.csv")
+    for name, hierarchy in TREES.items():
+        shoal.hierarchy.write(hierarchy, tmp_path / f"{name}.csv")
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    recipe, made = str(tmp_path / "recipe.toml"), str(tmp_path / "made")
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    run("release", recipe, "--out", made)
+    people.with_columns(ill=pl.lit("secret"), name=pl.lit("nobody")).write_csv(
+        tmp_path / "people.csv"
+    )
+    told = json.loads(run("attack", made, "--recipe", recipe, "--json"))
+    method = Mondrian((DistinctDiversity("ill", 2),))
+    found = expose(method, known(rows), method.release(owned(rows, "zzzxzzzx")).table, "ill")
+    assert (
+        (told["changed"], told["surer"], told["broken"])
+        == (found.changed, found.surer, found.broken)
+        == (8, 4, 1)
+    )
+    assert told["largest_gain"] == pytest.approx(float(found.gain))
+    row = told["exposed"][0]["row"] - 1
+    assert row in found.most_exposed()[0].rows
+    assert told["exposed"][0]["public"] == {"a": str(rows[row][0]), "b": str(rows[row][1])}
+    shown = " ".join(run("attack", made, "--recipe", recipe, "--most", "1").split())
+    assert "was not cut between" in shown
+    assert "secret" not in shown
+    assert "by counting all inputs that lead to it" in shown
+    assert "at least" not in shown
+    for wrong in (["--recipe", recipe, "--column", "a"], [made, "--recipe", recipe], []):
+        done = CliRunner().invoke(app, ["attack", made, *wrong])
+        assert done.exit_code == 2
+    assert "give --recipe" in done.output
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.attack.mondrian.ways", partial(ways, most=0))
+        patch.setattr("shoal.attack.mondrian.FEWEST", 1)
+        sampled = " ".join(run("attack", made, "--recipe", recipe).split())
+    assert "sampling them where there are too many" in sampled
+    assert "inferred at least" in sampled
