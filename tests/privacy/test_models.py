@@ -30,6 +30,7 @@ from shoal.privacy.models import (
     BetaLikeness,
     DeltaDisclosure,
     DeltaPresence,
+    Distance,
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
@@ -951,8 +952,8 @@ def test_adult_has_the_answers_of_pycanon_where_definitions_agree(
     assert DistinctDiversity(sensitive, 1).achieved(groups) == distinct
     assert int(EntropyDiversity(sensitive, 1).achieved(groups)) == entropy
     assert BetaLikeness(sensitive, 1).achieved(groups) == pytest.approx(beta, rel=1e-12)
-    which = "ordered" if sensitive == "age" else "equal"
-    assert TCloseness(sensitive, 1, which).achieved(groups) == pytest.approx(t, rel=1e-12)  # type: ignore[arg-type]
+    which: Distance = "ordered" if sensitive == "age" else "equal"
+    assert TCloseness(sensitive, 1, which).achieved(groups) == pytest.approx(t, rel=1e-12)
     assert DeltaDisclosure(sensitive, 1).achieved(groups) == pytest.approx(delta, rel=1e-12)
 
 

@@ -144,9 +144,9 @@ def breach(found: NoisyCountParameters, rows: int = 60) -> str | None:
                     if lost > delta + slack:
                         return f"{i}: {float(lost):.3g}"
                 continue
-            if (
-                i == found.k
-            ):  # what k records show and k − 1 cannot has a probability of at most δ; the rest obeys the bound
+            if i == found.k:
+                # What k records show and k − 1 cannot has a probability of at most δ; the rest
+                # obeys the bound.
                 if sum(here[1:], Decimal(0)) > delta + slack or there[0] > factor * here[0] * (
                     1 + slack
                 ):
@@ -315,7 +315,7 @@ def test_optimal_composition_pays_for_many_columns() -> None:
 
 
 def coins(number: int, rate: Fraction, power: Fraction) -> Fraction:
-    """The δ of so many coins at odds e^ε′ = rate, at e^ε = power, over all outcomes: in fractions,
+    """The δ of this many coins at odds e^ε′ = rate, at e^ε = power, over all outcomes: in fractions,
     one outcome at a time."""
     heads = rate / (1 + rate)
     law = {
@@ -327,7 +327,7 @@ def coins(number: int, rate: Fraction, power: Fraction) -> Fraction:
 
 
 @pytest.mark.parametrize("number", range(1, 8))
-def test_what_composition_loses_is_that_of_all_outcomes_of_coins_also_between_the_points_of_the_theorem(
+def test_composition_loses_what_all_outcomes_of_coins_lose_also_between_the_points_proven(
     number: int,
 ) -> None:
     tried = 0
