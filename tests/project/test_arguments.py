@@ -1,4 +1,5 @@
-"""Whatever is given to a public function or class, it answers or says what is wrong: never an error of Python's own."""
+"""Whatever is given to a public function or class, it answers or says what is wrong: never an error
+of Python's own."""
 
 import inspect
 import re
@@ -207,7 +208,8 @@ def arguments(place: str, thing: Callable[..., Any], good: dict[str, Any]) -> di
 
 
 def refused(call: Callable[[], Any]) -> None:
-    """Run a call that may be refused: by Shoal, or by Python where the signature itself is wrong."""
+    """Run a call that may be refused: by Shoal, or by Python where the signature itself is
+    wrong."""
     try:
         found = call()
         if isinstance(found, Iterator):
@@ -221,7 +223,8 @@ def refused(call: Callable[[], Any]) -> None:
 
 
 def mistakes(thing: Callable[..., Any], needed: dict[str, Any]) -> list[str]:
-    """What a callable raises that is no answer, for every parameter and every wrong value in its place."""
+    """What a callable raises that is no answer, for every parameter and every wrong value in its
+    place."""
     found = []
     for name, parameter in inspect.signature(thing).parameters.items():
         for called, wrong in WRONG.items():
