@@ -1,4 +1,5 @@
-"""Whatever is given to a public function or class, it answers or says what is wrong: never an error of Python's own."""
+"""Whatever is given to a public function or class, it answers or says what is wrong: never an error
+of Python's own."""
 
 import inspect
 import re
@@ -17,7 +18,6 @@ import shoal
 from shoal import Groups, Lattice, Table
 from shoal.audit import Secret
 from shoal.errors import ColumnError, ParameterError, ShoalError
-from shoal.methods import Schema
 from shoal.methods.disclosure import Predicate, Space
 from shoal.views import Candidate, View, Views
 
@@ -104,7 +104,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "data": table,
         "path": str(folder / "file.csv"),
         "directory": str(folder / "folder"),
-        "schema": Schema.of(table),
+        "schema": table.schema,
         "method": method,
         "models": [shoal.KAnonymity(2)],
         "column": "ill",
@@ -208,7 +208,8 @@ def arguments(place: str, thing: Callable[..., Any], good: dict[str, Any]) -> di
 
 
 def refused(call: Callable[[], Any]) -> None:
-    """Run a call that may be refused: by Shoal, or by Python where the signature itself is wrong."""
+    """Run a call that may be refused: by Shoal, or by Python where the signature itself is
+    wrong."""
     try:
         found = call()
         if isinstance(found, Iterator):
@@ -222,7 +223,8 @@ def refused(call: Callable[[], Any]) -> None:
 
 
 def mistakes(thing: Callable[..., Any], needed: dict[str, Any]) -> list[str]:
-    """What a callable raises that is no answer, for every parameter and every wrong value in its place."""
+    """What a callable raises that is no answer, for every parameter and every wrong value in its
+    place."""
     found = []
     for name, parameter in inspect.signature(thing).parameters.items():
         for called, wrong in WRONG.items():

@@ -21,7 +21,7 @@ from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import ParameterError, TooLargeError
 from shoal.lattice import Node
-from shoal.lattice.optimum import Optimum
+from shoal.lattice.optimum import Optimum, SmallGroups
 from shoal.lattice.rollup import Cells, Floats, Levels, Rollup, Sizes
 
 __all__ = ["SCORES", "Score", "Scores", "candidates", "ramp"]
@@ -249,10 +249,9 @@ class _Columnwise:
                 for levels, worth in zip(self.gains, most, strict=True)
             ],
             most,
-            k,
-            low=self.low,
-            high=self.high,
-            penalty=lambda sizes: np.maximum(np.minimum(sizes, k - sizes), 0),  # c − φ(c)
+            # The penalty is c − φ(c).
+            SmallGroups(k, lambda sizes: np.maximum(np.minimum(sizes, k - sizes), 0)),
+            between=(self.low, self.high),
             tie=0,
             progress=progress,
         )
