@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.cli.app import app
-from shoal.methods import Schema, beforehand, crowd_of
+from shoal.methods import beforehand, crowd_of
 
 loose: Any = shoal  # which takes more than a type checker allows
 
@@ -74,7 +74,7 @@ def test_enough_rows_are_not_remarked_on(tmp_path: Path) -> None:
 
 
 def test_as_many_records_as_are_asked_for_are_released_more_likely_than_not() -> None:
-    schema = Schema.of(shoal.demo.table(10))
+    schema = shoal.demo.table(10).schema
     for method in (loose.SafePub(1, "1e-6"), loose.SafePub("ln(3)", "1e-4", "standard")):
         parameters = method.plan(schema).parameters
         crowd = crowd_of(method, schema)

@@ -22,7 +22,7 @@ from shoal.data.kinds import Kind
 from shoal.data.sources import first_rows
 from shoal.data.tables import Table
 from shoal.errors import ColumnError, HierarchyError, ParameterError, ShoalError, Stopped
-from shoal.methods import Schema, begin
+from shoal.methods import begin
 from shoal.methods.safepub import search
 from shoal.methods.safepub.search import sampled_k
 from shoal.privacy.calculus import per_row, safepub_parameters
@@ -166,7 +166,7 @@ def test_the_certificate_tells_only_what_the_parameters_and_the_levels_do() -> N
 
 
 def test_the_promise_is_that_of_the_certificate_whatever_the_definition_and_the_unit() -> None:
-    schema = Schema.of(people(0))
+    schema = people(0).schema
     for method in (
         SafePub(1, "1e-4"),
         SafePub("ln(2)", "1e-4", "standard"),
@@ -337,7 +337,7 @@ def test_a_hierarchy_derived_from_the_rows_is_refused_with_the_reason() -> None:
     given = shoal.table(frame, quasi=["age"], hierarchies={"age": derived})
     for ask in (
         SafePub(1, "1e-3").release,
-        lambda given: SafePub(1, "1e-3").promise(Schema.of(given)),
+        lambda given: SafePub(1, "1e-3").promise(given.schema),
     ):
         with pytest.raises(HierarchyError, match=r"derived from the rows.*declared domain"):
             ask(given)
@@ -400,7 +400,7 @@ def test_what_does_not_fit_the_schema_is_refused_before_any_row_is_seen(
     wrong: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ParameterError, match=said):
-        SafePub(**{"epsilon": 1, "delta": "1e-3", **wrong}).promise(Schema.of(people(0)))
+        SafePub(**{"epsilon": 1, "delta": "1e-3", **wrong}).promise(people(0).schema)
 
 
 @pytest.mark.parametrize(
@@ -425,10 +425,10 @@ def test_a_type_that_would_be_read_off_the_values_is_to_be_declared(frame: Any) 
 def test_a_quasi_identifying_column_needs_a_hierarchy() -> None:
     given = people(5, hierarchies={"age": AGES, "town": TOWNS})
     with pytest.raises(HierarchyError, match="'sex'"):
-        SafePub(1, "1e-3").promise(Schema.of(given))
+        SafePub(1, "1e-3").promise(given.schema)
     frame = pl.DataFrame({"ill": ["x", "y"]})
     with pytest.raises(ParameterError, match="hierarchy"):
-        SafePub(1, "1e-3").promise(Schema.of(shoal.table(frame, sensitive=["ill"])))
+        SafePub(1, "1e-3").promise(shoal.table(frame, sensitive=["ill"]).schema)
 
 
 def test_no_error_and_no_progress_tells_a_value() -> None:

@@ -20,7 +20,6 @@ from shoal.chance import Seeded
 from shoal.data.hierarchy import suppress
 from shoal.errors import ParameterError
 from shoal.exact.epsilon import Epsilon
-from shoal.methods import Schema
 from shoal.methods.noisy_counts import NoisyCounts, noisy
 from shoal.privacy import noise
 from shoal.privacy.calculus import Definition
@@ -229,7 +228,7 @@ def test_an_epsilon_too_small_for_noise_to_be_drawn_is_refused_by_the_promise() 
         pl.DataFrame({"a": ["x"]}), quasi=["a"], hierarchies={"a": suppress(["x", "y"])}
     )
     with pytest.raises(ParameterError, match="nothing but noise"):
-        NoisyCounts("1e-15", 0).promise(Schema.of(table))
+        NoisyCounts("1e-15", 0).promise(table.schema)
 
 
 def test_a_k_that_would_fill_the_memory_is_refused() -> None:

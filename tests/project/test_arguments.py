@@ -21,7 +21,6 @@ from shoal import Groups, Lattice, Table
 from shoal.arguments import keep
 from shoal.audit import Secret
 from shoal.errors import ColumnError, InternalError, ParameterError, ShoalError
-from shoal.methods import Schema
 from shoal.methods.disclosure import Predicate, Space
 from shoal.views import Candidate, View, Views
 
@@ -108,7 +107,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "data": table,
         "path": str(folder / "file.csv"),
         "directory": str(folder / "folder"),
-        "schema": Schema.of(table),
+        "schema": table.schema,
         "method": method,
         "models": [shoal.KAnonymity(2)],
         "column": "ill",

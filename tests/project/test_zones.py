@@ -10,7 +10,6 @@ import pytest
 
 import shoal
 from shoal.measure.loss import LOSSES
-from shoal.methods import Schema
 from shoal.methods.optimal import search
 from shoal.studies.tradeoffs import tradeoff, tradeoff_of
 
@@ -51,7 +50,7 @@ def shown(folder: Path) -> dict[str, Any]:
     return {
         "table": table,
         "column": table.column("age"),
-        "schema": Schema.of(table),
+        "schema": table.schema,
         "release": release,
         "certificate": release.certificate,
         "optimal": loose.Optimal(["5-anonymity"]).release(table),

@@ -305,7 +305,7 @@ def _unsuppressed(
     silent = np.ones(counts.distinct, dtype=np.bool_)
     for name in columns:
         saying_nothing = np.array(
-            [label in markers for label in table.column(name).labels], dtype=np.bool_
+            [label in markers for label in table.labels(name)], dtype=np.bool_
         )
         if not saying_nothing.any():
             return counts
@@ -442,7 +442,7 @@ def _everybody(population: Table, person: str | None) -> int:
     """
     if person is None or person not in population.names:
         return population.rows
-    return len(population.column(person).keys)
+    return len(population.keys(person))
 
 
 def _around(table: Table, cells: Counts, population: Table, person: str | None) -> Ints:

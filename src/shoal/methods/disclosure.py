@@ -32,7 +32,7 @@ from shoal.errors import (
 )
 from shoal.exact.numbers import whole
 from shoal.lattice import Groups, Histogram, Lattice, Node
-from shoal.methods import Progress, Schema, conjunction, people_of, short_names, silent, syntactic
+from shoal.methods import Progress, Schema, begin, conjunction, short_names, silent, syntactic
 from shoal.methods.entry import AsViews, Entry
 from shoal.privacy.models import (
     DeltaPresence,
@@ -522,9 +522,8 @@ class Disclosure:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The table at the node that the rule chooses, or groups at one each; InfeasibleError if the coarsest are not safe."""
-        promise = self.promise(Schema.of(table))
-        chance = chance or Chance()
-        table = people_of(self, table, chance)
+        job = begin(self, table, chance, progress)
+        table = job.table
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
         hierarchies = {name: table.hierarchy(name) for name in table.quasi}
         path = self._nodes(hierarchies)
@@ -533,11 +532,11 @@ class Disclosure:
         finest = lattice.groups(path[0])
         together = None if self.local else np.zeros(len(finest.sizes), dtype=np.int64)
         if self.rule == "permutations":
-            place = descended(lattice, path, method.models, together, progress or silent)
+            place = descended(lattice, path, method.models, together, job.progress)
         else:
             assert together is not None
             require_alike(lattice, path)
-            place = first_safe(lattice, path, method.models, together, progress or silent)
+            place = first_safe(lattice, path, method.models, together, job.progress)
         if (place == len(path)).any():
             roots = path[-1] == tuple(tree.height for tree in hierarchies.values())
             raise InfeasibleError(
@@ -557,8 +556,8 @@ class Disclosure:
             certify(
                 table,
                 method,
-                promise,
-                chance,
+                job.promise,
+                job.chance,
                 levels=dict(zip(lattice.names, node, strict=True)) if node else {},
                 whole=True,
             ),

@@ -98,6 +98,7 @@ def _filled(
                 bag[value] -= 1
             yield from _filled(numbers, left, values, [*given, value])
             for bag in bags:
+                # Bags are shared by all branches, so each one puts back what it took.
                 bag[value] += 1
 
 
@@ -120,6 +121,7 @@ def posterior(
     reached: dict[Output, list[tuple[World, Fraction]]] = {}
     for table in tables:
         output = procedure(table)
+        # Without coins the output is certain.
         law = output if isinstance(output, Mapping) else {output: Fraction(1)}
         if sum(law.values()) != 1:
             raise ParameterError("the probabilities of a procedure's outputs do not add up to 1")
@@ -130,7 +132,7 @@ def posterior(
 
 
 def _after(weighed: Sequence[tuple[World, Fraction]], number: int) -> Posterior:
-    """What is believed given the tables that lead to an output, of so many, by their chance."""
+    """What is believed given the tables that lead to an output, of all `number`, by chance."""
     weight = sum((chance for _, chance in weighed), Fraction(0))
     people = len(weighed[0][0])
     sums: list[dict[Value, Fraction]] = [{} for _ in range(people)]

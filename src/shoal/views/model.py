@@ -149,6 +149,7 @@ class Views:
             value: fraction(limit, f"the limit of {value}", 0, 1)
             for value, limit in self.limits.items()
         }
+        # The dataclass is frozen; fields get their final types once, here.
         object.__setattr__(self, "people", names)
         object.__setattr__(self, "views", tuple(self.views))
         object.__setattr__(self, "gamma", fraction(self.gamma, "gamma", 0, 1))
@@ -213,6 +214,7 @@ class Views:
         """How often each of `values` occurs in a view, with people outside the table."""
         counts = [view.shown.get(value, 0) for value in self.values]
         if not self.complete:
+            # Those of whom no value is shown are the ones outside.
             counts[-1] = len(view.members) - view.size
         return tuple(counts)
 

@@ -206,6 +206,7 @@ def _searched(
             reason = f"this takes {needed}, and {len(added)} of {most} went to other people"
             failed |= dict.fromkeys(result.region.people, (reason, None))
     after = check(views.also(*added)) if added else before
+    # A check of the result as a whole, whatever the search believed.
     if not failed.keys() >= set(above(after)):
         raise InternalError(
             "views were chosen that do not restore what they should", "please report this"
@@ -225,6 +226,7 @@ def _followed(chosen: Plan, table: Sequence[Value], least: Fraction) -> Restored
     after = check(chosen.views.also(*added)) if added else chosen.before
     unrestored = []
     for exposed in (*after.exposed, *after.undecided):
+        # Everybody who is exposed is in some region.
         outlook = next(one for one in chosen.outlooks if exposed.person in one.people)
         reason = _reason(outlook, exposed.person)
         if outlook.candidates and follow:
@@ -386,7 +388,12 @@ class _RegionResult:
         return failed
 
 
-def _search(region: Region, table: Sequence[Value], most: int, effort: int) -> _RegionResult:
+def _search(
+    region: Region,
+    table: Sequence[Value],
+    most: int,
+    effort: int,
+) -> _RegionResult:
     """The fewest candidates that restore a region, the most promising first."""
     never = obstacle(region)
     if never is not None:
@@ -420,7 +427,13 @@ class _BeamSearch:
     TooLargeError if the region cannot be counted without any.
     """
 
-    def __init__(self, region: Region, table: Sequence[Value], most: int, effort: int) -> None:
+    def __init__(
+        self,
+        region: Region,
+        table: Sequence[Value],
+        most: int,
+        effort: int,
+    ) -> None:
         self.region, self.most, self.effort = region, most, effort
         self.shown = [candidate.view(table) for candidate in region.candidates]
         self.guesses = Guesses(region)
@@ -439,6 +452,7 @@ class _BeamSearch:
             reached: list[_Node] = []
             for node, at in self._promising(beam):
                 chosen = (*node.chosen, at)
+                # Sets differ a thousandfold in what they take to count, so time is bounded as well.
                 if self.region.spent > self.most * self.effort * WORK:
                     self.complete = False
                     break
@@ -449,6 +463,7 @@ class _BeamSearch:
                     return tuple(self.shown[one] for one in chosen)
                 elif not standing.hopeless:
                     if size == 1:
+                        # From now on this candidate is guessed by what was counted.
                         self.factors[at] = self.guesses.counted(standing)
                     reached.append(_Node(chosen, standing))
             if size < self.most:
@@ -462,6 +477,7 @@ class _BeamSearch:
         scored = []
         for node in beam:
             for at in self.useful:
+                # The same set may be reached in several orders.
                 longer = frozenset((*node.chosen, at))
                 if at not in node.chosen and longer not in self.seen:
                     self.seen.add(longer)

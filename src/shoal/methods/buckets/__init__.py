@@ -5,7 +5,7 @@ often each value occurs (`settings`); who of those with a value goes where is dr
 more than its share of their bucket: docs/proofs/buckets.md. Uses `privacy.limits` and `chance`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -15,14 +15,14 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts import group, smallest
+from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.tables import Column, Role, Table
+from shoal.data.tables import Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.measure.buckets import excluded
-from shoal.methods import Progress, Schema, people_of, silent
+from shoal.methods import Progress, Schema, begin
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
@@ -158,25 +158,16 @@ class Buckets:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The people in the order of their values and buckets; the buckets with their values, and how often each is there."""
-        schema = Schema.of(table)
-        promise = self.promise(schema)
-        chance, said = chance or Chance(), progress or silent
-        table = people_of(self, table, chance)
+        job = begin(self, table, chance, progress)
+        table, promise, chance, said = job.table, job.promise, job.chance, job.progress
         said(0, 3, "counting values")
-        values, *columns = table.columns(
-            [self.column, *(name for name in released(table) if name != self.column)]
-        )
-        block, blocks = self._blocks(table, schema)
-        run = (block * len(values.keys) + values.codes).astype(
-            smallest(max(blocks * len(values.keys), 1))
-        )
-        inside = (
-            np.bincount(run, minlength=blocks * len(values.keys))
-            .reshape(blocks, len(values.keys))
-            .astype(np.int64)
-        )
-        counts = inside.sum(axis=0)
-        occurring = dict(zip(values.keys, counts.tolist(), strict=True))
+        people = _People.of(table, self.column)
+        block, blocks = self._blocks(people, table, job.schema)
+        number = len(table.keys(self.column))
+        run = block * number + people.values
+        inside = np.bincount(run, people.rows.count, blocks * number)
+        inside = inside.reshape(blocks, number).astype(np.int64)
+        occurring = dict(zip(table.keys(self.column), inside.sum(axis=0).tolist(), strict=True))
         eligible = promise.limits.eligibility(occurring)
         eligible.require()
         limits = list(promise.limits.of(occurring).values())  # every key occurs
@@ -184,14 +175,12 @@ class Buckets:
         settings = self._settings(inside, limits)
         said(2, 3, "filling buckets")
         filled = _filled(settings, limits, self.fakes, chance)
-        rows = _Rows.of(columns, table.rows)
+        of_record = run.astype(smallest(max(blocks * number, 1)))[people.record]
+        by_run = np.argsort(of_record, kind="stable")
         bucket = np.empty(table.rows, dtype=np.int64)
-        run = run[rows.order]
-        by_run = np.argsort(run, kind="stable")
-        bucket[by_run] = assigned(filled.places, run[by_run], chance)
-        shown = filled.shown(
-            rows.avoided(bucket, filled.held()) if self.associations else None, chance
-        )
+        bucket[by_run] = assigned(filled.places, of_record[by_run], chance)
+        avoided = people.avoided(bucket, filled.held()) if self.associations else None
+        shown = filled.shown(avoided, chance)
         gaps = [setting.gap for setting in settings if setting.gap is not None]
         derived: dict[str, Any] = {}
         if gaps and len(gaps) == len(settings):
@@ -210,7 +199,7 @@ class Buckets:
             concerns=(*eligible.concerns, *filled.concerns()),
         )
         return Release(
-            table.like(rows.laid_out(bucket)),
+            table.like(people.laid_out(table, bucket)),
             replace(
                 certificate,
                 columns=self._columns(certificate),
@@ -243,20 +232,25 @@ class Buckets:
                 "who has what: take coarser ones by what is publicly known, or none"
             ) from None
 
-    def _blocks(self, table: Table, schema: Schema) -> tuple[Ints, int]:
-        """The block of every row, numbered in the order of the values that its people agree in, and how many there are."""
-        block, blocks = np.zeros(table.rows, dtype=np.int64), min(table.rows, 1)
+    def _blocks(self, people: "_People", table: Table, schema: Schema) -> tuple[Ints, int]:
+        """The block of every distinct row, and how many there are.
+
+        Blocks are numbered in the order of the values that their people agree in.
+        """
+        rows = people.rows
+        block, blocks = np.zeros(rows.distinct, dtype=np.int64), min(rows.distinct, 1)
         trees = _trees(schema, self.within or {})
         for name, level in (self.within or {}).items():
-            block = (
-                block * trees[name].cardinality(level) + trees[name].maps[level][table.leaves(name)]
+            tree = trees[name]
+            codes = tree.maps[level][table.leaf_of(name)[rows.column(name)]]
+            distinct, block = np.unique(
+                block * tree.cardinality(level) + codes, return_inverse=True
             )
-            found, block = np.unique(block, return_inverse=True)
-            blocks = len(found)
+            blocks = len(distinct)
         return block, blocks
 
     def _buckets(self, table: Table, shown: tuple[Ints, Ints], buckets: int) -> Any:
-        keys = table.column(self.column).keys
+        keys = table.keys(self.column)
         bucket, value = (part.astype(np.uint64) for part in shown)
         inside = group([BUCKET, self.column], [bucket, value], [buckets + 1, max(len(keys), 1)])
         return table.like(
@@ -298,58 +292,60 @@ def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """The rows of a table in the order of the columns that are released beside people, whatever their order in the table.
+class _People:
+    """The records in the order of the columns that are released beside people, then of their values.
 
-    Rows that agree in all of these stand side by side, and with the same value they cannot be told apart.
+    Records that agree in all of these cannot be told apart.
     """
 
-    columns: Sequence[Column]
-    order: Ints
-    """The rows in that order."""
+    rows: Counts
+    """The distinct rows: the columns beside people, then the sensitive one."""
 
-    rank: Ints
-    """Of every row in that order, which of the distinct ones it is."""
+    record: Ints
+    """The distinct row of every record."""
 
     first: Ints
-    """A row of the table for every distinct one."""
+    """A distinct row for every combination of the columns beside people."""
 
     @classmethod
-    def of(cls, columns: Sequence[Column], rows: int) -> "_Rows":
-        rank, distinct = np.zeros(rows, dtype=np.int64), 1
-        for column in columns:
-            card = max(len(column.keys), 1)
-            if distinct * card * max(rows, 1) >= _LARGEST:
-                found, rank = np.unique(rank, return_inverse=True)
-                distinct = len(found)
-            rank = rank * card + column.codes
-            distinct *= card
-        if (
-            distinct * max(rows, 1) < _LARGEST
-        ):  # then rank and row fit one number, which is faster to sort
-            order = np.sort(rank * rows + np.arange(rows)) % max(rows, 1)
-        else:
-            order = np.argsort(rank, kind="stable")
-        rank = rank[order]
-        new = np.append(True, rank[1:] != rank[:-1])[:rows]
-        return cls(columns, order, np.cumsum(new) - 1, order[new])
+    def of(cls, table: Table, column: str) -> "_People":
+        beside = [name for name in released(table) if name != column]
+        rows = table.count([*beside, column], {})
+        new = np.zeros(rows.distinct, dtype=np.bool_)
+        new[:1] = True
+        for codes in rows.codes[:-1]:
+            new[1:] |= codes[1:] != codes[:-1]
+        record = np.repeat(np.arange(rows.distinct), rows.count)
+        return cls(rows, record, np.flatnonzero(new))
+
+    @property
+    def values(self) -> Ints:
+        """The sensitive value of every distinct row."""
+        return self.rows.codes[-1].astype(np.int64)
+
+    @property
+    def rank(self) -> Ints:
+        """For every record its combination of the columns beside people."""
+        of_row = np.searchsorted(self.first, np.arange(self.rows.distinct), side="right") - 1
+        ranks: Ints = of_row[self.record]
+        return ranks
 
     def avoided(self, bucket: Ints, held: tuple[Ints, Ints]) -> npt.NDArray[np.bool_]:
-        """Which values someone of a bucket is seen not to have, as far as the release without fakes would show it."""
-        codes = [column.codes[self.order] for column in self.columns]
-        return excluded(
-            codes, [max(len(column.keys), 1) for column in self.columns], bucket - 1, held
-        )
+        """The values that someone of a bucket is seen not to have.
 
-    def laid_out(self, bucket: Ints) -> dict[str, tuple[Any, npt.NDArray[Any]]]:
+        That is as far as the release without fakes would show it.
+        """
+        codes = [column[self.record] for column in self.rows.codes[:-1]]
+        return excluded(codes, list(self.rows.cards[:-1]), bucket - 1, held)
+
+    def laid_out(self, table: Table, bucket: Ints) -> dict[str, tuple[Any, npt.NDArray[Any]]]:
         """The people with their buckets, in the order of both, for `Table.like`."""
         buckets = int(bucket.max(initial=0)) + 1
         rank, bucket = np.divmod(np.sort(self.rank * buckets + bucket), buckets)
         row = self.first[rank]
-        return {
-            **{column.name: (column.keys, column.codes[row]) for column in self.columns},
-            BUCKET: (None, bucket),
-        }
+        beside = zip(self.rows.names[:-1], self.rows.codes[:-1], strict=True)
+        columns = {name: (table.keys(name), codes[row]) for name, codes in beside}
+        return {**columns, BUCKET: (None, bucket)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from shoal.data.tables import Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.exact.numbers import whole
 from shoal.lattice import Lattice
-from shoal.methods import Progress, Schema, conjunction, people_of, short_names, silent, syntactic
+from shoal.methods import Progress, Schema, begin, conjunction, short_names, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, by_curve, by_splits, in_order
 from shoal.methods.coincident.schemes import (
@@ -149,9 +149,8 @@ class Coincident:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The records in groups; fewer than `size` of them, drawn at random, are left out, so that groups are even."""
-        promise = self.promise(Schema.of(table))
-        chance, said = chance or Chance(), progress or silent
-        table = people_of(self, table, chance)
+        job = begin(self, table, chance, progress)
+        table, chance, said = job.table, job.chance, job.progress
         said(0, 3, "ordering people")
         order = self.order or (
             "curve" if self.ranges in (None, "hierarchy") and table.rows > MANY else "splits"
@@ -170,7 +169,7 @@ class Coincident:
         said(2, 3, "merging groups")
         made = people.laid_out(halves, chance)
         said(3, 3, "merging groups")
-        paper = certify(table, method, promise, chance)
+        paper = certify(table, method, job.promise, chance)
         return Release(
             made,
             replace(paper, columns=_columns(paper)),
@@ -220,14 +219,11 @@ def satisfied(
 
 def _require_whole(table: Table, method: Coincident) -> None:
     """InfeasibleError before anything is drawn if not even all records satisfy the models, which the bag alone tells."""
-    columns = {}
-    for name in sorted({name for model in method.models for name in model.columns}):
-        if name in table.hierarchies:
-            columns[name] = table.leaves(name), len(table.hierarchy(name).maps[0])
-        else:
-            columns[name] = table.column(name).codes, max(len(table.column(name).keys), 1)
-    everybody = np.zeros(table.rows, dtype=np.int64)
-    if table.rows and not satisfied(method.models, everybody, 1, columns).all():
+    names = sorted({name for model in method.models for name in model.columns})
+    bag = table.count(names)
+    columns = dict(zip(names, zip(bag.codes, bag.cards, strict=True), strict=True))
+    everybody = np.zeros(bag.distinct, dtype=np.int64)
+    if table.rows and not satisfied(method.models, everybody, 1, columns, bag.count).all():
         raise InfeasibleError(
             f"even all records together do not satisfy {' and '.join(map(str, method.models))}; ask for less"
         )
@@ -255,22 +251,10 @@ class _People:
     @classmethod
     def of(cls, table: Table, method: Coincident, chance: Chance) -> "_People":
         """People by their quasi-identifying values; of those who have the same, it is drawn who comes where."""
-        table.columns(released(table))
-        quasi = {
-            name: (table.leaves(name), len(table.hierarchy(name).maps[0])) for name in table.quasi
-        }
-        others = {name: table.column(name) for name in released(table) if name not in quasi}
-        codes = [
-            *(leaves for leaves, _ in quasi.values()),
-            *(column.codes for column in others.values()),
-        ]
-        cards = [
-            *(card for _, card in quasi.values()),
-            *(max(len(column.keys), 1) for column in others.values()),
-        ]
-        rows = group(
-            [*quasi, *others], codes, cards
-        )  # in an order of their own, whatever that of the input
+        quasi = table.quasi
+        others = [name for name in released(table) if name not in quasi]
+        # In the order of their values, whatever that of the input.
+        rows = table.count([*quasi, *others], dict.fromkeys(quasi, 0))
         number = table.rows // method.people
         if method.spare == "records":
             number = shaped(number, method.scheme, method.halvings(table.rows))[0]
@@ -386,7 +370,7 @@ class _People:
         by_label = _by_lot(alike, chance)
         rank = np.empty(number, dtype=smallest(max(number, 1)))
         rank[by_label] = np.arange(number)
-        others = {name: table.column(name).keys for name in names if name not in labels}
+        others = {name: table.keys(name) for name in names if name not in labels}
         of_record = groups.take(self.half)
         record = self.record[of_record != LEFT_OUT]
         codes = [self.rows.codes[self.rows.names.index(name)].take(record) for name in others]
@@ -478,7 +462,7 @@ def _values(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], in
     codes = rows.codes[rows.names.index(name)]
     if name in table.hierarchies:
         return table.leaf_of(name)[codes], len(table.hierarchy(name).maps[0])
-    return codes, max(len(table.column(name).keys), 1)
+    return codes, max(len(table.keys(name)), 1)
 
 
 def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:

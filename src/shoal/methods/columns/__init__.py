@@ -17,7 +17,7 @@ from shoal.data.tables import Role, Table
 from shoal.errors import ParameterError, listed, plural
 from shoal.exact.epsilon import Epsilon
 from shoal.exact.numbers import Exact, fraction, whole
-from shoal.methods import Progress, Schema, delta_concerns, people_of, require_bound, silent
+from shoal.methods import Progress, Schema, begin, delta_concerns, require_bound
 from shoal.methods.columns.long import RECORD, Long
 from shoal.methods.columns.schemas import ASSOCIATION, Groups, clustered, noise_of
 from shoal.methods.columns.wide import COLUMN_GROUP, Wide
@@ -265,7 +265,7 @@ class Columns:
         if self.items:
             return _items(self.items, kind)
         assert self.public is not None  # or the items were declared
-        return _items([label for label in self.public.column(self.item).labels if label], kind)
+        return _items([label for label in self.public.labels(self.item) if label], kind)
 
     # The release
 
@@ -279,16 +279,17 @@ class Columns:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Group by group the projections that were drawn, with the counts that were drawn, in the order of their values."""
-        schema = Schema.of(table)
-        promise = self.promise(schema)
         if self.public is table:
             raise ParameterError(
-                "`public` is the table to release itself; give one that is nobody's secret"
+                "is the table to release itself",
+                "give one that is nobody's secret",
+                option="public",
             )
-        chance, said = chance or Chance(), progress or silent
+        job = begin(self, table, chance, progress)
+        schema, chance, said = job.schema, job.chance, job.progress
         said(0, 3, "counting records")
         names, (_, at) = self._vocabulary(schema), fixed(schema, self.levels)
-        form = self._form(people_of(self, table, chance), names, at)
+        form = self._form(job.table, names, at)
         said(1, 3, "grouping columns")
         groups = self._schema(form, names, schema, at, chance)
         parameters, most = self._parameters(len(groups)), self._most(len(groups))
@@ -316,7 +317,7 @@ class Columns:
             "rows": self.rows,
         }
         levels = {name: level for name, level in at.items() if name in laid}
-        made = certify(table, self, promise, chance, levels=levels, derived=derived)
+        made = certify(table, self, job.promise, chance, levels=levels, derived=derived)
         own = {
             name: {"name": name, "role": Role.INSENSITIVE.value, "type": Kind.INTEGER.value}
             for name in laid
@@ -396,7 +397,7 @@ def schema_of(
         "levels": levels,
     }
     method = Columns(1, Fraction(1, 2), groups=groups, public=table, **asked)
-    schema = Schema.of(table)
+    schema = table.schema
     names, (_, at) = method._vocabulary(schema), fixed(schema, levels)
     numbers = method._clusterings(names)
     found = clustered(method._form(table, names, at).distance(), numbers)

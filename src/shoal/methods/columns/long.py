@@ -18,7 +18,7 @@ from shoal.data.tables import Table
 from shoal.errors import TooLargeError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.columns.schemas import Groups, bought_pairs, pairs_of, similarity
-from shoal.methods.columns.wide import COLUMN_GROUP, Coded, Laid, coded
+from shoal.methods.columns.wide import COLUMN_GROUP, Laid, NullableColumn, nullable
 from shoal.methods.noisy_counts import noisy
 from shoal.privacy.noise import NoisyCountParameters
 from shoal.releases.layout import COUNT
@@ -45,7 +45,7 @@ class Long:
     item: str
     value: str | None
     keys: Sequence[Key]
-    column: Coded | None  # of the values
+    column: NullableColumn | None  # of the values
 
     @classmethod
     def of(
@@ -59,21 +59,28 @@ class Long:
     ) -> "Long":
         """The rows of these items; those that miss an item or a value are left out."""
         table.require_people(person)
-        table.columns([person, item, *([] if value is None else [value])])
-        people, given = table.column(person), table.column(item)
-        column = None if value is None else coded(table, value, levels.get(value))
+        names = [item, person] if value is None else [item, person, value]
+        table.look_at(names)
+        column = None if value is None else nullable(table, value, levels.get(value))
+        # Items that are not wanted, and values that are missing, have the code after the last.
         wanted = {key: place for place, key in enumerate(keys)}
-        place = np.array(
-            [wanted.get(key, -1) if key is not None else -1 for key in given.keys], dtype=np.int32
-        )
-        items = place[given.codes] if len(place) else np.zeros(0, dtype=np.int32)
-        if column is not None and None in table.column(str(value)).keys:
-            items[column.codes == column.null] = -1
+        unwanted = len(keys)
+        places = [
+            unwanted if key is None else wanted.get(key, unwanted) for key in table.keys(item)
+        ]
+        codes = {item: (np.array(places, dtype=smallest(unwanted + 1)), unwanted + 1)}
+        if column is not None and value is not None:
+            codes[value] = column.codes, column.null + 1
+        counts = table.count(names, {}, codes)
+        kept = counts.codes[0] != unwanted
+        if column is not None:
+            kept &= counts.codes[2] != column.null
+        counts = counts.where(kept)
         rows = Rows.of(
-            people.codes,
-            items,
-            None if column is None else column.codes,
-            len(people.keys),
+            counts.codes[1],
+            counts.codes[0].astype(np.int32),
+            None if column is None else counts.codes[2],
+            len(table.keys(person)),
             len(keys),
             1 if column is None else max(column.null, 1),
         )
@@ -131,7 +138,7 @@ class Long:
         places, lengths, copies = np.array(shape, dtype=np.int64).reshape(-1, 3).T
         length = np.repeat(lengths, copies)
         record = np.repeat(np.arange(1, len(length) + 1), length)
-        told = Coded(tuple(self.keys), item, False).released(item)
+        told = NullableColumn(tuple(self.keys), item, False).released(item)
         laid: Laid = {
             RECORD: (None, record),
             COLUMN_GROUP: (None, np.repeat(places, lengths * copies)),

@@ -21,7 +21,7 @@ from shoal.methods.noisy_counts import noisy
 from shoal.privacy.noise import NoisyCountParameters
 from shoal.releases.layout import COUNT
 
-__all__ = ["COLUMN_GROUP", "Coded", "Laid", "Wide", "coded"]
+__all__ = ["COLUMN_GROUP", "Laid", "NullableColumn", "Wide", "nullable"]
 
 COLUMN_GROUP = "column_group"
 """The column that says to which group of the schema a released row belongs, from 1."""
@@ -34,12 +34,16 @@ _RECORDS = 1 << 18  # whose choices are drawn together
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
-    """A column at its level: row i has the value `values[codes[i]]`, or null where the code is `null`, one more than the last."""
+class NullableColumn:
+    """A column at its level: its values there, and the code of each distinct value of the table.
+
+    The code after the last is `null`, for what is missing. `listed` says whether the values are those
+    of a public hierarchy, not of the rows.
+    """
 
     values: tuple[Key, ...]
     codes: Codes
-    listed: bool  # whether the values are those of a public hierarchy, not of the rows
+    listed: bool
 
     @property
     def null(self) -> int:
@@ -58,24 +62,21 @@ class Coded:
         return values, (np.cumsum(occurs) - 1).astype(smallest(self.null + 1))[codes]
 
 
-def coded(table: Table, name: str, level: int | None) -> Coded:
-    """A column at a level of its hierarchy, or as it is."""
-    column = table.column(name)
-    missing = np.array([key is None for key in column.keys], dtype=np.bool_)
+def nullable(table: Table, name: str, level: int | None) -> NullableColumn:
+    """A column at a level of its hierarchy, or by its own values."""
+    keys = table.keys(name)
     if level is None:
-        return Coded(
-            tuple(key for key in column.keys if key is not None), column.codes, False
-        )  # null is the last code already
+        # Keys have the missing value last, where null is.
+        values = tuple(key for key in keys if key is not None)
+        codes = np.arange(len(keys)).astype(smallest(len(values) + 1))
+        return NullableColumn(values, codes, False)
     tree = table.hierarchy(name)
-    labels = (
-        tree.labels[level][:-1] if tree.has_missing and level < tree.height else tree.labels[level]
-    )
-    place = (
-        np.where(missing, len(labels), tree.maps[level][table.leaf_of(name)])
-        if len(missing)
-        else np.zeros(1)
-    )
-    return Coded(labels, place.astype(smallest(len(labels) + 1))[column.codes], True)
+    labels = tree.labels[level]
+    if tree.has_missing and level < tree.height:
+        labels = labels[:-1]
+    missing = np.array([key is None for key in keys], dtype=np.bool_)
+    places = np.where(missing, len(labels), tree.maps[level][table.leaf_of(name)])
+    return NullableColumn(labels, places.astype(smallest(len(labels) + 1)), True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class Wide:
     """Distinct rows of some columns."""
 
     counts: Counts
-    columns: Mapping[str, Coded]
+    columns: Mapping[str, NullableColumn]
 
     @property
     def records(self) -> int:
@@ -105,10 +106,10 @@ class Wide:
         levels: Mapping[str, int],
     ) -> "Wide":
         """The columns of a table, those that have one at their level."""
-        table.columns(names)
-        columns = {name: coded(table, name, levels.get(name)) for name in names}
-        codes = [one.codes for one in columns.values()]
-        return cls(group(names, codes, [one.null + 1 for one in columns.values()]), columns)
+        table.look_at(names)
+        columns = {name: nullable(table, name, levels.get(name)) for name in names}
+        codes = {name: (column.codes, column.null + 1) for name, column in columns.items()}
+        return cls(table.count(names, {}, codes), columns)
 
     def release(
         self,

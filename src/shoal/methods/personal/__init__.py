@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from shoal.arguments import typed, typed_but
 from shoal.chance import Chance
-from shoal.counts import Counts, group
+from shoal.counts import Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.people import require_once
 from shoal.data.tables import Role, Table
 from shoal.errors import ColumnError, ParameterError, listed
 from shoal.exact.numbers import Exact, fraction, percent, whole
-from shoal.methods import Progress, Schema, level_ranges, people_of, silent
+from shoal.methods import Progress, Schema, begin, level_ranges
 from shoal.methods.entry import AsViews, Entry
 from shoal.methods.personal.crowds import Chosen, Crowds, Wanted
 from shoal.methods.personal.exact import lowest
@@ -189,20 +189,19 @@ class Personal:
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
         """The table, each record at its own levels; none is left out."""
-        promise = self.promise(Schema.of(table))
-        chance = chance or Chance()
-        table = people_of(self, table, chance)
-        people = People.of(self, table)
-        said = progress or silent
-        found = people.solve(chance, said)
+        job = begin(self, table, chance, progress)
+        people = People.of(self, job.table)
+        found = people.solve(job.chance, job.progress)
         facts = people.facts(found)
         if self.solver != "exact" and prod(height + 1 for height in people.crowds.heights) <= KNOWN:
             exactly = replace(people, method=replace(self, solver="exact"))
-            lowest = exactly.solve(chance, lambda *_: said(1, 1, "finding the lowest risk"))
+            lowest = exactly.solve(
+                job.chance, lambda *_: job.progress(1, 1, "finding the lowest risk")
+            )
             facts = replace(facts, lowest_risk=exactly.facts(lowest).risk)
         return Release(
-            lay_out(table, people.shown(found), rows=people.rows),
-            certify(table, self, promise, chance, whole=True),
+            lay_out(job.table, people.shown(found), people.rows),
+            certify(job.table, self, job.promise, job.chance, whole=True),
             facts=facts,
         )
 
@@ -239,8 +238,7 @@ class People:
         utility, wishes = method.sums(hierarchies)
         others = [name for name in released(table) if name not in hierarchies]
         chosen = [] if method.choice is None or method.choice in others else [method.choice]
-        rows = table.count([*hierarchies, *others, *chosen])
-        rows = _plain(table, rows, hierarchies)
+        rows = table.count([*hierarchies, *others, *chosen], dict.fromkeys(hierarchies, 0))
         register = None if method.register is None else _register(method.register, table)
         crowds = Crowds(rows, hierarchies, register)
         everyone = crowds.find([rows.codes[rows.names.index(name)] for name in hierarchies])
@@ -303,22 +301,6 @@ class People:
         )
 
 
-def _plain(table: Table, rows: Counts, hierarchies: Mapping[str, Hierarchy]) -> Counts:
-    """The counts, with columns that are released as they are by their own codes, though they have a hierarchy too."""
-    own = [name for name in rows.names if name in table.hierarchies and name not in hierarchies]
-    if not own:
-        return rows
-    codes = [
-        table.leaves(name) if name in hierarchies else table.column(name).codes
-        for name in rows.names
-    ]
-    cards = [
-        len(table.hierarchy(n).maps[0]) if n in hierarchies else len(table.column(n).keys)
-        for n in rows.names
-    ]
-    return group(rows.names, codes, cards)
-
-
 def _register(register: Table, table: Table) -> Counts:
     """A register's people by the hierarchies of a table; ColumnError if they are in several rows of it."""
     absent = [name for name in table.quasi if name not in register.names]
@@ -338,7 +320,7 @@ def _choices(
     """The number of what the people of every row chose; those who chose nothing have that of None."""
     if method.choice is None:
         return np.zeros(rows.distinct, dtype=np.intp)
-    keys = table.column(method.choice).keys
+    keys = table.keys(method.choice)
     numbers = np.array(
         [
             known.index(text) if (text := None if key is None else str(key)) in known else -1
