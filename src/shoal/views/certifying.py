@@ -24,7 +24,7 @@ from shoal.data.disk import Place, together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
 from shoal.exact.numbers import Exact
 from shoal.releases.certificate import Certificate
-from shoal.releases.sealed import Document, canonical, seal_of, sealed, unsealed
+from shoal.releases.sealed import DocumentKind, canonical, seal_of, sealed, unsealed
 from shoal.views.checking import Checked, check
 from shoal.views.files import ViewSection, ViewsFile
 from shoal.views.gathering import gather
@@ -32,7 +32,7 @@ from shoal.views.register import Register, sensitive_columns
 
 __all__ = ["DOCUMENT", "JointCertificate", "certify", "shown_in", "verify"]
 
-DOCUMENT = Document(
+DOCUMENT = DocumentKind(
     key="joint_certificate",
     version=1,
     called="certificate of several releases",
