@@ -1,11 +1,14 @@
-"""What every method keeps, and the road all of them walk. Uses every room above; the methods use it.
+"""What every method keeps, and the road all of them walk. Uses every room above; the methods use
+it.
 
-A method is a frozen dataclass of its parameters. It states its promise from the schema alone, before any data is seen,
-and makes a `Release` from counts and a source of chance. `begin` does once what every release begins with.
+A method is a frozen dataclass of its parameters. It states its promise from the schema alone,
+before any data is seen, and makes a `Release` from counts and a source of chance. `begin` does once
+what every release begins with.
 
-A method may also say how many records must share a row for it to be released (`crowd`), what its owner should know before
-anything is spent (`beforehand`), and which levels it searches (`searched`). Whoever asks uses the functions of these names
-here, which know what to answer for a method that does not say.
+A method may also say how many records must share a row for it to be released (`crowd`), what its
+owner should know before anything is spent (`beforehand`), and which levels it searches
+(`searched`). Whoever asks uses the functions of these names here, which know what to answer for a
+method that does not say.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -87,7 +90,9 @@ class WithConcerns(Protocol):
     """A method that can tell beforehand, by the rows, what its owner should know."""
 
     def beforehand(self, table: Table) -> tuple[str, ...]:
-        """What the owner should know before anything is spent; InfeasibleError if nothing can be released."""
+        """What the owner should know before anything is spent; InfeasibleError if nothing can be
+        released.
+        """
         ...
 
 
@@ -101,7 +106,8 @@ class WithSearch(Protocol):
 
 
 def crowd_of(method: Method, schema: Schema) -> int | None:
-    """About how many records must share a row for it to be more likely than not to be released; None where that says nothing.
+    """About how many records must share a row for it to be more likely than not to be released;
+    None where that says nothing.
 
     It is computed from the parameters and the schema, which are public.
     """
@@ -109,7 +115,9 @@ def crowd_of(method: Method, schema: Schema) -> int | None:
 
 
 def beforehand(method: Method, table: Table) -> tuple[str, ...]:
-    """What the owner should know before a table is released, or anything is spent on it; it reveals the number of rows."""
+    """What the owner should know before a table is released, or anything is spent on it; it reveals
+    the number of rows.
+    """
     concerns = list(delta_concerns(getattr(method, "delta", None), table.rows))
     crowd = crowd_of(method, table.schema)
     if crowd is not None and table.rows < crowd:
@@ -130,7 +138,9 @@ def delta_concerns(delta: Exact | None, records: int) -> tuple[str, ...]:
 
 
 def searched(method: Method, schema: Schema) -> Mapping[str, range] | None:
-    """The levels that a method chooses from, for every column that is generalised; None if it searches no lattice."""
+    """The levels that a method chooses from, for every column that is generalised; None if it
+    searches no lattice.
+    """
     return method.searched(schema) if isinstance(method, WithSearch) else None
 
 
@@ -181,7 +191,8 @@ def silent(done: int, total: int, what: str) -> None:
 def granularity_lost(
     rows: Counts, released: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
 ) -> float | None:
-    """The granularity that records have lost together, from 0 to 1; None where no column has a level.
+    """The granularity that records have lost together, from 0 to 1; None where no column has a
+    level.
 
     rows: those that may be used, by the leaves of these hierarchies
     released: those that are released, by their codes at these levels
@@ -222,7 +233,9 @@ def _model(given: Model | str) -> Model:
 
 
 def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None) -> Syntactic:
-    """The promise that every group satisfies some models, where a schema has the columns that these protect."""
+    """The promise that every group satisfies some models, where a schema has the columns that these
+    protect.
+    """
     if not schema.having(Role.QUASI):
         raise ParameterError(
             "the table has no quasi-identifying column to generalise", "give one that role"
@@ -254,7 +267,9 @@ def _short_name(model: Model) -> str:
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:
-    """ParameterError if these do not say how many rows of each person are used, or if the definition is not kept then."""
+    """ParameterError if these do not say how many rows of each person are used, or if the
+    definition is not kept then.
+    """
     if unit == ROW:
         raise ParameterError(
             "'row' would read like a single row in the promise", "rename that column", option="unit"
@@ -274,14 +289,18 @@ def require_bound(unit: str | None, rows: int, definition: str) -> None:
 
 
 def require_people(method: Any, table: Table) -> None:
-    """ColumnError if people are in several rows of a table, and neither its method nor its owner says what that means."""
+    """ColumnError if people are in several rows of a table, and neither its method nor its owner
+    says what that means.
+    """
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
     choice = getattr(method, "choice", None)
     require_unit(table, None if unit == ROW else unit, [choice] if choice else [])
 
 
 def people_of(method: Any, table: Table, chance: Chance) -> Table:
-    """The rows that a method may use: at most as many of each person as it says, or all where rows are people."""
+    """The rows that a method may use: at most as many of each person as it says, or all where rows
+    are people.
+    """
     require_people(method, table)
     if method.unit is None:
         return table

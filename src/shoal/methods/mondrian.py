@@ -1,9 +1,11 @@
-"""Mondrian: halve the table along one column after the other, for as long as both halves satisfy the models.
+"""Mondrian: halve the table along one column after the other, for as long as both halves satisfy
+the models.
 
-LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (ICDE 2006). All open parts of the table are cut in
-the same round by a few passes over the distinct rows, so that the work grows with the depth of the cuts, not with their
-number. A baseline: the promise is syntactic, since the cuts are chosen by looking at the data. With splits that are fixed
-beforehand it is semantic: docs/proofs/semantic.md.
+LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity (ICDE 2006). All open parts of
+the table are cut in the same round by a few passes over the distinct rows, so that the work grows
+with the depth of the cuts, not with their number. A baseline: the promise is syntactic, since the
+cuts are chosen by looking at the data. With splits that are fixed beforehand it is semantic:
+docs/proofs/semantic.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,18 +50,20 @@ _ROW, _PLACE = 200, 20
 class Mondrian:
     """Multidimensional generalisation under any conjunction of models.
 
-    Strict: records with equal values stay together. `relaxed`: records at the cut itself may go to either side, which
-    gives groups of more even size and ranges that overlap. `ranges` are "boundary", up to the cuts and the ends of the
-    declared domain, or "observed", from the smallest to the largest value in the group as in the paper; the latter need
-    no hierarchy and show the outermost values that occur.
+    Strict: records with equal values stay together. `relaxed`: records at the cut itself may go to
+    either side, which gives groups of more even size and ranges that overlap. `ranges` are
+    "boundary", up to the cuts and the ends of the declared domain, or "observed", from the smallest
+    to the largest value in the group as in the paper; the latter need no hierarchy and show the
+    outermost values that occur.
 
-    `splits` are at the "median" of the records, or in the "middle" of what is left of a column's declared domain. Those
-    in the middle are fixed beforehand: a part is cut along the column of which it covers most, or not at all, and fewer
-    than k records are not released. With boundary ranges and only k-anonymity as model this keeps semantic k-anonymity.
-    It takes a public hierarchy for every released column, all of which must be quasi-identifying.
+    `splits` are at the "median" of the records, or in the "middle" of what is left of a column's
+    declared domain. Those in the middle are fixed beforehand: a part is cut along the column of
+    which it covers most, or not at all, and fewer than k records are not released. With boundary
+    ranges and only k-anonymity as model this keeps semantic k-anonymity. It takes a public
+    hierarchy for every released column, all of which must be quasi-identifying.
 
-    `unit` is the identifying column that tells whose rows belong together: one row of each person is drawn, and only that
-    is used.
+    `unit` is the identifying column that tells whose rows belong together: one row of each person
+    is drawn, and only that is used.
     """
 
     models: tuple[Model, ...]
@@ -106,7 +110,9 @@ class Mondrian:
                 )
 
     def promise(self, schema: Schema) -> Promise:
-        """Every group satisfies the models, and that is all; semantic k-anonymity with splits in the middle."""
+        """Every group satisfies the models, and that is all; semantic k-anonymity with splits in
+        the middle.
+        """
         promise = syntactic(self.models, schema, self.unit)
         if self.splits == "median":
             return promise
@@ -121,7 +127,9 @@ class Mondrian:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The table in groups that satisfy the models, no record suppressed; with splits in the middle all, if they are few."""
+        """The table in groups that satisfy the models, no record suppressed; with splits in the
+        middle all, if they are few.
+        """
         job = begin(self, table, chance, progress)
         people = job.table
         if self.splits == "middle" and people.rows < self.k:
@@ -168,7 +176,9 @@ def _visible(columns: Mapping[str, tuple[Sequence[str], npt.NDArray[Any]]]) -> i
 
 
 def _require_public(schema: Schema) -> None:
-    """What is released depends on the rows by the sizes of groups alone; an error if a column would tell more."""
+    """What is released depends on the rows by the sizes of groups alone; an error if a column would
+    tell more.
+    """
     for name, role in schema.roles.items():
         if role is Role.IDENTIFYING:
             continue
@@ -242,7 +252,9 @@ class Proposal:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Where the cells of a round are cut: which active rows go right, where left halves end and right ones start."""
+    """Where the cells of a round are cut: which active rows go right, where left halves end and
+    right ones start.
+    """
 
     right: Bools
     ends_left: Ints
@@ -339,7 +351,9 @@ class Partition:
         self._look(proposed.active[allowed[proposed.local]])
 
     def _halves(self, proposed: Proposal, cuts: Cuts) -> list[Ints]:
-        """The half of every row, and of everyone in a population; a number above all halves if its cell is not open."""
+        """The half of every row, and of everyone in a population; a number above all halves if its
+        cell is not open.
+        """
         rows = np.full(len(self.crowd.cell), 2 * len(proposed.opened))
         rows[proposed.active] = 2 * proposed.local + cuts.right
         number = self._numbered(proposed.opened)
@@ -370,7 +384,8 @@ class Partition:
         opened, local, axis = proposed.opened, proposed.local, proposed.axis
         place = self._places(proposed)
         first, last = self.first[opened, axis], self.last[opened, axis]
-        # One histogram of places for all cells, laid end to end; the median is where half of a cell's records are reached.
+        # One histogram of places for all cells, laid end to end; the median is where half of a
+        # cell's records are reached.
         ends = np.cumsum(last - first + 1)
         starts = ends - (last - first + 1)
         count = self.crowd.count[proposed.active]
@@ -413,7 +428,9 @@ class Partition:
         self.spent = np.vstack([self.spent, np.zeros_like(low, dtype=np.bool_)])
 
     def _look(self, rows: Ints) -> None:
-        """Find the outermost places that occur in the cells of some rows, which are all the rows of their cells."""
+        """Find the outermost places that occur in the cells of some rows, which are all the rows of
+        their cells.
+        """
         cells = self.crowd.cell[rows]
         for j, places in enumerate(self.crowd.places):
             seen = places[rows]
@@ -455,7 +472,8 @@ class Partition:
             else:  # a label that says less
                 read[text] = axis.run(text) or (axis.size, axis.size)
             texts.append(text)
-        # By what they are read as: the order of ranges would tell apart those that show the same text.
+        # By what they are read as: the order of ranges would tell apart those that show the same
+        # text.
         ordered = sorted(read, key=lambda text: (read[text], text))
         known = {text: place for place, text in enumerate(ordered)}
         places = np.array([known[text] for text in texts], dtype=np.int64)
@@ -483,7 +501,9 @@ def _parted(people: _Crowd, number: Ints, axis: Ints, ends_left: Ints) -> Ints:
 
 
 def _carried(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:
-    """A column as the models expect it: leaves if it has a hierarchy, else its own codes; and how many there are."""
+    """A column as the models expect it: leaves if it has a hierarchy, else its own codes; and how
+    many there are.
+    """
     codes = rows.column(name)
     if name in table.hierarchies:
         return table.leaf_of(name)[codes], len(table.hierarchy(name).maps[0])
@@ -500,9 +520,11 @@ def _tally(
 
 
 def _spread(tied: Bools, cell: Ints, chosen: Ints, of: Ints) -> Bools:
-    """Picks `chosen[c]` of the `of[c]` tied rows of every cell c, evenly along their canonical order.
+    """Picks `chosen[c]` of the `of[c]` tied rows of every cell c, evenly along their canonical
+    order.
 
-    That order ends with the sensitive values: taking the first ones would part the values instead of spreading them.
+    That order ends with the sensitive values: taking the first ones would part the values instead
+    of spreading them.
     """
     rows = np.flatnonzero(tied)
     rows = rows[np.argsort(cell[rows], kind="stable")]
