@@ -12,9 +12,7 @@ from shoal.attack.counting import CountingProblem, PeopleClass, drawn, ways
 from shoal.attack.judge import Judge
 from shoal.attack.sampling import interval
 from shoal.errors import TooLargeError
-from shoal.privacy.models import (
-    DistinctDiversity,
-)
+from shoal.privacy.models import DistinctDiversity
 
 
 def problem() -> tuple[CountingProblem, Judge]:

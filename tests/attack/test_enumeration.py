@@ -17,9 +17,7 @@ from shoal.chance import Seeded
 from shoal.data.tables import Table
 from shoal.errors import ParameterError, TooLargeError
 from shoal.methods.coincident import Coincident
-from shoal.privacy.models import (
-    DistinctDiversity,
-)
+from shoal.privacy.models import DistinctDiversity
 from tests.attack.people import HALF, TREES, known, of_everyone, owned
 
 SIX = [(0, 0), (1, 1), (2, 3), (3, 0), (4, 2), (5, 3)]

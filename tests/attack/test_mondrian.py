@@ -10,10 +10,7 @@ import shoal
 from shoal.attack import Effort, expose
 from shoal.errors import TooLargeError
 from shoal.methods.mondrian import Mondrian
-from shoal.privacy.models import (
-    DistinctDiversity,
-    EntropyDiversity,
-)
+from shoal.privacy.models import DistinctDiversity, EntropyDiversity
 from tests.attack.people import known, of_everyone, owned
 
 

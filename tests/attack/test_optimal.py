@@ -9,9 +9,7 @@ import pytest
 import shoal
 from shoal.attack import Effort, expose, inputs
 from shoal.methods.optimal import Optimal
-from shoal.privacy.models import (
-    EntropyDiversity,
-)
+from shoal.privacy.models import EntropyDiversity
 from tests.attack.people import THIRD
 
 PATIENTS = pl.DataFrame(

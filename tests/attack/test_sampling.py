@@ -11,10 +11,7 @@ from shoal.chance import Seeded
 from shoal.errors import ParameterError
 from shoal.methods.coincident import Coincident
 from shoal.methods.mondrian import Mondrian
-from shoal.privacy.models import (
-    DistinctDiversity,
-    EntropyDiversity,
-)
+from shoal.privacy.models import DistinctDiversity, EntropyDiversity
 from tests.attack.people import TREES, known, owned
 
 

@@ -37,7 +37,7 @@ def audit(place: Path, **given: Any) -> shoal.Audit:
 
 def minor(matrix: npt.NDArray[Any]) -> int:
     """The determinant of a matrix of whole numbers."""
-    return round(np.linalg.det(matrix))
+    return round(float(np.linalg.det(matrix)))
 
 
 def test_no_minor_is_larger_than_the_bound_that_the_proof_uses() -> None:

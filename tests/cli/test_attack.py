@@ -13,9 +13,7 @@ from shoal.attack import expose
 from shoal.attack.counting import ways
 from shoal.cli.app import app
 from shoal.methods.mondrian import Mondrian
-from shoal.privacy.models import (
-    DistinctDiversity,
-)
+from shoal.privacy.models import DistinctDiversity
 from tests.attack.people import TREES, known, owned
 
 RECIPE = """
@@ -61,18 +59,18 @@ def test_the_command_prints_who_is_exposed_and_why_without_reading_the_column(
     people.with_columns(ill=pl.lit("secret"), name=pl.lit("nobody")).write_csv(
         tmp_path / "people.csv"
     )
-    told = json.loads(run("attack", made, "--recipe", recipe, "--json"))
+    figures = json.loads(run("attack", made, "--recipe", recipe, "--json"))
     method = Mondrian((DistinctDiversity("ill", 2),))
     found = expose(method, known(rows), method.release(owned(rows, "zzzxzzzx")).table, "ill")
     assert (
-        (told["changed"], told["surer"], told["broken"])
+        (figures["changed"], figures["surer"], figures["broken"])
         == (found.changed, found.surer, found.broken)
         == (8, 4, 1)
     )
-    assert told["largest_gain"] == pytest.approx(float(found.gain))
-    row = told["exposed"][0]["row"] - 1
+    assert figures["largest_gain"] == pytest.approx(float(found.gain))
+    row = figures["exposed"][0]["row"] - 1
     assert row in found.most_exposed()[0].rows
-    assert told["exposed"][0]["public"] == {"a": str(rows[row][0]), "b": str(rows[row][1])}
+    assert figures["exposed"][0]["public"] == {"a": str(rows[row][0]), "b": str(rows[row][1])}
     shown = " ".join(run("attack", made, "--recipe", recipe, "--most", "1").split())
     assert "was not cut between" in shown
     assert "secret" not in shown

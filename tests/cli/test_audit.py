@@ -158,7 +158,7 @@ def test_what_an_audit_could_not_promise_is_refused(
     assert not (folder / "people.audit").exists()
 
 
-@pytest.mark.parametrize(("column", "why"), [("name", "no numbers"), ("wage", "no column 'wage'")])
+@pytest.mark.parametrize(("column", "why"), [("name", "not numeric"), ("wage", "no column 'wage'")])
 def test_a_column_without_numbers_is_refused(folder: Path, column: str, why: str) -> None:
     result = run("audit", "new", "people.csv", "--column", f"salary,{column}")
     assert result.exit_code == 2

@@ -460,9 +460,15 @@ def test_a_release_with_differential_privacy_is_said_to_be_no_view(ledger: Ledge
         book_.together(made, table)
 
 
-OVERLAPPING = """ [sensitive] column = "ill" [register] person = "name" types = { age = "integer" }
-people = [ { name = "A", age = 22 }, { name = "B", age = 27 }, { name = "C", age = 28 }, { name =
-"D", age = 35 },
+OVERLAPPING = """
+[sensitive]
+column = "ill"
+[register]
+person = "name"
+types = { age = "integer" }
+people = [
+    { name = "A", age = 22 }, { name = "B", age = 27 },
+    { name = "C", age = 28 }, { name = "D", age = 35 },
 ]
 [[views]]
 table = "table.csv"

@@ -1,4 +1,5 @@
-"""Utility: reading released values, count queries by hand, and classifiers between the majority and the input."""
+"""Utility: reading released values, count queries by hand, and classifiers between the majority and
+the input."""
 
 import builtins
 from collections.abc import Mapping
@@ -171,7 +172,8 @@ def test_queries_are_answered_as_if_groups_were_uniform() -> None:
         missing="refuse",
     )
     released = pl.DataFrame({"town": ["east"] * 8})
-    # One town of five is asked for: Ely has 6 and is taken for 4, Hull 2 for 4, the others 0 for 0; the bound is 8/8.
+    # One town of five is asked for: Ely has 6 and is taken for 4, Hull 2 for 4, the others 0 for 0;
+    # the bound is 8/8.
     found = queries(table, released, Workload(4000, 1, 0.2, 1 / 8))
     assert found.bound == 1
     assert found.mean == pytest.approx((2 / 6 + 2 / 2 + 0 + 0 + 0) / 5, abs=0.03)
@@ -329,7 +331,8 @@ def test_levels_that_keep_what_matters_keep_the_accuracy() -> None:
 
 
 def test_the_accuracy_is_measured_on_records_the_classifier_has_not_seen() -> None:
-    """Where every record is its own value, a classifier that had seen the tested ones would be perfect."""
+    """Where every record is its own value, a classifier that had seen the tested ones would be
+    perfect."""
     rows = 300
     chance = np.random.default_rng(0)
     code = [f"{i:03}" for i in range(rows)]
@@ -344,7 +347,8 @@ def test_the_accuracy_is_measured_on_records_the_classifier_has_not_seen() -> No
 def test_a_classifier_that_had_seen_the_tested_records_would_be_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A broken twin: no released row is known to be made of a tested record, so all of them train."""
+    """A broken twin: no released row is known to be made of a tested record, so all of them
+    train."""
     monkeypatch.setattr(
         utility, "_twins", lambda records, released, order: np.full(len(released), -1)
     )

@@ -269,7 +269,8 @@ def test_people_in_blocks_keep_their_choices(people: int) -> None:
     assert (kept.sum(axis=1) == np.minimum(given.sum(axis=1), 2)).all()
 
 
-# The whole method, in both shapes: what the conformance suite asks of methods whose release has the columns of the table
+# The whole method, in both shapes: what the conformance suite asks of methods whose release has the
+# columns of the table
 
 
 def ratings(
@@ -435,7 +436,9 @@ def test_verify_agrees_and_finds_a_changed_byte(name: str, form: str, tmp_path: 
 
 
 def forged(tmp_path: Path, change: Callable[[dict[str, Any]], None], name: str) -> list[str]:
-    """What is found wrong with a release whose certificate was changed by someone who seals it again."""
+    """What is found wrong with a release whose certificate was changed by someone who seals it
+    again.
+    """
     path, paper = made(name).write(tmp_path), tmp_path / "certificate.json"
     content = {key: value for key, value in json.loads(paper.read_text()).items() if key != "seal"}
     change(content)
@@ -843,7 +846,7 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
             "no group of the schema has",
         ),
         (Columns(1, "1e-3", schema=[["age"]], levels={"age": 9}), people(3), "levels 0 to 2"),
-        (Columns(1, "1e-3", schema=[["age"]], unit="town"), people(3), "no identifying column"),
+        (Columns(1, "1e-3", schema=[["age"]], unit="town"), people(3), "not an identifying column"),
         (Columns(1, "1e-3", groups=2, public=ratings(3)), people(3), "lacks the columns"),
         (Columns(1, "1e-3", groups=9, public=people(3)), people(3), "9 groups of 3 columns"),
         (
@@ -854,7 +857,7 @@ def test_parameters_that_are_no_numbers_are_refused(wrong: Any) -> None:
         (
             Columns(1, "1e-3", schema=[["a"]], person="film", item="who"),
             ratings(3),
-            "no identifying column",
+            "not an identifying column",
         ),
         (Columns(1, "1e-3", schema=[["a"]], person="who", item="nowhere"), ratings(3), "'nowhere'"),
         (Columns(1, "1e-3", schema=[["a"]], person="who", item="film"), ratings(3), "'stars'"),

@@ -36,11 +36,11 @@ def test_the_command_ends_with_0_if_nothing_is_wrong(written: tuple[Path, Path])
     assert (done.exit_code, done.stderr) == (0, "")
     assert "differential privacy" in " ".join(done.stdout.split())
     assert "not checked" in done.stdout
-    told = json.loads(run(*written, "--json").stdout)
-    assert (told["holds"], told["failures"], told["promise"]["epsilon"]) == (True, [], "2")
-    assert len(told["unchecked"]) == 8
-    assert ["parameters", "score"] in told["unchecked_places"]
-    assert told["statement"] == json.loads(written[0].read_text())["statement"]
+    shown = json.loads(run(*written, "--json").stdout)
+    assert (shown["holds"], shown["failures"], shown["promise"]["epsilon"]) == (True, [], "2")
+    assert len(shown["unchecked"]) == 8
+    assert ["parameters", "score"] in shown["unchecked_places"]
+    assert shown["statement"] == json.loads(written[0].read_text())["statement"]
 
 
 def test_the_command_ends_with_1_and_a_line_for_all_that_does_not_hold(
@@ -53,8 +53,8 @@ def test_the_command_ends_with_1_and_a_line_for_all_that_does_not_hold(
     assert len(done.stderr.splitlines()) == 2
     done = run(paper, table, "--json")
     assert done.exit_code == 1
-    told = json.loads(done.stdout)
-    assert (told["holds"], len(told["failures"]), told["promise"]) == (False, 2, None)
+    shown = json.loads(done.stdout)
+    assert (shown["holds"], len(shown["failures"]), shown["promise"]) == (False, 2, None)
 
 
 def test_a_changed_file_is_1_and_one_that_is_not_there_2(

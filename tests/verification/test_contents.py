@@ -14,7 +14,7 @@ from shoal.releases.verification import verify
 from tests.verification.forging import Change, Content, forge
 
 
-def _told_more() -> dict[str, tuple[Method, Change, str]]:
+def _forgeries() -> dict[str, tuple[Method, Change, str]]:
     people = NoisyCounts(1, "1e-3", levels={"age": 2})
     every = {
         "nothing is left open": lambda paper: paper.update(unprotected=[]),
@@ -23,7 +23,7 @@ def _told_more() -> dict[str, tuple[Method, Change, str]]:
         "the number is a word": lambda paper: paper.update(number="4,711 records"),
         "the recipe is a word": lambda paper: paper.update(recipe="4,711 records"),
     }
-    found: dict[str, tuple[Method, Change, str]] = {}
+    forgeries: dict[str, tuple[Method, Change, str]] = {}
     for called, change in every.items():
         words = "not protected" if "open" in called else "states more"
         for method in (
@@ -31,15 +31,15 @@ def _told_more() -> dict[str, tuple[Method, Change, str]]:
             KDGS(3, levels={"age": 2}),
             Columns(2, "1e-3", k=3, schema=[["sex"]]),
         ):
-            found[f"{method.name}: {called}"] = method, change, words
+            forgeries[f"{method.name}: {called}"] = method, change, words
     half = "more likely than not"
-    found["noisy-counts: half"] = people, lambda paper: paper["derived"].update(half=11), half
-    found["columns: half"] = (
+    forgeries["noisy-counts: half"] = people, lambda paper: paper["derived"].update(half=11), half
+    forgeries["columns: half"] = (
         Columns(2, "1e-3", schema=[["sex"]]),
         lambda paper: paper["derived"].update(half=11),
         half,
     )
-    found["no domain"] = (
+    forgeries["no domain"] = (
         NoisyCounts(1, 0),
         lambda paper: paper["levels"].pop("sex"),
         "a declared domain",
@@ -48,24 +48,24 @@ def _told_more() -> dict[str, tuple[Method, Change, str]]:
     def level(paper: Content) -> None:
         paper["levels"] = paper["parameters"]["levels"] = {"age": 2, "height": 4711}
 
-    found["a level of no column"] = people, level, "states more"
+    forgeries["a level of no column"] = people, level, "states more"
     splits = Mondrian((KAnonymity(3),), splits="middle")
-    found["a level of splits"] = (
+    forgeries["a level of splits"] = (
         splits,
         lambda paper: paper["levels"].update(age=4711),
         "which splits do not have",
     )
-    found["more of a model"] = (
+    forgeries["more of a model"] = (
         splits,
         lambda paper: paper["parameters"]["models"][0].update(seen=4711),
         "more of a model",
     )
-    return found
+    return forgeries
 
 
-@pytest.mark.parametrize("which", _told_more())
-def test_a_certificate_that_tells_more_than_it_may_is_found(tmp_path: Path, which: str) -> None:
-    method, change, words = _told_more()[which]
+@pytest.mark.parametrize("which", _forgeries())
+def test_a_certificate_that_states_more_than_it_may_is_found(tmp_path: Path, which: str) -> None:
+    method, change, words = _forgeries()[which]
     ages = Hierarchy.from_lines([[str(age), str(age // 2), "*"] for age in range(4)], Kind.INTEGER)
     trees = {"age": ages, "sex": suppress(["f", "m"])}
     frame = pl.DataFrame({"age": [0, 1, 2, 3] * 20, "sex": ["f", "m"] * 40})
@@ -74,8 +74,8 @@ def test_a_certificate_that_tells_more_than_it_may_is_found(tmp_path: Path, whic
     )
     assert verify(tmp_path / "certificate.json", table) == []
     forge(tmp_path / "certificate.json", change)
-    found = verify(tmp_path / "certificate.json", table)
-    assert any(words in fault for fault in found), found
+    faults = verify(tmp_path / "certificate.json", table)
+    assert any(words in fault for fault in faults), faults
 
 
 def test_items_that_were_not_declared_cannot_have_been_bought(tmp_path: Path) -> None:

@@ -195,8 +195,8 @@ FORGERIES: dict[str, tuple[Change, str]] = {
         put("promise.neighbours", "any"),
         "is not what its promise says",
     ),
-    "a count told": (put("derived.suppressed", 12), "the certificate states 'suppressed'"),
-    "a score told": (put("parameters.best", "1/3"), "the certificate states 'best'"),
+    "a count stated": (put("derived.suppressed", 12), "the certificate states 'suppressed'"),
+    "a score stated": (put("parameters.best", "1/3"), "the certificate states 'best'"),
     "another method": (put("method", "optimal"), "does not promise differential privacy"),
     "another promise": (
         put("promise", {"promise": "sampled", "share": "1/2"}),
@@ -328,7 +328,7 @@ def test_whatever_the_certificate_is_the_answer_is_in_words(tmp_path: Path, text
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_a_table_that_cannot_be_read_though_its_digest_is_right_is_told(
+def test_a_table_that_cannot_be_read_though_its_digest_is_right_is_a_fault(
     tmp_path: Path, form: str
 ) -> None:
     import hashlib
@@ -343,7 +343,7 @@ def test_a_table_that_cannot_be_read_though_its_digest_is_right_is_told(
 
 def test_what_cannot_be_checked_is_listed() -> None:
     paper = method(**METHODS["by person"]).release(people()).certificate
-    told = " / ".join(unchecked(paper))
+    listed = " / ".join(unchecked(paper))
     for words in (
         "drawn by chance",
         "by the search",
@@ -351,6 +351,6 @@ def test_what_cannot_be_checked_is_listed() -> None:
         "labels of their levels",
         "were public",
     ):
-        assert words in told
+        assert words in listed
     assert "labels of their levels" not in " ".join(unchecked(paper, TREES))
     assert "by the search" not in " ".join(unchecked(method().release(people()).certificate))

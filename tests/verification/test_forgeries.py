@@ -203,7 +203,7 @@ def test_every_changed_leaf_is_found_or_listed_as_not_checked(name: str, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("trees", [None, TREES], ids=["bare", "with hierarchies"])
 @every_release_at_all
-def test_so_is_everything_that_any_certificate_has_there(
+def test_every_value_that_another_certificate_has_there_is_found_or_listed(
     name: str, trees: Any, tmp_path: Path
 ) -> None:
     missed, tried = unnoticed(name, tmp_path, trees, None)
@@ -416,7 +416,7 @@ def test_whatever_a_certificate_is_the_answer_is_in_words(name: str, tmp_path: P
 
 @pytest.mark.slow
 @every_release_at_all
-def test_so_it_is_for_many_more(name: str, tmp_path: Path) -> None:
+def test_the_answer_is_in_words_for_many_more_certificates(name: str, tmp_path: Path) -> None:
     assert fuzzed(name, tmp_path, 2000) > 1000
 
 

@@ -107,3 +107,16 @@ def test_some_order_makes_rows_sorted_iff_no_column_goes_round_in_a_circle(
     assert possible == all(
         is_acyclic(np.array(one, dtype=np.int64).reshape(-1, 2).T) for one in steps
     )
+
+
+def test_a_hierarchy_without_a_digest_is_listed_even_if_it_is_given(
+    written: tuple[Path, Path],
+) -> None:
+    paper, table = written
+    digests = [("columns", column, "hierarchy_sha256") for column in (0, 1)]
+    assert not set(digests) & set(verify(paper, table, TREES).places)
+    assert set(digests) <= set(verify(paper, table).places)
+    forge(paper, lambda content: content["columns"][1].update(hierarchy_sha256=None))
+    verdict = verify(paper, table, TREES)
+    assert verdict == []
+    assert set(digests) & set(verdict.places) == {digests[1]}

@@ -53,7 +53,7 @@ def test_groups_are_those_over_all_columns(written: tuple[Path, Path]) -> None:
     assert any("1 of 9 groups over all columns" in fault for fault in verify(paper, table))
 
 
-def test_rows_that_tell_nothing_must_not_be_there(tmp_path: Path) -> None:
+def test_rows_that_reveal_nothing_must_not_be_there(tmp_path: Path) -> None:
     table = shoal.table(
         people().frame.to_native().select("age", "sex"), quasi=["age", "sex"], hierarchies=TREES
     )
@@ -175,7 +175,7 @@ def test_the_delta_of_a_row_must_be_what_group_privacy_asks_for(tmp_path: Path) 
     assert any("too large for 2 rows" in fault for fault in verify(paper, path))
 
 
-def test_an_epsilon_too_small_to_add_up_is_told(tmp_path: Path) -> None:
+def test_an_epsilon_too_small_to_add_up_is_listed(tmp_path: Path) -> None:
     path = method(epsilon="1e-6").release(people()).write(tmp_path)
     assert verify(tmp_path / "certificate.json", path) == []
     assert any("the sum is too long" in what for what in unchecked(tmp_path / "certificate.json"))

@@ -55,7 +55,8 @@ def posterior(
             "`shown` has a value for each of `size` people, those of the `known` ones among them,"
             " and somebody is not known",
         )
-    if not set(shown) <= set(odds) or not all(map(_may_be_odds, odds.values())):
+    lacking = set(shown) - set(odds)
+    if lacking or not all(map(_may_be_odds, odds.values())):
         raise ParameterError(
             "has an inexact or negative number, or lacks a value",
             "give an exact number of at least 0 for every value that is shown",
@@ -135,8 +136,9 @@ def _corruption(read: BucketReading, known: int | None) -> Exposure:
     most = read.most.tolist()
     # Buckets that are alike are attacked once. Without fakes odds do not matter.
     singles = read.singles() if read.fakes else [()] * len(sizes)
+    alike = Counter(zip(sizes, most, singles, strict=True))
     surest: list[tuple[Fraction, int]] = []
-    for (size, often, odds), number in Counter(zip(sizes, most, singles, strict=True)).items():
+    for (size, often, odds), number in alike.items():
         others = size - 1 if known is None else min(known, size - 1)
         surest.append((_surest(size, often, odds, read.fakes, others), number))
     attacked = sum(number for _, number in surest)
@@ -153,7 +155,11 @@ def _without_fakes(size: int, often: int, others: int) -> Fraction:
 
 @lru_cache(maxsize=100_000)
 def _surest(
-    size: int, often: int, singles: tuple[Fraction, ...], fakes: int, others: int
+    size: int,
+    often: int,
+    singles: tuple[Fraction, ...],
+    fakes: int,
+    others: int,
 ) -> Fraction:
     """The largest posterior, over all choices of this many known people.
 

@@ -90,7 +90,9 @@ class Interval:
 def _rounded(low: Fraction, high: Fraction) -> Interval:
     if low == high:
         return Interval(low, high)
-    return Interval(Fraction(floor(low * _GRID), _GRID), Fraction(ceil(high * _GRID), _GRID))
+    down = Fraction(floor(low * _GRID), _GRID)
+    up = Fraction(ceil(high * _GRID), _GRID)
+    return Interval(down, up)
 
 
 def point(value: Fraction | int) -> Interval:
@@ -176,7 +178,8 @@ class Enumerated(Chance):
         return self.branch([point(Fraction(1, n))] * n)
 
     def belows(self, n: int, size: int) -> Ints:
-        return np.array([self.below(n) for _ in range(size)], dtype=np.int64)
+        numbers = [self.below(n) for _ in range(size)]
+        return np.array(numbers, dtype=np.int64)
 
     def weighted(self, sums: npt.NDArray[Any]) -> int:
         steps = [int(step) for step in np.diff(sums, prepend=0)]
@@ -187,7 +190,8 @@ class Enumerated(Chance):
 
     def choice(self, n: int, size: int) -> Ints:
         left = list(range(n))
-        return np.array([left.pop(self.below(len(left))) for _ in range(size)], dtype=np.int64)
+        chosen = [left.pop(self.below(len(left))) for _ in range(size)]
+        return np.array(chosen, dtype=np.int64)
 
     def choices(self, sizes: Ints, most: int) -> Bools:
         chosen = [np.ones(size, dtype=np.bool_) for size in np.asarray(sizes).tolist()]
@@ -199,7 +203,9 @@ class Enumerated(Chance):
         return np.concatenate([*chosen, np.zeros(0, dtype=np.bool_)])
 
     def bernoulli(self, probability: Fraction, size: int) -> Bools:
-        return np.array([self.coin(point(probability)) for _ in range(size)], dtype=np.bool_)
+        weight = point(probability)
+        coins = [self.coin(weight) for _ in range(size)]
+        return np.array(coins, dtype=np.bool_)
 
     def bernoullis(self, numerators: npt.NDArray[Any], denominator: int) -> Bools:
         probabilities = [point(Fraction(n, denominator)) for n in numerators.tolist()]
@@ -220,16 +226,25 @@ class Enumerated(Chance):
     def discrete_laplaces(self, scale: Fraction, size: int) -> Ints:
         """Values far from 0 that together weigh less than a tenth of the cut are left out."""
         values, weights = _laplace(Fraction(scale), self._cut / 10)
-        return np.array([values[self.branch(weights)] for _ in range(size)], dtype=np.int64)
+        drawn = [values[self.branch(weights)] for _ in range(size)]
+        return np.array(drawn, dtype=np.int64)
 
     def permute_and_flip_lazily(
-        self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction
+        self,
+        bounds: Any,
+        best: int,
+        score: Callable[[int], int],
+        rate: Fraction,
     ) -> int:
         scores = _scores(bounds, best, score)
         return self.branch(flipped([exp(rate * (each - best)) for each in scores]))
 
     def exponential_lazily(
-        self, bounds: Any, best: int, score: Callable[[int], int], rate: Fraction
+        self,
+        bounds: Any,
+        best: int,
+        score: Callable[[int], int],
+        rate: Fraction,
     ) -> int:
         scores = _scores(bounds, best, score)
         weights = [exp(rate * (each - best)) for each in scores]
@@ -330,7 +345,11 @@ def _scores(bounds: Any, best: int, score: Callable[[int], int]) -> list[int]:
 @lru_cache(maxsize=1000)
 def _binomial(n: int, p: Fraction) -> list[Interval]:
     hit, miss = Fraction(p), 1 - Fraction(p)
-    return [point(comb(n, i) * hit**i * miss ** (n - i)) for i in range(n + 1)]
+    weights = []
+    for hits in range(n + 1):
+        weight = comb(n, hits) * hit**hits * miss ** (n - hits)
+        weights.append(point(weight))
+    return weights
 
 
 @lru_cache(maxsize=100)

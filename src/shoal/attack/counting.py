@@ -5,7 +5,7 @@ People who are on the same side of everything that was refused are alike. So onl
 values over such classes are counted, value by value. Uses `judge`; `mondrian` and `optimal` use it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -19,7 +19,15 @@ import numpy.typing as npt
 from shoal.attack.judge import FAILED, Bag, Judge
 from shoal.errors import TooLargeError
 
-__all__ = ["Candidate", "CountedWays", "CountingProblem", "PeopleClass", "drawn", "ways"]
+__all__ = [
+    "Candidate",
+    "CountedWays",
+    "CountingProblem",
+    "PeopleClass",
+    "drawn",
+    "orders_of",
+    "ways",
+]
 
 Ints = npt.NDArray[np.int64]
 Part: TypeAlias = tuple[int, ...]
@@ -55,7 +63,17 @@ class CountingProblem:
     @property
     def assignments(self) -> int:
         """The number of ways to give the values of the bags to the people."""
-        return prod(factorial(sum(bag)) // prod(map(factorial, bag)) for bag in self.bags)
+        return prod(map(orders_of, self.bags))
+
+
+def orders_of(bag: Iterable[int]) -> int:
+    """In how many orders a bag of values can be given to people.
+
+    >>> orders_of([2, 1])
+    3
+    """
+    often = list(bag)
+    return factorial(sum(often)) // prod(map(factorial, often))
 
 
 class CountedWays(NamedTuple):
@@ -66,7 +84,11 @@ class CountedWays(NamedTuple):
 
 
 def ways(
-    problem: CountingProblem, judge: Judge, most: int = MOST, *, refused: bool = False
+    problem: CountingProblem,
+    judge: Judge,
+    most: int = MOST,
+    *,
+    refused: bool = False,
 ) -> dict[int, CountedWays]:
     """All ways to give the values to the people, by which candidates would have been accepted
     (bits); only those in which all candidates are refused, if `refused`.
@@ -92,12 +114,17 @@ class _Counting:
     """
 
     def __init__(
-        self, problem: CountingProblem, judge: Judge, most: int = MOST, refused: bool = False
+        self,
+        problem: CountingProblem,
+        judge: Judge,
+        most: int = MOST,
+        refused: bool = False,
     ) -> None:
         self.problem = problem
         self.judge = judge
         self.steps_left = most
         self.refused = refused
+        # Candidates share parts, which are looked at once.
         self.parts = sorted({part for candidate in problem.candidates for part in candidate})
         self.sizes = [sum(problem.classes[at].size for at in part) for part in self.parts]
         place = {part: at for at, part in enumerate(self.parts)}
@@ -117,12 +144,14 @@ class _Counting:
         masks = self._accepted(list(ahead[-1]))
         tallies = self._empty_tallies(ahead[-1], masks)
         # From the last value back: in how many ways every state is completed, by mask.
-        behind: dict[_State, dict[int, int]] = {state: {mask: 1} for state, mask in masks.items()}
-        for value, steps, before in zip(
-            reversed(self.values), reversed(layers), reversed(ahead[:-1]), strict=True
-        ):
+        behind: dict[_State, dict[int, int]] = {}
+        for state, mask in masks.items():
+            behind[state] = {mask: 1}
+        for at in reversed(range(len(self.values))):
+            value = self.values[at]
+            before = ahead[at]
             earlier: dict[_State, dict[int, int]] = {}
-            for step in steps:
+            for step in layers[at]:
                 completed = earlier.setdefault(step.before, {})
                 for mask, number in behind.get(step.after, {}).items():
                     completed[mask] = completed.get(mask, 0) + step.number * number
@@ -139,6 +168,7 @@ class _Counting:
         layers: list[list[_Step]] = []
         for at in range(len(self.values)):
             states = ahead[-1]
+            # Before they are made: there may be too many.
             self._pay(sum(self._number_of_steps(filled, at) for filled, _ in states))
             steps = [step for state in states for step in self._steps(state, at)]
             reached: dict[_State, int] = {}
@@ -194,7 +224,10 @@ class _Counting:
             yield bag[self.values[at]], room
 
     def _remembered(
-        self, seen: tuple[Any, ...], at: int, given: Sequence[int]
+        self,
+        seen: tuple[Any, ...],
+        at: int,
+        given: Sequence[int],
     ) -> tuple[Any, ...] | None:
         """What is remembered of all parts; None if a candidate is sure to be accepted, and only
         ways without an accepted one are asked for.
@@ -230,7 +263,13 @@ class _Counting:
             if part not in needed:
                 now[part] = FAILED
 
-    def _of_part(self, had: Any, at: int, often: int, size: int) -> tuple[Any, bool]:
+    def _of_part(
+        self,
+        had: Any,
+        at: int,
+        often: int,
+        size: int,
+    ) -> tuple[Any, bool]:
         """What is remembered of one part once it has a value this often, and whether it is sure to
         satisfy the models.
         """
@@ -244,9 +283,11 @@ class _Counting:
             if after == FAILED:
                 return FAILED, False
             now = people + often, after
-            self.example.setdefault(now, (*self.example[had], (self.values[at], often)))
+            longer = (*self.example[had], (self.values[at], often))
+            self.example.setdefault(now, longer)
         people, seen = now
-        return now, self.judge.memory.sure(seen, size, self._largest(at + 1, size - people))
+        more = self._largest(at + 1, size - people)
+        return now, self.judge.memory.sure(seen, size, more)
 
     def _largest(self, at: int, people: int) -> int:
         """The largest product of n^n that this many people can have of the values from `at` on."""
@@ -260,6 +301,7 @@ class _Counting:
     def _accepted(self, states: Sequence[_State]) -> dict[_State, int]:
         """For every final state the candidates all parts of which satisfy the models."""
         asked = {seen for _, every in states for seen in every if seen != FAILED}
+        # In an order that does not depend on hashes; what is remembered may be of any type.
         ordered = sorted(asked, key=repr)
         held = self.judge.hold([self._bag(seen) for seen in ordered])
         good = dict(zip(ordered, held, strict=True))
@@ -290,7 +332,12 @@ def _classes_of(problem: CountingProblem) -> list[list[int]]:
     return members
 
 
-def _credit(has: list[list[int]], value: int, given: Sequence[int], weight: int) -> None:
+def _credit(
+    has: list[list[int]],
+    value: int,
+    given: Sequence[int],
+    weight: int,
+) -> None:
     for each, people in enumerate(given):
         if people:
             has[each][value] += weight * people
@@ -310,8 +357,7 @@ def _spreads(number: int, room: tuple[int, ...]) -> tuple[tuple[tuple[int, ...],
         for taken in range(min(left, room[at]) + 1):
             yield from ((taken, *rest) for rest in given(left - taken, at + 1))
 
-    orders = factorial(number)
-    return tuple((people, orders // prod(map(factorial, people))) for people in given(number, 0))
+    return tuple((people, orders_of(people)) for people in given(number, 0))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -319,15 +365,23 @@ def _number_of_spreads(number: int, room: tuple[int, ...]) -> int:
     """How many spreads there are, without making them."""
     ways_to = [1] + [0] * number
     for space in room:
-        ways_to = [sum(ways_to[max(left - space, 0) : left + 1]) for left in range(number + 1)]
+        # In how many ways `left` values fit, once this class takes up to its space of them.
+        before = ways_to
+        ways_to = [sum(before[max(left - space, 0) : left + 1]) for left in range(number + 1)]
     return ways_to[number]
 
 
-def drawn(problem: CountingProblem, judge: Judge, tries: int, source: np.random.Generator) -> Ints:
+def drawn(
+    problem: CountingProblem,
+    judge: Judge,
+    tries: int,
+    source: np.random.Generator,
+) -> Ints:
     """Of many random assignments, those in which every candidate is refused: for each of them the
     value of one random person of every class.
     """
-    has = np.zeros((tries, len(problem.classes), len(problem.bags[0])), dtype=np.int64)
+    values = len(problem.bags[0])
+    has = np.zeros((tries, len(problem.classes), values), dtype=np.int64)
     for bag, members in zip(problem.bags, _classes_of(problem), strict=True):
         left = np.tile(np.array(bag, dtype=np.int64), (tries, 1))
         for each in members:
@@ -340,7 +394,10 @@ def drawn(problem: CountingProblem, judge: Judge, tries: int, source: np.random.
     kept = has[refused]
     sizes = [people.size for people in problem.classes]
     person = source.integers(0, sizes, (len(kept), len(sizes)))
-    return np.asarray((kept.cumsum(axis=2) <= person[:, :, None]).sum(axis=2), dtype=np.int64)
+    # If the people of a class stand in the order of their values, the values that are all before
+    # the drawn person are those whose cumulated number does not exceed the person's place.
+    before = kept.cumsum(axis=2) <= person[:, :, None]
+    return np.asarray(before.sum(axis=2), dtype=np.int64)
 
 
 def _taken(left: Ints, people: int, source: np.random.Generator) -> Ints:

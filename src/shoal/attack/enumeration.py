@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations_with_replacement, product
-from math import comb, factorial, prod
+from math import comb, prod
 from typing import Any
 
 from shoal.attack.coins import Enumerated, law
+from shoal.attack.counting import orders_of
 from shoal.attack.inferences import AttackResult, Inference
 from shoal.attack.knowledge import WHO, Knowledge, Value, Values
 from shoal.chance import Chance
@@ -61,10 +62,11 @@ class Inputs:
             bags = comb(len(knowledge.keys) + left_out - 1, left_out)
             if bags > LARGEST:
                 return bags
-            return sum(map(_orders_of, self._bags())) * comb(knowledge.people.rows, left_out)
+            groups = comb(knowledge.people.rows, left_out)
+            return sum(map(orders_of, self._bags())) * groups
         if knowledge.group_of is None:
-            return _orders_of(knowledge.bags.sum(axis=0).tolist())
-        return prod(map(_orders_of, knowledge.bags.tolist()))
+            return orders_of(knowledge.bags.sum(axis=0).tolist())
+        return prod(map(orders_of, knowledge.bags.tolist()))
 
     def _bags(self) -> Iterator[list[int]]:
         """How often values may occur in the input: people who were left out have any of them."""
@@ -85,8 +87,9 @@ class Inputs:
     def _over_everyone(self) -> Iterator[tuple[Values, Fraction]]:
         bags = list(self._bags())
         for bag in bags:
-            prior = Fraction(1, len(bags) * _orders_of(bag))
-            for values in orders(Counter(dict(zip(self.knowledge.keys, bag, strict=True)))):
+            prior = Fraction(1, len(bags) * orders_of(bag))
+            often = Counter(dict(zip(self.knowledge.keys, bag, strict=True)))
+            for values in orders(often):
                 yield values, prior
 
     def _over_groups(self, group_of: Sequence[int]) -> Iterator[tuple[Values, Fraction]]:
@@ -125,11 +128,6 @@ def named(inputs: int) -> str:
     return f"{inputs:,}" if inputs < _UNNAMED else "10^15"
 
 
-def _orders_of(bag: Sequence[int]) -> int:
-    """In how many orders a bag of values can be given to people."""
-    return factorial(sum(bag)) // prod(map(factorial, bag))
-
-
 @dataclass(frozen=True)
 class _Outcome:
     """What the method makes of an input: its rows, everyone's group, and the released columns."""
@@ -149,6 +147,7 @@ def possible(knowledge: Knowledge, kind: type[Enumerated] = Enumerated) -> Itera
             if outcome is None:
                 continue
             if target is None:
+                # Only the columns that the method makes are compared.
                 target = knowledge.rows_of(knowledge.frame, outcome.names)
             if outcome.rows == target:
                 yield PossibleInput(values, prior, weight.exact, outcome.groups)
@@ -167,6 +166,7 @@ def _outcome(knowledge: Knowledge, values: Values, chance: Chance) -> _Outcome |
     rows = knowledge.rows_of(frame, names)
     if group_of is not None:
         return _Outcome(rows, tuple(group_of.tolist()), names)
+    # Those who do not come out of the method were left out.
     groups = [-1] * knowledge.people.rows
     labels = knowledge.labels_of(frame)
     for person, label in zip(frame[WHO].to_list(), labels, strict=True):

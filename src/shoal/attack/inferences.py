@@ -179,6 +179,7 @@ class AttackResult:
 
     def most_exposed(self) -> list[Inference]:
         """The inferences that reveal something, with the largest gain first."""
+        # Rows last, so that the order does not depend on how inputs were found.
         return sorted(
             (inference for inference in self.inferences if inference.gain),
             key=lambda inference: (-inference.gain, -inference.surest, inference.rows),

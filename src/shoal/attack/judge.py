@@ -49,7 +49,12 @@ class Judge:
     """
 
     def __init__(
-        self, models: Sequence[Model], column: str, total: Ints, leaf: Ints, leaves: int
+        self,
+        models: Sequence[Model],
+        column: str,
+        total: Ints,
+        leaf: Ints,
+        leaves: int,
     ) -> None:
         for model in models:
             if isinstance(model, DeltaPresence) or set(model.columns) - {column}:
@@ -95,6 +100,7 @@ class Judge:
         """Whether a distribution of the values satisfies the models; it is rounded to 2^-40."""
         exact = lcm(*(share.denominator for share in belief)) * self.least
         scale = min(exact, _FINEST)
+        # A value that is possible at all must not be rounded away.
         bag = [max(round(share * scale), 1) if share else 0 for share in belief]
         return bool(self.holds(np.array([bag], dtype=np.int64))[0])
 
@@ -123,9 +129,8 @@ class Recollection:
             least = max(Fraction(model.l) for model in entropies)
             return cls._of_entropy(_most_different(models), least)
         if kinds <= {*counted, EntropyDiversity, RecursiveDiversity}:
-            # Which value has a frequency does not matter.
-            return cls(lambda seen, value, often, size: tuple(sorted((*(seen or ()), often))))
-        return cls(lambda seen, value, often, size: (*(seen or ()), (value, often)))
+            return cls(_with_frequency)
+        return cls(_with_value)
 
     @classmethod
     def _of_diversity(cls, most: int) -> "Recollection":
@@ -143,7 +148,12 @@ class Recollection:
         def limit(size: int) -> int:
             return int((size * least.denominator) ** size // least.numerator**size)
 
-        def step(seen: Any, value: int, often: int, size: int) -> Any:
+        def step(
+            seen: Any,
+            value: int,
+            often: int,
+            size: int,
+        ) -> Any:
             different, power = seen or (0, 1)
             power *= often**often
             if power > limit(size):
@@ -154,6 +164,18 @@ class Recollection:
             return seen is not None and seen[0] == most and seen[1] * more <= limit(size)
 
         return cls(step, sure)
+
+
+def _with_frequency(seen: Any, value: int, often: int, size: int) -> Any:
+    """All frequencies, where it does not matter which value has which."""
+    frequencies = () if seen is None else seen
+    return tuple(sorted((*frequencies, often)))
+
+
+def _with_value(seen: Any, value: int, often: int, size: int) -> Any:
+    """All frequencies with their values."""
+    pairs = () if seen is None else seen
+    return (*pairs, (value, often))
 
 
 def _most_different(models: Sequence[Model]) -> int:

@@ -136,7 +136,8 @@ class Knowledge:
     @cached_property
     def bags(self) -> Ints:
         """How often every group (line) shows every value (column)."""
-        bags = np.zeros((len(self.labels), len(self.keys)), dtype=np.int64)
+        shape = len(self.labels), len(self.keys)
+        bags = np.zeros(shape, dtype=np.int64)
         codes = self.values.column(self.column).codes
         np.add.at(bags, (self.group_of_record, codes), 1)
         return bags
@@ -157,12 +158,14 @@ class Knowledge:
         """
         names = [name for name in self.shown_names if name in self.people.names]
         codes = [self.coded(name) for name in names]
+        # People who are alike fit the same groups, so distinct rows will do.
         rows, row_of = np.unique(np.stack(codes), axis=1, return_inverse=True)
         fits = np.ones((rows.shape[1], len(self.labels)), dtype=np.bool_)
         for name, codes_of_rows in zip(names, rows, strict=True):
             fits &= self._covered(name)[:, codes_of_rows].T
         if (fits.sum(axis=1) != 1).any():
             return None
+        # Everyone fits one group, but the release may be about other people.
         groups: Ints = fits.argmax(axis=1)[row_of.ravel()]
         sizes = np.bincount(groups, minlength=len(self.labels))
         if (sizes != self.bags.sum(axis=1)).any():
@@ -205,7 +208,8 @@ class Knowledge:
     @cached_property
     def judge(self) -> Judge:
         """Judges bags of the sensitive values by the method's models."""
-        models = tuple(bound(model, self.values) for model in getattr(self.method, "models", ()))
+        stated = getattr(self.method, "models", ())
+        models = tuple(bound(model, self.values) for model in stated)
         if self.hierarchy is None:
             leaf = np.arange(len(self.keys))
             leaves = len(self.keys)
@@ -244,13 +248,19 @@ class Knowledge:
             inference = Inference(tuple(rows), apparent, inherent, bounds=bounds_of)
             return replace(inference, why=tuple(why)) if inference.gain else inference
         inference = Inference(tuple(rows), apparent, inherent)
+        # Judging a distribution takes long, and one that the group shows satisfies the models.
         if not inference.gain:
             return inference
         return replace(inference, why=tuple(why), broken=self._broken(tuple(shares)))
 
     # Running the method again
 
-    def release_of(self, given: Sequence[Value], chance: Chance, numbered: bool = False) -> Any:
+    def release_of(
+        self,
+        given: Sequence[Value],
+        chance: Chance,
+        numbered: bool = False,
+    ) -> Any:
         """What the method releases of an input in which people have these values, as a dataframe;
         None if it refuses to.
 

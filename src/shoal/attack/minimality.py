@@ -14,11 +14,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 from itertools import chain, product
-from math import factorial, prod
+from math import prod
 from typing import Any, TypeVar
 
 from shoal.arguments import typed
 from shoal.attack import mondrian, optimal
+from shoal.attack.counting import orders_of
 from shoal.attack.enumeration import Inputs, enumerated, named, possible, require_few
 from shoal.attack.inferences import AttackResult, Effort
 from shoal.attack.knowledge import Knowledge, Value, Values
@@ -77,18 +78,23 @@ def expose(
     number = Inputs(knowledge).number
     if effort.how == "enumeration" or (effort.how is None and number <= FEW):
         return enumerated(knowledge)
+    # Samples are drawn group by group.
     _require_known_groups(knowledge, number)
     return sampled(knowledge, effort, progress)
 
 
 @singledispatch
 def counted(
-    method: Method, knowledge: Knowledge, effort: Effort, progress: Progress = silent
+    method: Method,
+    knowledge: Knowledge,
+    effort: Effort,
+    progress: Progress = silent,
 ) -> AttackResult | None:
     """What is inferred by counting; None where the method or its release does not allow that."""
     return None
 
 
+# Methods whose choice can be replayed without the values; see docs/minimality.md.
 counted.register(Mondrian, mondrian.counted)
 counted.register(Optimal, optimal.counted)
 
@@ -125,7 +131,12 @@ def _require_known_groups(knowledge: Knowledge, number: int) -> None:
 
 
 @typed
-def inputs(method: Method, people: Table, released: Any, column: str) -> dict[Values, Fraction]:
+def inputs(
+    method: Method,
+    people: Table,
+    released: Any,
+    column: str,
+) -> dict[Values, Fraction]:
     """Every way to give the released values to the people that may lead to the very same release,
     with the probability that it does.
 
@@ -146,6 +157,7 @@ def beliefs(possible: Iterable[Sequence[Value]]) -> list[dict[Value, Fraction]]:
     >>> beliefs([("flu", "cold"), ("flu", "gout")])
     [{'flu': Fraction(1, 1)}, {'cold': Fraction(1, 2), 'gout': Fraction(1, 2)}]
     """
+    # A mapping is an iterable too: of inputs with their weights.
     weights = possible if isinstance(possible, Mapping) else dict.fromkeys(possible, Fraction(1))
     if not all(isinstance(weight, Fraction | int) for weight in weights.values()):
         raise ParameterError(
@@ -178,7 +190,7 @@ def first_safe(
     [['flu', 'flu', 'gout', 'gout'], ['gout', 'gout', 'flu', 'flu']]
     """
     bags = [Counter(values) for values in shown]
-    require_few(prod(factorial(bag.total()) // prod(map(factorial, bag.values())) for bag in bags))
+    require_few(prod(orders_of(bag.values()) for bag in bags))
     people = list(chain.from_iterable(groups))
 
     def safe(grouping: Sequence[Sequence[P]], given: Mapping[P, Any]) -> bool:

@@ -40,7 +40,10 @@ _NEITHER = 2
 
 
 def counted(
-    method: Mondrian, knowledge: Knowledge, effort: Effort, progress: Progress = silent
+    method: Mondrian,
+    knowledge: Knowledge,
+    effort: Effort,
+    progress: Progress = silent,
 ) -> AttackResult | None:
     """What is inferred of everyone by counting; None if equal records may be in several groups."""
     if method.relaxed or knowledge.group_of is None or not knowledge.people.rows:
@@ -81,11 +84,13 @@ class Replay(Partition):
         people = knowledge.people
         self.axes = [axis_of(people, name, method.ranges, []) for name in people.quasi]
         # The models are judged here, by what the release shows.
-        super().__init__(people, self.axes, replace(method, models=(KAnonymity(1),)))
+        undemanding = replace(method, models=(KAnonymity(1),))
+        super().__init__(people, self.axes, undemanding)
         self.bags = knowledge.bags
         self.judge = knowledge.judge
         self.row_of = self._row_of_everyone(knowledge)
         assert knowledge.group_of is not None
+        # All people of a row are in one group, as cuts are strict.
         first = np.unique(self.row_of, return_index=True)[1]
         self.group_of = knowledge.group_of[first]
         self.refused: list[Cut] = []
@@ -94,12 +99,14 @@ class Replay(Partition):
         """Everyone's distinct row, by their places on all axes."""
         places = [axis.place[knowledge.coded(axis.name)].tolist() for axis in self.axes]
         number = _numbered(self.rows, len(self.axes))
-        return np.array([number[key] for key in zip(*places, strict=True)], dtype=np.int64)
+        rows = [number[key] for key in zip(*places, strict=True)]
+        return np.array(rows, dtype=np.int64)
 
     def run(self) -> None:
         """Cut; InputError if that leads to groups other than the released ones."""
         self.cut(silent)
-        pairs = np.unique(np.stack([self.crowd.cell, self.group_of]), axis=1).shape[1]
+        cells_and_groups = np.stack([self.crowd.cell, self.group_of])
+        pairs = np.unique(cells_and_groups, axis=1).shape[1]
         if not pairs == len(self.low) == len(self.bags):
             raise InputError(
                 "the method does not lead to these groups with these people",
@@ -200,11 +207,14 @@ def _problem(replay: Replay, groups: list[int], cuts: Sequence[Cut]) -> _Linked:
         sides[at, cut.rows] = cut.goes_right
     alike, class_of_row = np.unique(sides[:, rows], axis=1, return_inverse=True)
     class_of_row = class_of_row.ravel()
-    sizes = np.bincount(class_of_row, replay.crowd.count[rows]).astype(np.int64).tolist()
+    people = np.bincount(class_of_row, replay.crowd.count[rows])
+    sizes = people.astype(np.int64).tolist()
+    # Two cuts that part the same classes are one candidate.
     candidates: dict[Candidate, None] = {}
     for side_of_class in alike[1:]:
-        left, right = (tuple(np.flatnonzero(side_of_class == side).tolist()) for side in (0, 1))
-        candidates[left, right] = None
+        left = np.flatnonzero(side_of_class == 0).tolist()
+        right = np.flatnonzero(side_of_class == 1).tolist()
+        candidates[tuple(left), tuple(right)] = None
     place = {group: at for at, group in enumerate(groups)}
     group_of_class = alike[0].tolist()
     classes = tuple(
@@ -227,7 +237,12 @@ def _problem(replay: Replay, groups: list[int], cuts: Sequence[Cut]) -> _Linked:
 class _Solution:
     """Solves the counting problems of a release one after the other."""
 
-    def __init__(self, knowledge: Knowledge, effort: Effort, replay: Replay) -> None:
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        effort: Effort,
+        replay: Replay,
+    ) -> None:
         self.knowledge = knowledge
         self.draws = _DRAWS * effort.tries
         self.source = np.random.default_rng(effort.seed)
@@ -256,6 +271,7 @@ class _Solution:
             np.flatnonzero(class_of_person == each).tolist() for each in range(len(problem.classes))
         ]
         try:
+            # 0 is the mask of inputs for which every candidate is refused.
             number, has = ways(problem, self.knowledge.judge, refused=True)[0]
         except TooLargeError:
             self.left = None

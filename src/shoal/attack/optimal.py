@@ -31,7 +31,10 @@ CANDIDATES = 8
 
 
 def counted(
-    method: Optimal, knowledge: Knowledge, effort: Effort, progress: Progress = silent
+    method: Optimal,
+    knowledge: Knowledge,
+    effort: Effort,
+    progress: Progress = silent,
 ) -> AttackResult | None:
     """What is inferred of everyone by counting; None where the structure does not allow it."""
     if method.suppression or knowledge.group_of is None or not knowledge.people.rows:
@@ -40,6 +43,7 @@ def counted(
     trees = {name: knowledge.people.hierarchy(name) for name in quasi}
     counts = knowledge.people.count(quasi)
     lattice = Lattice(counts, trees, floor=method.floor, ceiling=method.ceiling)
+    # Values do not matter for the order in which the method prefers tables.
     better, chosen = _before_the_released(method, knowledge, lattice)
     if len(better) > CANDIDATES or not all(_refines(groups, chosen) for groups in better):
         return None
@@ -154,16 +158,18 @@ def _solved(
 
 
 def _result(
-    knowledge: Knowledge, solved: Sequence[_SolvedGroup], row_of: Ints, why: Sequence[str]
+    knowledge: Knowledge,
+    solved: Sequence[_SolvedGroup],
+    row_of: Ints,
+    why: Sequence[str],
 ) -> AttackResult:
     inferences = []
     left = Fraction(1)
-    others_of = _masks_of_others([each.masks() for each in solved], (1 << len(why)) - 1)
+    every = (1 << len(why)) - 1
+    others_of = _masks_of_others([each.masks() for each in solved], every)
     for group, (its, others) in enumerate(zip(solved, others_of, strict=True)):
-        weight = {
-            mask: sum((share for other, share in others.items() if not mask & other), Fraction(0))
-            for mask in its.tallies
-        }
+        # No finer table may satisfy here and in all other groups: it would have been released.
+        weight = {mask: _probability_apart(mask, others) for mask in its.tallies}
         total = sum(
             (weight[mask] * tally.number for mask, tally in its.tallies.items()), Fraction()
         )
@@ -180,8 +186,16 @@ def _result(
     return AttackResult("counting", knowledge.people.rows, tuple(inferences), left)
 
 
+def _probability_apart(mask: int, others: Mapping[int, Fraction]) -> Fraction:
+    """The probability of masks without a bit of the given one."""
+    return sum((share for other, share in others.items() if not mask & other), Fraction(0))
+
+
 def _shares(
-    solved: _SolvedGroup, each: int, weight: Mapping[int, Fraction], total: Fraction
+    solved: _SolvedGroup,
+    each: int,
+    weight: Mapping[int, Fraction],
+    total: Fraction,
 ) -> list[Fraction]:
     """The probabilities of all values for the people of a class."""
     size = solved.problem.classes[each].size

@@ -38,11 +38,13 @@ class Recognition:
 
     def mean(self, crowd: Ints) -> float:
         """The mean chance to name the right person among such crowds."""
-        return float((self.people / crowd).sum() / max(self.people.sum(), 1))
+        total = max(self.people.sum(), 1)
+        return float((self.people / crowd).sum() / total)
 
     def alone(self, crowd: Ints) -> float:
         """The share of people whose crowd is one."""
-        return float(self.people[crowd == 1].sum() / max(self.people.sum(), 1))
+        total = max(self.people.sum(), 1)
+        return float(self.people[crowd == 1].sum() / total)
 
 
 @typed
@@ -55,6 +57,7 @@ def recognised(method: Personal, register: Table, chance: Chance | None = None) 
     the roles and hierarchies of the table. Where it has no column of choices, everybody counts as
     having chosen nothing, and may have chosen anything for all the attacker knows.
     """
+    # Without choices in the register nobody's wish is known, but all that are possible are tried.
     known = method if method.choice in register.names else replace(method, choice=None, wishes={})
     people = People.of(known, register)
     everyone = people.crowds.everyone
@@ -70,7 +73,8 @@ def recognised(method: Personal, register: Table, chance: Chance | None = None) 
     row_of = np.tile(rows, len(solutions))
     pairs = np.unique(np.stack([release, row_of]), axis=1)
     releases = int(release.max(initial=-1)) + 1
-    left = np.bincount(pairs[0], everyone.count[pairs[1]], releases).astype(np.int64)
+    released, rows_released = pairs
+    left = np.bincount(released, everyone.count[rows_released], releases).astype(np.int64)
     fitting = np.concatenate([_sizes(people, solution.levels) for solution in solutions])
     codes = [people.rows.codes[people.rows.names.index(name)] for name in people.hierarchies]
     here = people.want * everyone.distinct + people.crowds.find(codes)

@@ -61,9 +61,9 @@ def sampled(knowledge: Knowledge, effort: Effort, progress: Progress = silent) -
         return AttackResult("sampling", people, (), None, people, accepted)
     why = ["of the inputs that were drawn, more led to this release with that value"]
     inferences = []
-    for person, (often, group) in enumerate(zip(hits.tolist(), group_of.tolist(), strict=True)):
+    for person, often in enumerate(hits.tolist()):
         shares, bounds = estimates(often, kept, hits.size)
-        apparent = knowledge.apparent(group)
+        apparent = knowledge.apparent(int(group_of[person]))
         inferences.append(knowledge.inference([person], apparent, shares, why, bounds))
     return AttackResult("sampling", people, tuple(inferences), None, 0, accepted)
 
@@ -85,6 +85,7 @@ def interval(hits: int, tries: int, claims: int) -> tuple[float, float]:
     >>> low, round(high, 3)
     (0.0, 0.052)
     """
+    # Half of the error for each end, and for each claim its part of it.
     error = _ERROR / 2 / max(claims, 1)
     low, high = 0.0, 1.0
     if hits:
@@ -94,7 +95,13 @@ def interval(hits: int, tries: int, claims: int) -> tuple[float, float]:
     return low, high
 
 
-def _edge(some: range, tries: int, error: float, *, grows: bool) -> float:
+def _edge(
+    some: range,
+    tries: int,
+    error: float,
+    *,
+    grows: bool,
+) -> float:
     """The probability of a hit at which that of a number of hits in a range is the error.
 
     `grows` says whether the latter grows with the former; the result is rounded to the safe side.

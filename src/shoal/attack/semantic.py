@@ -116,6 +116,7 @@ by 0 of the other records, not by 1
             "take fewer records or a smaller domain",
         )
     factor = None if isinstance(epsilon, int | str) and epsilon in (0, "0") else Epsilon.of(epsilon)
+    # Neighbouring tables share their laws, so each is found once.
     laws = _Laws(algorithm, rows, fraction(cut, "cut", 0, 1))
     for size in range(whole(fewest, "fewest"), records + 1):
         for database in combinations_with_replacement(rows, size):
@@ -126,7 +127,10 @@ by 0 of the other records, not by 1
 
 
 def _noticed(
-    laws: "_Laws", database: Database, k: int, epsilon: Epsilon | None
+    laws: "_Laws",
+    database: Database,
+    k: int,
+    epsilon: Epsilon | None,
 ) -> Iterator[Breach]:
     """The records whose removal is noticed: breaches if few others could replace them."""
     growth = Fraction(1) if epsilon is None else epsilon.exponential()[0]
@@ -177,7 +181,12 @@ class _Law:
 class _Laws:
     """The laws of an algorithm's outputs on tables over a domain, each found once."""
 
-    def __init__(self, algorithm: Algorithm, domain: Database, cut: Fraction) -> None:
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        domain: Database,
+        cut: Fraction,
+    ) -> None:
         self.algorithm = algorithm
         self.domain = domain
         self.cut = cut
@@ -263,7 +272,8 @@ def releases(method: Method, like: Table, cut: Exact | None = None) -> Callable[
 
 def _table(database: Database, like: Table) -> Table:
     """Rows as a table with the schema of another."""
-    columns = {name: [row[at] for row in database] for at, name in enumerate(like.names)}  # type: ignore[index]
+    rows: tuple[Any, ...] = database
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(like.names)}
     backend = like.frame.implementation
     frame = nw.from_dict(columns, schema=like.frame.schema, backend=backend)
     roles: dict[str, Any] = {}

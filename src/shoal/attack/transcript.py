@@ -55,12 +55,14 @@ class Possible:
     @property
     def low(self) -> Bound:
         """The least it can be, or what it is above."""
-        return min([*self.values, *(low for low, _ in self.between)], default=inf)
+        lows = [low for low, _ in self.between]
+        return min([*self.values, *lows], default=inf)
 
     @property
     def high(self) -> Bound:
         """The most it can be, or what it is below."""
-        return max([*self.values, *(high for _, high in self.between)], default=-inf)
+        highs = [high for _, high in self.between]
+        return max([*self.values, *highs], default=-inf)
 
     @property
     def width(self) -> Bound:
@@ -194,19 +196,25 @@ def _cells(auditor: Any, transcript: Iterable[Heard], public: _PublicValues) -> 
         return [_Cell(0, (low, high))]
     whole = getattr(auditor, "integers", False)
     cells = [_Cell(mark) for mark in marks if not whole or mark == int(mark)]
-    for first, second in pairwise(marks):
-        cells += _whole_between(first, second) if whole else [_between(first, second)]
+    for mark, following in pairwise(marks):
+        if whole:
+            cells += _whole_between(mark, following)
+        else:
+            cells.append(_between(mark, following))
+    first, last = marks[0], marks[-1]
     if low == -inf:
-        cells.append(_Cell(floor(marks[0]) - 1, (low, marks[0])))
+        cells.append(_Cell(floor(first) - 1, (low, first)))
     if high == inf:
-        cells.append(_Cell(ceil(marks[-1]) + 1, (marks[-1], high)))
+        cells.append(_Cell(ceil(last) + 1, (last, high)))
     return sorted(cells, key=lambda cell: cell.value)
 
 
 def _marks(auditor: Any, transcript: Iterable[Heard], public: _PublicValues) -> list[Number]:
     """What the auditor compares values with, in order."""
     low, high = public.bounds
-    marks: set[Bound] = {low, high, low + getattr(auditor, "width", 0), *public.marks}
+    # auditors with a lower bound keep a width above it
+    margin = low + getattr(auditor, "width", 0)
+    marks: set[Bound] = {low, high, margin, *public.marks}
     marks.update(heard.answer for heard in transcript if heard.answer is not None)
     finite = [mark for mark in marks if mark not in (inf, -inf) and low <= mark <= high]
     return sorted(cast(list[Number], finite))

@@ -8,7 +8,6 @@ tried one by one. Uses `audit`; `audited` uses it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import inf
 
 from shoal.attack.transcript import Heard
@@ -68,7 +67,9 @@ class _Bounds:
     def of(cls, auditor: Sums) -> "_Bounds":
         if auditor.low is None:
             return cls([-inf] * auditor.people, [inf] * auditor.people)
-        return cls(list(map(float, auditor.lows)), list(map(float, auditor.highs)))
+        lows = [float(low) for low in auditor.lows]
+        highs = [float(high) for high in auditor.highs]
+        return cls(lows, highs)
 
     def extremes(self, way: Way, sums: Sequence[int]) -> list[tuple[float, float]] | None:
         return extremes(self.lows, self.highs, way, sums)
@@ -129,11 +130,7 @@ def _ways(bounds: _Bounds, replies: Sequence[Way]) -> list[Way]:
 
 
 def _ranges_of_whole(auditor: Sums, transcript: Sequence[Heard]) -> tuple[ValueRange, ...]:
-    values = [
-        range(int(low), int(high) + 1)
-        for low, high in zip(auditor.lows, auditor.highs, strict=True)
-    ]
-    tables = list(product(*values))
+    tables: list[tuple[int, ...]] = [tuple(row) for row in auditor.tables.tolist()]
     state = auditor.start()
     for heard in transcript:
         decision = _decision(auditor, state, heard)
@@ -146,7 +143,8 @@ def _ranges_of_whole(auditor: Sums, transcript: Sequence[Heard]) -> tuple[ValueR
         state = auditor.after(state, decision)
     if not tables:
         raise _impossible()
-    return tuple(ValueRange(min(column), max(column)) for column in zip(*tables, strict=True))
+    columns = zip(*tables, strict=True)
+    return tuple(ValueRange(min(column), max(column)) for column in columns)
 
 
 def _impossible() -> InputError:

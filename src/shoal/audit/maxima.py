@@ -191,6 +191,7 @@ class Maxima:
             return answered
         if self.strategy == "simulatable":
             return denied
+        # a denial is bound to at most the lowest safe answer, or else to exactly the highest
         if question.lowest > -inf:
             if answer > question.lowest and question.safe(answer):
                 return answered
@@ -243,7 +244,9 @@ class _Question:
             return False
         if not self.auditor.distinct:
             return True
-        return all(self.safe(end) for end in (least, largest) if end not in (inf, -inf))
+        # of distinct values, a single end may be unsafe though those next to it are not
+        ends = [end for end in (least, largest) if end not in (inf, -inf)]
+        return all(self.safe(end) for end in ends)
 
     def safe(self, answer: Bound) -> bool:
         """Whether nobody's value would be known after this answer."""

@@ -133,12 +133,14 @@ def combination(equations: Sequence[Constraint], people: int) -> tuple[Fraction,
     a = incidence([equation.people for equation in equations], who)
     q = incidence([people], who)[0]
     try:
+        # least squares, and once more for what rounding has left over
         y = np.linalg.solve(a @ a.T, a @ q)
         y += np.linalg.solve(a @ a.T, a @ (q - y @ a))
     except np.linalg.LinAlgError:
         return None
     if not np.all(np.abs(y) < 2**30):
         return None
+    # floats only suggest the coefficients; whether they are right is checked in whole numbers
     exact = tuple(Fraction(float(each)).limit_denominator(DENOMINATOR) for each in y)
     common = lcm(*(each.denominator for each in exact))
     whole = [int(each * common) for each in exact]
@@ -161,12 +163,15 @@ def free(equations: tuple[Constraint, ...], people: int) -> bool:
         return False
     if float((p.diagonal() - v * v / s).min()) <= DEPENDENT:
         return False
-    a = np.vstack([incidence([equation.people for equation in equations], who), q])
-    ways = on_grid(p - np.outer(v, v / s), grid_unit(len(who)))
+    rows = incidence([equation.people for equation in equations], who)
+    a = np.vstack([rows, q])
     furthest = reach(a)
     if furthest is None:
         return False
-    return bool(np.all(ways.diagonal() > 2 * furthest * norms(a @ ways)))
+    # everyone moves in a direction of their own, by more than it may be off the equations
+    ways = on_grid(p - np.outer(v, v / s), grid_unit(len(who)))
+    off = furthest * norms(a @ ways)
+    return bool(np.all(ways.diagonal() > 2 * off))
 
 
 @lru_cache(maxsize=4)
@@ -175,7 +180,8 @@ def projector(equations: tuple[Constraint, ...], everyone: int) -> Floats:
     who = numbers(everyone)
     if len(equations) % 64 == 0:
         a = incidence([equation.people for equation in equations], who)
-        return np.eye(len(who)) - a.T @ np.linalg.pinv(a @ a.T, hermitian=True) @ a
+        inverse = np.linalg.pinv(a @ a.T, hermitian=True)
+        return np.eye(len(who)) - a.T @ inverse @ a
     before = projector(equations[:-1], everyone)
     v = before @ incidence([equations[-1].people], who)[0]
     return before - np.outer(v, v / float(v @ v))

@@ -28,7 +28,7 @@ FAMILIES: tuple[Family, ...] = ("max", "min", "sum")
 FAMILY_OF: Mapping[str, Family] = {"max": "max", "min": "min", "sum": "sum", "mean": "sum"}
 """What is audited for an aggregate; a mean is a sum over a known number of people."""
 
-FINE = 10**1300
+FINE: int = 10**1300
 """Parts that dither divides a unit into: enough for a thousand sums over the same people."""
 
 CLOSE = 1000

@@ -119,14 +119,17 @@ def shape(box: Box, constraints: tuple[Constraint, ...], everyone: int) -> Shape
     if x is None:
         return None
     top, a, n = system.top, system.a, len(system.who)
-    d = 1 / (1 / x**2 + 1 / (top - x) ** 2)
+    # the inverse of the barrier's Hessian is diagonal without the equations, and z within them
+    d = _scales(x, top)
     half = a * np.sqrt(d)
     try:
         inverse = np.linalg.inv(half @ half.T)
     except np.linalg.LinAlgError:
         return None
+    # the centre is only about right, so it is put onto the equations, twice for the rounding
     for _ in range(2):
-        x = x + d * ((inverse @ (system.right - a @ x)) @ a)
+        gap = system.right - a @ x
+        x = x + d * ((inverse @ gap) @ a)
     if not np.all((x > 0) & (x < top)):
         return None
     ad = a * d
@@ -162,16 +165,19 @@ def centre(box: Box, constraints: tuple[Constraint, ...], everyone: int) -> Floa
 def _newton(system: System, x: Floats) -> Floats | None:
     a, top = system.a, system.top
     for _ in range(STEPS):
-        slope = 1 / (top - x) - 1 / x
-        d = 1 / (1 / x**2 + 1 / (top - x) ** 2)
+        room = top - x
+        slope = 1 / room - 1 / x
+        d = _scales(x, top)
         half = a * np.sqrt(d)
         gap = system.right - a @ x
+        target = -(a @ (d * slope)) - gap
         try:
-            y = np.linalg.solve(half @ half.T, -(a @ (d * slope)) - gap)
+            y = np.linalg.solve(half @ half.T, target)
         except np.linalg.LinAlgError:
             return None
         step = -d * (slope + y @ a)
-        speed = float(np.maximum(-step / x, step / (top - x)).max())
+        # how much of the way to the nearest bound one step would go
+        speed = float(np.maximum(-step / x, step / room).max())
         if not speed < inf:
             return None
         if speed > 0.9:
@@ -180,6 +186,14 @@ def _newton(system: System, x: Floats) -> Floats | None:
         if speed < 0.1:
             return x
     return None
+
+
+def _scales(x: Floats, top: Floats) -> Floats:
+    """How far values can go from a point to either bound, squared: the inverse of the Hessian."""
+    by_bottom = 1 / x**2
+    by_top = 1 / (top - x) ** 2
+    scales: Floats = 1 / (by_bottom + by_top)
+    return scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +229,10 @@ class Slices:
         q[:n] = incidence([people], system.who)[0]
         zq = shape.z @ q[:n]
         s = float(q @ zq)
+        # the sum hardly varies within the constraints, so it may follow from them
         if s <= DEPENDENT * float(q @ shape.scales):
             return None
+        # how much someone's value still varies once the sum is known
         left = shape.z.diagonal() - zq[:n] ** 2 / s
         if float((left / shape.scales[:n]).min()) <= DEPENDENT:
             return None
@@ -242,7 +258,8 @@ class Slices:
     def widths(self, value: float) -> Floats | None:
         """Lower bounds on widths where the sum is `value`; None if it may be impossible."""
         system = self.shape.system
-        point = on_grid(self.shape.centre + (value - self.middle) * self.along, system.unit)
+        moved = self.shape.centre + (value - self.middle) * self.along
+        point = on_grid(moved, system.unit)
         up = system.top - system.slip - point
         down = point - system.slip
         near = self.slip(point, value) <= system.slip / 2
@@ -252,10 +269,14 @@ class Slices:
         by_bottom = self.ways * (1 / down)[:, None]
         # beyond these steps, directions leave the slice too far
         most = system.slip / 4 / np.maximum(self.reach * self.off, TINY)
-        forth = np.minimum(1 / np.maximum(by_top.max(0), -by_bottom.min(0)), most)
-        back = np.minimum(1 / np.maximum(-by_top.min(0), by_bottom.max(0)), most)
-        shown = self.moves * (forth + back) * (1 - 2.0**-30) - 2 * system.slip
-        widths: Floats = np.maximum(shown, 0.0)
+        # whoever comes to a bound first ends a direction, forwards and backwards
+        first_forth = np.maximum(by_top.max(0), -by_bottom.min(0))
+        first_back = np.maximum(-by_top.min(0), by_bottom.max(0))
+        forth = np.minimum(1 / first_forth, most)
+        back = np.minimum(1 / first_back, most)
+        # both ends may have to be moved by a slip, back onto the equations
+        length = self.moves * (forth + back) * (1 - 2.0**-30)
+        widths: Floats = np.maximum(length - 2 * system.slip, 0.0)
         return widths
 
     def slip(self, point: Floats, value: float) -> float:
@@ -306,9 +327,11 @@ class Slices:
             outer_value, outer = value, inner
         wide = inner >= need
         for turn in range(CHORDS + 1):
+            # a chord between two known widths is below the width, which is concave
             missing = (need - outer) / np.maximum(inner - outer, TINY)
             share = np.where(outer >= need, 0.0, missing)
-            reached = outer_value + np.minimum(share * BARELY, 1.0) * (value - outer_value)
+            inwards = np.minimum(share * BARELY, 1.0)
+            reached = outer_value + inwards * (value - outer_value)
             worst = float(reached.max() if outer_value < value else reached.min())
             if turn == CHORDS or not wide.all() or worst in (value, outer_value):
                 break
@@ -377,7 +400,9 @@ class PointPairs:
         depth = float(np.minimum(inside, system.top - inside).min())
         self.slices = slices
         self.deep = 2 * system.slip / depth
-        self.ask = (system.need + 3 * system.slip) / (1 - min(self.deep, 0.5))
+        # what is asked of the solver makes up for moving its points towards the centre
+        wanted = system.need + 3 * system.slip
+        self.ask = wanted / (1 - min(self.deep, 0.5))
         self.columns = system.a.shape[1]
         zero, q = np.zeros_like(system.a), slices.a[-1:]
         both = [
@@ -431,6 +456,7 @@ class PointPairs:
         value = float(self.slices.a[-1] @ first)
         for point in (first, second):
             on_slice = self.slices.slip(point, value) <= slip
-            if not (on_slice and point.min() >= slip and np.all(point <= system.top - slip)):
+            inside = point.min() >= slip and np.all(point <= system.top - slip)
+            if not (on_slice and inside):
                 return None
         return WidthAt(value, float(first[who] - second[who]) - 2 * slip)

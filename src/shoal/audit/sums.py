@@ -164,6 +164,7 @@ class Sums:
     def decide(self, state: SumState, people: int, answer: Number) -> Decision:
         """Answer or deny. What follows from earlier answers is answered, with nothing to record."""
         require_asked(people, self.people)
+        # first, so that a denial stays even if other answers come to imply this one
         if people in state.denied:
             return Decision.denial(people)
         known = state.answer(people)
@@ -208,6 +209,7 @@ class Sums:
         if self.strategy == "simple":
             return Rule(low, high)
         least_width = min(self.widths[person] for person in members(people))
+        # a denial is bound to a sum that is itself safe, and as low as answers allow
         bound = min(low + least_width, (low + high) / 2)
         return Rule(low, high, bound)
 
@@ -220,7 +222,8 @@ class Sums:
         assert self.unit is not None
         constraints, everyone = linked(state.constraints, people)
         equations = 1 + sum(each.relation == "=" for each in constraints)
-        far = Fraction(self.unit) * everyone.bit_count() ** 2 / self.box.scale * 2**ROOM
+        unit = Fraction(self.unit) / self.box.scale
+        far = unit * everyone.bit_count() ** 2 * 2**ROOM
         # Hadamard: a minor is at most √((m+1)^(m+1) / 4^m)
         return bool(far**2 * (equations + 1) ** (equations + 1) > 4**equations)
 
@@ -254,7 +257,8 @@ class Sums:
         """Everyone's bounds and the widths to certify."""
         if self.unit is None:
             return Box(self.lows, self.highs, self.widths)
-        widest = max(high - low for low, high in zip(self.lows, self.highs, strict=True))
+        spans = (high - low for low, high in zip(self.lows, self.highs, strict=True))
+        widest = max(spans)
         # multiples of the unit may be closer together by this much
         room = widest / 2 ** (ROOM - 2)
         return Box(self.lows, self.highs, [width + room for width in self.widths])
@@ -264,11 +268,12 @@ class Sums:
     @cached_property
     def tables(self) -> Ints:
         """Every table of whole numbers within the bounds."""
-        if any(end.denominator != 1 for end in (*self.lows, *self.highs, *self.widths)):
+        ends = (*self.lows, *self.highs, *self.widths)
+        if any(end.denominator != 1 for end in ends):
             raise ParameterError("bounds and widths of whole numbers must be whole")
-        values = [
-            range(int(low), int(high) + 1) for low, high in zip(self.lows, self.highs, strict=True)
-        ]
+        values = []
+        for low, high in zip(self.lows, self.highs, strict=True):
+            values.append(range(int(low), int(high) + 1))
         if prod(map(len, values)) > LARGEST:
             raise ParameterError(
                 f"sums of whole numbers are audited by trying all tables, up to {LARGEST:,}, "
@@ -284,9 +289,9 @@ class Sums:
         equations = (each for each in state.constraints if each.relation == "=")
         assumed = self.possible(state.constraints)
         heard = self.possible(equations)
-        answers = frozenset(
-            value for value in set(sums[assumed].tolist()) if self._wide(assumed & (sums == value))
-        )
+        possible = set(sums[assumed].tolist())
+        safe_answers = {value for value in possible if self._wide(assumed & (sums == value))}
+        answers = frozenset(safe_answers)
         if self.strategy == "simple" or answers.issuperset(sums[heard].tolist()):
             return Rule(values=answers) if answers else None
         return Rule(bound=min(answers), values=answers) if len(answers) > 1 else None
@@ -304,4 +309,5 @@ class Sums:
 
     def _wide(self, chosen: Bools) -> bool:
         ranges = np.ptp(self.tables[chosen], axis=0)
-        return bool(np.all(ranges >= np.array(list(map(int, self.widths)))))
+        widths = np.array([int(width) for width in self.widths])
+        return bool(np.all(ranges >= widths))

@@ -27,7 +27,8 @@ def gathered(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(**given: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+            values = {field.name: given.pop(field.name) for field in fields(group)}
+            given[name] = group(**values)
         command(**given)
 
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]

@@ -173,7 +173,7 @@ class CsvFile:
         detected = sample.separator()
         separator = self.options.separator or detected
         names, *below = sample.records(separator)
-        values = [[record[i] for record in below if i < len(record)] for i in range(len(names))]
+        values = [_column(below, place) for place in range(len(names))]
         # Errors about columns of one name must not name them where the first line, or the only one,
         # is a record.
         named = bool(below) and not like_a_record(names, values)
@@ -396,6 +396,10 @@ def require_to_read(path: Path, needed: int) -> None:
     memory.require(needed, f"reading {path}", remedy)
 
 
+def _column(records: Sequence[Sequence[str]], place: int) -> list[str]:
+    return [record[place] for record in records if place < len(record)]
+
+
 def _quote(text: str) -> str:
     """The apostrophe if it quotes fields and occurs nowhere else, else the usual quote."""
     if "'" not in text or '"' in text:
@@ -465,7 +469,8 @@ def _is_regular(source: Source, dialect: _Dialect) -> bool:
         if len(separators) != len(ends) * inner:
             return False
         by_line = separators.reshape(-1, inner)
-        if (by_line[:, -1] > ends).any() or (by_line[1:, 0] < ends[:-1]).any():
+        first, last = by_line[:, 0], by_line[:, -1]
+        if (last > ends).any() or (first[1:] < ends[:-1]).any():
             return False
         start += int(ends[-1]) + 1
     return True
@@ -535,7 +540,8 @@ def _run_starts(data: pl.DataFrame) -> npt.NDArray[np.int64]:
     # Names such as "^a$" would be read as patterns.
     columns = [column.alias(str(place)) for place, column in enumerate(data.get_columns())]
     differs = pl.any_horizontal(pl.all().ne_missing(pl.all().shift(1)))
-    starts = np.flatnonzero(pl.DataFrame(columns).select(differs).to_series().to_numpy())
+    flags = pl.DataFrame(columns).select(differs).to_series()
+    starts = np.flatnonzero(flags.to_numpy())
     if not len(starts) or starts[0]:
         # A first row of nothing but missing values is like the one before it, which is none.
         starts = np.concatenate(([0], starts))

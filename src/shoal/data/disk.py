@@ -84,7 +84,8 @@ def encodings(head: bytes) -> list[str]:
         if head.startswith(mark):
             return [name]
     if head.count(0) > len(head) // 4:
-        return ["utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"]
+        little = head[1::2].count(0) > head[::2].count(0)
+        return ["utf-16-le" if little else "utf-16-be"]
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeError:
@@ -176,7 +177,9 @@ def same(one: Place, other: Place) -> bool:
         if os.path.samefile(one, other):
             return True
     first, second = _at(one), _at(other)
-    return _alike(first.name) == _alike(second.name) and _same_folder(first.parent, second.parent)
+    if _alike(first.name) != _alike(second.name):
+        return False
+    return _same_folder(first.parent, second.parent)
 
 
 def refuse_inputs_in(folder: Place, inputs: Iterable[Place] = ()) -> None:

@@ -193,7 +193,8 @@ def _frame(path: Path, options: CsvOptions, columns: list[str] | None) -> pl.Dat
     """The content of a file, by its first bytes and its name."""
     head, size = _head(path)
     reading(path)
-    form = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+    forms = [name for magic, name in _MAGIC.items() if head.startswith(magic)]
+    form = forms[0] if forms else None
     named = FORMATS.get(path.suffix.lower())
     if form is None and named == "arrow" and head.startswith(_ARROW_STREAM):
         form = "stream"

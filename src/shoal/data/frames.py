@@ -142,7 +142,8 @@ def kind_of(library: Library, series: "nw.Series[Any]") -> Kind:
     if dtype == nw.Datetime:
         # pandas has no dates: timestamps that are all midnight are.
         known = series.drop_nulls()
-        return Kind.DATE if (known == known.dt.truncate("1d")).all() else Kind.TEXT
+        midnight = known == known.dt.truncate("1d")
+        return Kind.DATE if midnight.all() else Kind.TEXT
     if dtype == nw.Categorical:
         categories = library.categories(series.to_native())
         return Kind.TEXT if categories is None else kind_of(library, categories)
@@ -254,13 +255,15 @@ def _like(library: Library, keys: Sequence[Key | None], own: "nw.Series[Any]") -
         series = library.series(stored, dtype)
         back = nw.from_native(series, series_only=True)
         # What the type cannot hold may have become missing, or the same as another value.
-        same = back.null_count() == keys.count(None) and back.n_unique() == len(set(keys))
-        return series if same else None
+        if back.null_count() != keys.count(None) or back.n_unique() != len(set(keys)):
+            return None
+        return series
     except _MISFITS:
         return None
     except Exception as error:
         # The libraries have trees of errors of their own.
-        if type(error).__module__.split(".")[0] not in ("polars", "pyarrow", "pandas"):
+        library_of_error = type(error).__module__.split(".")[0]
+        if library_of_error not in ("polars", "pyarrow", "pandas"):
             raise
         return None
 
@@ -351,7 +354,8 @@ class _Polars:
         coded: dict[str, CodedValues] = {}
         for start in range(0, len(names), batch):
             chosen = names[start : start + batch]
-            coded.update(zip(chosen, self._texts([series[name] for name in chosen]), strict=True))
+            texts = self._texts([series[name] for name in chosen])
+            coded.update(zip(chosen, texts, strict=True))
         return coded
 
     def _texts(self, series: Sequence[Any]) -> Iterator[CodedValues]:
@@ -365,7 +369,8 @@ class _Polars:
         columns = pl.DataFrame([column.alias(str(i)) for i, column in enumerate(series)])
         types = [pl.Categorical(table) for table in tables]
         coded = columns.select(pl.nth(i).cast(dtype) for i, dtype in enumerate(types))
-        for table, codes in zip(tables, coded.select(pl.all().to_physical()), strict=True):
+        numbers = coded.select(pl.all().to_physical())
+        for table, codes in zip(tables, numbers, strict=True):
             texts = list(table)
             missing = codes.null_count() > 0
             full = codes.fill_null(len(texts)) if missing else codes
@@ -425,8 +430,11 @@ class _Pandas:
 
         codes, distinct = pd.factorize(series, use_na_sentinel=True)
         missing = codes < 0
-        codes[missing] = len(distinct)
-        return codes, [*distinct.astype(object), *[None] * bool(missing.any())]
+        values = [*distinct.astype(object)]
+        if missing.any():
+            codes[missing] = len(values)
+            values.append(None)
+        return codes, values
 
     def together(self, series: Mapping[str, Any]) -> dict[str, CodedValues]:
         return {}
@@ -490,7 +498,8 @@ class _Arrow:
             return _all_missing(len(series))
         series = series.dictionary_encode().unify_dictionaries()
         values = series.chunk(0).dictionary.to_pylist()
-        codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in series.chunks])
+        chunks = [chunk.indices.fill_null(-1).to_numpy() for chunk in series.chunks]
+        codes = np.concatenate(chunks)
         if series.null_count:
             codes[codes < 0] = len(values)
             values.append(None)
@@ -505,7 +514,8 @@ class _Arrow:
     def categories(self, series: Any) -> "nw.Series[Any]":
         import pyarrow as pa
 
-        return nw.from_native(pa.chunked_array([], type=series.type.value_type), series_only=True)
+        empty = pa.chunked_array([], type=series.type.value_type)
+        return nw.from_native(empty, series_only=True)
 
     def series(self, values: Sequence[object] | Ints, dtype: object) -> Any:
         import pyarrow as pa

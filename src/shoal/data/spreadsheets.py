@@ -11,6 +11,9 @@ import polars as pl
 
 __all__ = ["columns_with_formulas", "neutralised", "restored", "texts_of"]
 
+Change = Callable[[pl.Expr, pl.Expr], Any]
+"""From a text, and whether it is a formula, to the beginning of a conditional expression."""
+
 # What spreadsheets take for the start of a formula, and something behind it.
 _FORMULA = r"(?s)^'*[=+\-@\t\r\n＝＋－＠]."
 _SIGNED_NUMBER = r"^'*[+\-][0-9.,]+([eE][+\-]?[0-9]+)?%?$"
@@ -18,20 +21,27 @@ _SIGNED_NUMBER = r"^'*[+\-][0-9.,]+([eE][+\-]?[0-9]+)?%?$"
 
 def columns_with_formulas(data: pl.DataFrame) -> list[str]:
     """The columns with a text, or a name, that a spreadsheet would run."""
-    found = {column.name for column in texts_of(data) if _runs(column).any()}
-    return [name for name in data.columns if name in found or _runs(pl.Series([name])).any()]
+    by_text = {column.name for column in texts_of(data) if _runs(column).any()}
+    by_name = _runs(pl.Series(data.columns, dtype=pl.String)).to_list()
+    names = zip(data.columns, by_name, strict=True)
+    return [name for name, runs in names if runs or name in by_text]
 
 
 def neutralised(data: pl.DataFrame) -> pl.DataFrame:
     """A dataframe with an apostrophe before every text that a spreadsheet would run."""
-    return _renewed(data, lambda text, formula: pl.when(formula).then(pl.lit("'") + text))
+
+    def with_apostrophe(text: pl.Expr, formula: pl.Expr) -> Any:
+        return pl.when(formula).then(pl.lit("'") + text)
+
+    return _renewed(data, with_apostrophe)
 
 
 def restored(data: pl.DataFrame) -> pl.DataFrame:
     """A dataframe that was read from a neutralised file with the texts it was made from."""
 
     def without_apostrophe(text: pl.Expr, formula: pl.Expr) -> Any:
-        return pl.when(formula & text.str.starts_with("'")).then(text.str.slice(1))
+        marked = formula & text.str.starts_with("'")
+        return pl.when(marked).then(text.str.slice(1))
 
     return _renewed(data, without_apostrophe)
 
@@ -39,10 +49,11 @@ def restored(data: pl.DataFrame) -> pl.DataFrame:
 def texts_of(data: pl.DataFrame) -> list[pl.Series]:
     """The columns of texts, as such."""
     kinds = (pl.String, pl.Categorical, pl.Enum)
-    return [column.cast(pl.String) for column in data.get_columns() if column.dtype in kinds]
+    columns = [column for column in data.get_columns() if column.dtype in kinds]
+    return [column.cast(pl.String) for column in columns]
 
 
-def _renewed(data: pl.DataFrame, change: Callable[[pl.Expr, pl.Expr], Any]) -> pl.DataFrame:
+def _renewed(data: pl.DataFrame, change: Change) -> pl.DataFrame:
     """A dataframe whose texts and names that would be run are changed."""
     text = pl.col("text")
     chosen = change(text, _is_formula(text)).otherwise(text)
@@ -52,8 +63,11 @@ def _renewed(data: pl.DataFrame, change: Callable[[pl.Expr, pl.Expr], Any]) -> p
 
     names = changed(pl.Series(data.columns, dtype=pl.String)).to_list()
     texts = {column.name: changed(column) for column in texts_of(data)}
-    columns = [texts.get(column.name, column) for column in data.get_columns()]
-    return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
+    columns = []
+    for name, column in zip(names, data.get_columns(), strict=True):
+        renewed = texts.get(column.name, column)
+        columns.append(renewed.alias(name))
+    return pl.DataFrame(columns)
 
 
 def _is_formula(text: pl.Expr) -> pl.Expr:

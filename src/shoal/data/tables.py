@@ -246,17 +246,29 @@ class Table:
             self._leaves[name] = leaves.astype(smallest(hierarchy.cardinality(0)))
         return self._leaves[name]
 
-    def count(self, names: Sequence[str], levels: Mapping[str, int] | None = None) -> Counts:
+    def count(
+        self,
+        names: Sequence[str],
+        levels: Mapping[str, int] | None = None,
+        codes: Mapping[str, tuple[Codes, int]] | None = None,
+    ) -> Counts:
         """The distinct rows of some columns and how often each occurs.
 
         Columns in `levels` are counted by their values at that level of their hierarchy, all others
         by their own values. Without `levels`, every column that has a hierarchy is counted by its
-        leaves.
+        leaves. With `codes`, the distinct values of a column (`keys`) get codes of the caller's own,
+        below the number given.
         """
         if levels is None:
             levels = {name: 0 for name in names if name in self.hierarchies}
         self.look_at(names)
-        return self.source.count([self._recoded(name, levels.get(name)) for name in names])
+        recoded = []
+        for name in names:
+            if codes is not None and name in codes:
+                recoded.append(Recoded(self._reading(name), *codes[name]))
+            else:
+                recoded.append(self._recoded(name, levels.get(name)))
+        return self.source.count(recoded)
 
     def bounded(self, unit: str, rows: int, chance: Chance) -> "Table":
         """The table with at most so many rows of each person, drawn uniformly and independently of

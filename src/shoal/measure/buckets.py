@@ -203,7 +203,8 @@ class BucketReading:
         for name in where:
             if name != self.column:
                 matching &= _matching(self.people, name, where[name])
-        people = np.bincount(self.bucket[matching], minlength=len(self.buckets)).astype(np.float64)
+        in_bucket = np.bincount(self.bucket[matching], minlength=len(self.buckets))
+        people = in_bucket.astype(np.float64)
         if self.column not in where:
             return Estimate(float(people.sum()), 0.0)
         asked = _matching(self.values, self.column, where[self.column])
@@ -213,6 +214,7 @@ class BucketReading:
         return self._estimate(people, asked)
 
     def _require_columns(self, where: Mapping[str, object]) -> None:
+        # The number of a bucket is not a column of people.
         names = [name for name in self.people.names if name != "bucket"]
         names.append(self.column)
         unknown = [name for name in where if name not in names]
@@ -232,7 +234,8 @@ class BucketReading:
         mixed = pairs / (size**2 * np.maximum(size - 1, 1.0))
         part = people / size
         error = (mixed + part**2 * variance).sum() - self._known(asked, part)
-        return Estimate(float((people * mean / size).sum()), sqrt(max(float(error), 0.0)))
+        number = (people * mean / size).sum()
+        return Estimate(float(number), sqrt(max(float(error), 0.0)))
 
     @cached_property
     def _doubt(self) -> tuple[Floats, Floats, Floats]:
@@ -272,7 +275,12 @@ class BucketReading:
         blocks = range(int(self.block.max()) + 1)
         return sum(self._known_in(block, asked, part) for block in blocks)
 
-    def _known_in(self, block: int, asked: Bools, part: Floats) -> float:
+    def _known_in(
+        self,
+        block: int,
+        asked: Bools,
+        part: Floats,
+    ) -> float:
         """The share of one block in `_known`."""
         values = len(self.keys)
         buckets = np.flatnonzero(self.block == block)
@@ -344,7 +352,8 @@ class BucketReading:
     @cached_property
     def _squares(self) -> "_Squares":
         codes = self.values.column(self.column).codes.astype(np.int64)
-        return _Squares.of(self._place, codes, self.real, len(self.buckets), len(self.keys))
+        shape = len(self.buckets), len(self.keys)
+        return _Squares.of(self._place, codes, self.real, shape)
 
     def associations(self) -> list[Association]:
         """The negative associations that the release shows: those clearly below half of what
@@ -384,7 +393,10 @@ class BucketReading:
 
 
 def excluded(
-    codes: Sequence[npt.NDArray[Any]], cards: Sequence[int], bucket: Ints, held: tuple[Ints, Ints]
+    codes: Sequence[npt.NDArray[Any]],
+    cards: Sequence[int],
+    bucket: Ints,
+    held: tuple[Ints, Ints],
 ) -> Bools:
     """For every bucket the values that a negative association rules out for somebody in it.
 
@@ -392,7 +404,9 @@ def excluded(
     the bucket and the value of every place.
     """
     buckets, values = (int(part.max(initial=-1)) + 1 for part in held)
-    squares = _Squares.of(*held, np.ones(len(held[0])), buckets, values)
+    bucket_of_place, value_of_place = held
+    once = np.ones(len(value_of_place))
+    squares = _Squares.of(bucket_of_place, value_of_place, once, (buckets, values))
     out = np.zeros((buckets, values), dtype=np.bool_)
     for column, card in zip(codes, cards, strict=True):
         share, error = squares.shares(column, card, bucket)
@@ -420,17 +434,31 @@ class _Squares:
     """Which values these buckets can tell apart from the others."""
 
     @classmethod
-    def of(cls, bucket: Ints, value: Ints, often: Floats, buckets: int, values: int) -> "_Squares":
+    def of(
+        cls,
+        bucket: Ints,
+        value: Ints,
+        often: Floats,
+        shape: tuple[int, int],
+    ) -> "_Squares":
+        """From how often buckets hold values; `shape` is how many of both there are."""
+        buckets, values = shape
         flat = np.bincount(bucket * values + value, often, buckets * values)
-        held = flat.reshape(buckets, values).astype(np.float64)
+        held = flat.reshape(shape).astype(np.float64)
         normal = held.T @ held
         inverse = np.linalg.pinv(normal, hermitian=True) if values else normal
         inverse = np.asarray(inverse, dtype=np.float64)
-        spread = inverse @ (held.T @ (held * held.sum(axis=1)[:, None])) @ inverse
+        sizes = held.sum(axis=1)[:, None]
+        spread = inverse @ (held.T @ (held * sizes)) @ inverse
         known = np.abs(np.diag(inverse @ normal) - 1) < _ROUNDING
         return cls(held, inverse, spread, known)
 
-    def shares(self, codes: npt.NDArray[Any], card: int, bucket: Ints) -> tuple[Floats, Floats]:
+    def shares(
+        self,
+        codes: npt.NDArray[Any],
+        card: int,
+        bucket: Ints,
+    ) -> tuple[Floats, Floats]:
         """The share of the people with each sensitive value who have each value of a column, and
         the standard errors.
         """
@@ -439,10 +467,16 @@ class _Squares:
             together[:, value] = np.bincount(codes, self.held[bucket, value], card)
         expected = np.bincount(codes, minlength=card) / max(len(codes), 1)
         variance = expected * (1 - expected)
-        error = np.sqrt(variance[:, None] * np.maximum(np.diag(self.spread), 0))
+        spread = np.maximum(np.diag(self.spread), 0)
+        error = np.sqrt(variance[:, None] * spread)
         return together @ self.inverse, np.where(self.known, error, np.inf)
 
-    def count(self, people: Floats, share: float, often: Floats) -> Estimate:
+    def count(
+        self,
+        people: Floats,
+        share: float,
+        often: Floats,
+    ) -> Estimate:
         """How many people of a kind have some values.
 
         people: how many of that kind every bucket has
@@ -461,9 +495,11 @@ def _chosen(odds: Floats, number: int) -> Floats:
     chosen with a probability in proportion to the product of their odds.
     """
     buckets, columns = odds.shape
+    # Only the proportions of odds matter, and large products would overflow.
     scaled = odds / np.maximum(odds.max(axis=1, keepdims=True), _TINY)
     # Elementary symmetric polynomials of the columns before each column, and of those from it on.
-    before, after = (np.zeros((columns + 1, number + 1, buckets)) for _ in range(2))
+    shape = columns + 1, number + 1, buckets
+    before, after = np.zeros(shape), np.zeros(shape)
     before[0, 0] = after[columns, 0] = 1
     for at in range(columns):
         _add_factor(before[at + 1], before[at], scaled[:, at])
@@ -503,7 +539,12 @@ def _several(wanted: object) -> list[object]:
     return [wanted]
 
 
-def _fitting(keys: Sequence[Key | None], kind: Kind, name: str, wanted: Sequence[object]) -> Bools:
+def _fitting(
+    keys: Sequence[Key | None],
+    kind: Kind,
+    name: str,
+    wanted: Sequence[object],
+) -> Bools:
     """Which keys are asked for, one by one or by a range of whole numbers."""
     ranges = [value for value in wanted if isinstance(value, range)]
     values = [value for value in wanted if not isinstance(value, range)]

@@ -442,7 +442,7 @@ def _everybody(population: Table, person: str | None) -> int:
     """
     if person is None or person not in population.names:
         return population.rows
-    return len(population.column(person).keys)
+    return len(population.keys(person))
 
 
 def _around(table: Table, cells: Counts, population: Table, person: str | None) -> Ints:
@@ -464,13 +464,11 @@ def _around(table: Table, cells: Counts, population: Table, person: str | None) 
     shared = np.ones(people.distinct, dtype=np.bool_)
     codes = []
     for name, column in zip(cells.names, people.codes, strict=True):
-        here, there = table.column(name), population.column(name)
-        places: dict[object, int] = {key: i for i, key in enumerate(here.keys)}
-        keys = (
-            there.keys
-            if here.kind is there.kind
-            else [_key(here.kind, label) for label in there.labels]
-        )
+        places: dict[object, int] = {key: code for code, key in enumerate(table.keys(name))}
+        kind = table.kind(name)
+        keys: Sequence[object] = population.keys(name)
+        if population.kind(name) is not kind:
+            keys = [_key(kind, label) for label in population.labels(name)]
         code = np.array([places.get(key, -1) for key in keys], dtype=np.int64)[column]
         shared &= code >= 0
         codes.append(code)

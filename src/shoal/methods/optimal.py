@@ -22,7 +22,7 @@ from shoal.data.tables import Table
 from shoal.errors import InfeasibleError, ParameterError, TooLargeError, listed
 from shoal.exact.numbers import Exact, fraction
 from shoal.lattice import Groups, Lattice, Node
-from shoal.lattice.optimum import Evaluation, Optimum
+from shoal.lattice.optimum import Evaluation, Optimum, SmallGroups
 from shoal.measure.loss import LOSSES, Columnwise, Loss, Weights, normalised
 from shoal.methods import (
     Progress,
@@ -218,16 +218,15 @@ def _bounded(
 ) -> BestNode | None:
     """The best node by branch and bound, which a loss that is a sum over columns allows."""
     rollup, weights = lattice.rollup, loss.weights(lattice)
-    rule: int | _Suppression = _Suppression(lattice, models, weights)
+    rule: SmallGroups | _Suppression = _Suppression(lattice, models, weights)
     if all(isinstance(model, KAnonymity) for model in models):
-        rule = max(model.k for model in models if isinstance(model, KAnonymity))
+        rule = SmallGroups(max(model.k for model in models if isinstance(model, KAnonymity)))
     optimum = Optimum(
         rollup,
         lattice.seen(weights.level),
         weights.suppressed,
         rule,
-        low=rollup.levels_of(lattice.bottom),
-        high=rollup.levels_of(lattice.top),
+        between=(rollup.levels_of(lattice.bottom), rollup.levels_of(lattice.top)),
         limit=limit,
         progress=lambda done, total: progress(done, total, "searching the lattice"),
     )

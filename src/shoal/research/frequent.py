@@ -96,6 +96,7 @@ def frequent_exponential(
     scores = scoring.scores(least_records)
     source = chance or Chance()
     roots = tuple(tree.labels[-1][0] for tree in trees.values())
+    # The paper adds the roots once, so that something always comes out.
     drawn: Counter[tuple[str, ...]] = Counter([roots])
     for row, times in enumerate(source.binomial(scoring.crowds.everyone.count, kept).tolist()):
         numbers = [number for number, _ in scores[row]]
@@ -144,7 +145,12 @@ class _Scoring:
     power: int
 
     @classmethod
-    def of(cls, rows: Counts, trees: Trees, score: FrequentScore) -> "_Scoring":
+    def of(
+        cls,
+        rows: Counts,
+        trees: Trees,
+        score: FrequentScore,
+    ) -> "_Scoring":
         worth = Worth(score.measure).sum(trees)
         shown = Risk(score.model, score.weights or {}).sum(trees)
         pull = fraction(score.pull, "pull", 0, above=True)
@@ -153,6 +159,7 @@ class _Scoring:
     @property
     def least(self) -> Fraction:
         """The lowest sensitivity above 0 of anything that can be shown."""
+        # If even the roots show something, nothing shows less.
         roots = sum(int(levels[-1].min()) for levels in self.shown.parts)
         if roots:
             return roots / self.shown.unit

@@ -41,7 +41,12 @@ class PrintedMaxima:
             return state
         return state.exactly(decision.people, decision.value, False)
 
-    def decide(self, state: Known, people: int, answer: Number) -> Decision:
+    def decide(
+        self,
+        state: Known,
+        people: int,
+        answer: Number,
+    ) -> Decision:
         """Answer unless that would give somebody away, or it is the least made-up answer that would
         not.
         """
@@ -89,7 +94,12 @@ class PrintedSums(Sums):
     answer. docs/proofs/audit-sums.md
     """
 
-    def decide(self, state: SumState, people: int, answer: Number) -> Decision:
+    def decide(
+        self,
+        state: SumState,
+        people: int,
+        answer: Number,
+    ) -> Decision:
         """Answer if the sum could be less and more by 2; a denial is bound to a sum that could be
         less and more by 1.
         """

@@ -99,6 +99,7 @@ class Connection(H11Protocol):
         if not self.all.enter(self):
             self.drop()
             return
+        # selector transports of asyncio have it
         if hasattr(transport, "max_size"):
             transport.max_size = _READ
         self._rest()

@@ -100,6 +100,7 @@ class Door:
     def find(keys: list[Key], given: str) -> Key | None:
         """The key that was given; all are compared, each in constant time."""
         wanted, match = digest(given), None
+        # no early end: how long it takes must not depend on which key it is
         for key in keys:
             if compare_digest(key.digest, wanted):
                 match = key
@@ -129,7 +130,8 @@ class Door:
     def _spend(self, key: Key) -> None:
         """Take a request from the key's bucket, which fills at the rate; refuse if it is empty."""
         now = self.clock()
-        left, then = self.buckets.get(key.name, (float(self.limits.burst), now))
+        full = float(self.limits.burst)
+        left, then = self.buckets.get(key.name, (full, now))
         left = min(self.limits.burst, left + (now - then) * self.limits.rate)
         if left < 1:
             self.buckets[key.name] = left, now
@@ -162,6 +164,7 @@ class Door:
 
     async def _fill(self, body: bytearray, scope: Message, receive: Receive) -> None:
         too_large = HTTPException(413, f"a request may have at most {self.limits.body:,} bytes")
+        # what is stated is refused before anything is received; what is sent may be more
         stated = dict(scope["headers"]).get(b"content-length", b"0")
         if not stated.isdigit() or int(stated[:20]) > self.limits.body:
             raise too_large
@@ -230,6 +233,7 @@ class Door:
         try:
             return await work()
         finally:
+            # errors wait as well, so that they are no quicker than replies
             if quantum:
                 spent = self.clock() - start
                 await self.pause(math.ceil(spent / quantum) * quantum - spent)

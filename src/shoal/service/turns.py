@@ -60,6 +60,7 @@ class Turns:
         if not self.queues:
             self.free += 1
             return
+        # a key that was never served comes first
         key = min(self.queues, key=lambda waiting: self.served.get(waiting, 0))
         place = self.queues[key][0]
         self._forget(key, place)

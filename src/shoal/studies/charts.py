@@ -1,6 +1,6 @@
 """Charts for the owner: the one way to make, mark and save them, with the axes that they share.
 
-Altair is loaded when a chart is drawn. Uses `data.disk` and `measure.judging`; `curves` and the
+Altair is loaded when a chart is drawn. Uses `data.disk` and `judging`; `curves` and the
 restoring of views use it.
 """
 
@@ -31,7 +31,11 @@ __all__ = [
     "utility_axis",
 ]
 
-FORMS: dict[str, dict[str, Any]] = {"html": {"inline": True}, "png": {"scale_factor": 2}, "svg": {}}
+FORMS: dict[str, dict[str, Any]] = {
+    "html": {"inline": True},
+    "png": {"scale_factor": 2},
+    "svg": {},
+}
 """What charts are saved as, with Altair's options for each: the first draws without a network."""
 
 WIDTH, HEIGHT = 520, 320
@@ -117,7 +121,8 @@ def risk_axis(rows: Sequence[dict[str, Any]]) -> Any:
     powers = range(ceil(log10(lowest)), floor(log10(highest)) + 1)
     ticks = [0, *(10.0**power for power in powers)]
     scale = alt.Scale(type="symlog", constant=lowest)
-    return alt.Y("risk:Q", title="risk", scale=scale, axis=alt.Axis(format="~g", values=ticks))
+    axis = alt.Axis(format="~g", values=ticks)
+    return alt.Y("risk:Q", title="risk", scale=scale, axis=axis)
 
 
 def rule(label: str, at: Fraction, line: int = 0) -> list[Any]:
@@ -126,7 +131,9 @@ def rule(label: str, at: Fraction, line: int = 0) -> list[Any]:
     mark = {"at": float(at), "label": f"{label}: {float(at):.1%}"}
     base = alt.Chart(alt.Data(values=[mark])).encode(alt.X("at:Q"))
     # On the side of the rule where there is more room.
-    side = {"align": "right", "dx": -4} if at > Fraction(1, 2) else {"align": "left", "dx": 4}
+    side: dict[str, Any] = {"align": "left", "dx": 4}
+    if at > Fraction(1, 2):
+        side = {"align": "right", "dx": -4}
     height = alt.value(HEIGHT - 4 - _LINE * line)
     text = base.mark_text(baseline="bottom", **side).encode(text="label:N", y=height)
     return [base.mark_rule(strokeDash=[4, 3], color="gray"), text]

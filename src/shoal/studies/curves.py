@@ -38,7 +38,8 @@ class _Study(Charted):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, `not_for_release` first."""
-        return {"not_for_release": True, "notice": NOTICE, **_plain(asdict(self))}  # type: ignore[call-overload]
+        values = _plain(asdict(self))  # type: ignore[call-overload]
+        return {"not_for_release": True, "notice": NOTICE, **values}
 
 
 @owner_only
@@ -128,6 +129,7 @@ class Staircase(_Study):
 
     def at_each(self, floors: Iterable[Exact]) -> list[Stair]:
         """The steps at some floors, each once, in the order of their utility."""
+        # Steps are compared by identity: several floors may lead to the same one.
         wanted = [self.at(floor) for floor in floors]
         return [step for step in self.steps if any(step is each for each in wanted)]
 

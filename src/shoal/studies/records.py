@@ -60,13 +60,18 @@ class Records:
         return cls(people, counts)
 
     def solve(
-        self, floor: Fraction, solver: Solver, chance: Chance, progress: Progress
+        self,
+        floor: Fraction,
+        solver: Solver,
+        chance: Chance,
+        progress: Progress,
     ) -> Solution:
         """What a solver chooses where everybody keeps a share of utility."""
 
         def at_floor(done: int, total: int, what: str) -> None:
             progress(done, total, f"{what} at a floor of {float(floor):.1%}")
 
+        # Everybody keeps the same share here, whatever they wished.
         wanted = [replace(want, floor=self._units(floor)) for want in self.people.wanted]
         method = replace(self.people.method, solver=solver)
         people = replace(self.people, method=method, wanted=wanted)
@@ -81,7 +86,8 @@ class Records:
         for given in self.people.wanted:
             want = comparable(given, crowds)
             shown = np.broadcast_to(crowds.sum_at(want.sensitivity, node), sizes.shape)
-            levels = np.tile(np.array(node, dtype=np.uint8), (len(want.rows), 1))
+            number = len(want.rows)
+            levels = np.tile(np.array(node, dtype=np.uint8), (number, 1))
             risk = shown[want.rows] / sizes[want.rows] / float(want.sensitivity.unit)
             choices.append(Chosen(levels, risk, worth[want.rows]))
         return choices
@@ -108,7 +114,11 @@ class Records:
         )
 
     def last_within(
-        self, limit: float, below: Solution, above: Solution, progress: Progress
+        self,
+        limit: float,
+        below: Solution,
+        above: Solution,
+        progress: Progress,
     ) -> Fraction:
         """The highest floor at which the mean of the lowest risks is within a limit, between one
         that is and one that is not.
@@ -133,6 +143,7 @@ class Records:
             for risk, rows, chosen in zip(risks, unlike, solved, strict=True):
                 risk[rows] = chosen.risk
             if self.mean(risks) <= limit:
+                # No risk changes before the floor exceeds the least utility that is kept.
                 low = min(int(chosen.worth.min()) for chosen in solved if len(chosen.worth))
                 within = risks
             else:

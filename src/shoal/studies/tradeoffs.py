@@ -193,7 +193,11 @@ class _WaysToShow:
 
     @classmethod
     def of(
-        cls, people: People, leaves: list[int], sensitivity: Sum, share: Fraction
+        cls,
+        people: People,
+        leaves: list[int],
+        sensitivity: Sum,
+        share: Fraction,
     ) -> "_WaysToShow":
         crowds = people.crowds
         nobody = np.zeros(0, dtype=np.intp)
@@ -223,8 +227,9 @@ class _WaysToShow:
         risk = self.risk.ravel()
         # Worth most first, and of equal ones the lowest risk.
         order = np.lexsort((risk, -self.worth.ravel()))
-        lowest_before = np.minimum.accumulate(np.append(np.inf, risk[order][:-1]))
-        kept = order[risk[order] < lowest_before]
+        ordered = risk[order]
+        lowest_before = np.minimum.accumulate(np.append(np.inf, ordered[:-1]))
+        kept = order[ordered < lowest_before]
         return tuple(self.step(place) for place in kept[::-1].tolist())
 
     def step(self, place: int) -> Stair:
@@ -297,7 +302,12 @@ def _sizes(ks: Iterable[int], rows: int) -> list[int]:
     return asked
 
 
-def minimal_node(lattice: Lattice, k: int, smallest: dict[Node, int], chance: Chance) -> Node:
+def minimal_node(
+    lattice: Lattice,
+    k: int,
+    smallest: dict[Node, int],
+    chance: Chance,
+) -> Node:
     """A node with groups of at least k in which no column can be finer, by a random way down from
     the top.
 
@@ -324,7 +334,13 @@ class _Comparing:
         # Tables for larger k often have the same optimum.
         self._solved: dict[Fraction, tuple[float, float]] = {}
 
-    def row(self, k: int, nodes: list[Node], optimal: bool, progress: Progress) -> Against:
+    def row(
+        self,
+        k: int,
+        nodes: list[Node],
+        optimal: bool,
+        progress: Progress,
+    ) -> Against:
         records = self.records
         shown = [records.at(node) for node in nodes]
         kept = sum(map(records.kept, shown), Fraction(0)) / len(nodes)

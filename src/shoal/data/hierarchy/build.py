@@ -165,8 +165,9 @@ def _multiples(width: Decimal, origin: Decimal, ends: _Ends) -> set[Decimal]:
     before = math.floor((ends.first - origin) / width)
     behind = math.ceil((ends.last - origin) / width)
     _require_room(behind - before)
-    points = (origin + width * i for i in range(before, behind + 1))
-    return {point for point in points if ends.first <= point <= ends.last} | ends.bounds()
+    multiples = (origin + width * i for i in range(before, behind + 1))
+    inside = {point for point in multiples if ends.first <= point <= ends.last}
+    return inside | ends.bounds()
 
 
 def _levels_by_cuts(cuts: Sequence[Sequence[Number]], ends: _Ends, kind: Kind) -> list[_Cuts]:
@@ -264,15 +265,21 @@ def _discrete(
             return ranges.or_more(values[start])
         return ranges.from_to(values[start], values[stop - 1], negative)
 
-    runs = [_Runs.of(grid.starts(level.points), grid.count, label) for level in levels]
+    runs = []
+    for level in levels:
+        starts = grid.starts(level.points)
+        runs.append(_Runs.of(starts, grid.count, label))
     if ends.low is not None and ends.high is not None:
         return _stacked(texts, runs, kind, root)
     cuts = [*map(float, values), float(grid.value(grid.count))]
     if ends.low is None:
-        cuts[0], texts[0] = -math.inf, label(0, 1)
+        cuts[0] = -math.inf
+        texts[0] = label(0, 1)
     if ends.high is None:
-        cuts[-1], texts[-1] = math.inf, label(grid.count - 1, grid.count)
-    return replace(_stacked(texts, runs, kind, root), cuts=_distinct(cuts), end_closed=False)
+        cuts[-1] = math.inf
+        texts[-1] = label(grid.count - 1, grid.count)
+    tree = _stacked(texts, runs, kind, root)
+    return replace(tree, cuts=_distinct(cuts), end_closed=False)
 
 
 def _continuous(
@@ -356,7 +363,8 @@ def dates(
     lines = []
     for ordinal in range(start.toordinal(), stop.toordinal() + 1):
         day = dt.date.fromordinal(ordinal)
-        lines.append([day.isoformat(), *(label(day) for label in chosen), root])
+        periods = [label(day) for label in chosen]
+        lines.append([day.isoformat(), *periods, root])
     return Hierarchy.from_lines(lines, Kind.DATE)
 
 
@@ -442,8 +450,9 @@ def mask(
         fill = str.ljust if align == "left" else str.rjust
         filled = [fill(text, width, pad) for text in texts]
     hide = _hide_right if side == "right" else _hide_left
-    masked = [[hide(text, step, symbol) for text in filled] for step in steps if step < width]
-    lines = list(zip(texts, *masked, [root] * len(texts), strict=True))
+    masked = [hide(filled, step, symbol) for step in steps if step < width]
+    roots = [root] * len(texts)
+    lines = list(zip(texts, *masked, roots, strict=True))
     return Hierarchy.from_lines(lines, kind)
 
 
@@ -456,12 +465,15 @@ def _require_ascending(steps: Sequence[int]) -> None:
         )
 
 
-def _hide_right(text: str, hidden: int, symbol: str) -> str:
-    return text[: max(len(text) - hidden, 0)] + symbol * min(hidden, len(text))
+def _hide_right(texts: Sequence[str], hidden: int, symbol: str) -> list[str]:
+    """The texts with their last characters masked; a shorter one is masked whole."""
+    symbols = symbol * hidden
+    return [text[:-hidden] + symbols[: len(text)] for text in texts]
 
 
-def _hide_left(text: str, hidden: int, symbol: str) -> str:
-    return symbol * min(hidden, len(text)) + text[hidden:]
+def _hide_left(texts: Sequence[str], hidden: int, symbol: str) -> list[str]:
+    symbols = symbol * hidden
+    return [symbols[: len(text)] + text[hidden:] for text in texts]
 
 
 def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
@@ -479,8 +491,9 @@ def _every(length: int | None, alphabet: str | Sequence[str]) -> Iterator[str]:
         raise ParameterError(
             f"`length` is {length} and there are {len(alphabet)} alphabets", "give one per place"
         )
-    if any(not characters or len(set(characters)) < len(characters) for characters in alphabet):
-        raise ParameterError("an `alphabet` is empty or has a character twice")
+    for characters in alphabet:
+        if not characters or len(set(characters)) < len(characters):
+            raise ParameterError("an `alphabet` is empty or has a character twice")
     _require_room(math.prod(map(len, alphabet)), 2, len(alphabet))
     return map("".join, product(*alphabet))
 
@@ -517,7 +530,8 @@ def order(
     levels = []
     for number, size in enumerate(sizes, 1):
         merged = _sizes(size, len(starts), number)
-        starts = [starts[begin] for begin in accumulate(merged[:-1], initial=0)]
+        begins = accumulate(merged[:-1], initial=0)
+        starts = [starts[begin] for begin in begins]
         runs = _Runs.of(starts, len(texts), label)
         if len(set(runs.labels)) < len(starts):
             raise HierarchyError(
@@ -532,11 +546,13 @@ def order(
 
 def _sizes(size: int | Sequence[int], total: int, level: int) -> list[int]:
     """How many values of the level below each run of a level has."""
-    sizes = [size] * -(-total // size) if isinstance(size, int) and size > 0 else size
-    whole = isinstance(sizes, Sequence) and all(isinstance(n, int) and n >= 1 for n in sizes)
-    if not isinstance(sizes, Sequence) or not whole:
+    sizes = size if isinstance(size, Sequence) else [size]
+    if any(not isinstance(number, int) or number < 1 for number in sizes):
         raise ParameterError(f"`sizes` of level {level}: a size is a whole number above 0")
-    if not isinstance(size, int) and sum(sizes) != total:
+    if isinstance(size, int):
+        # As many runs of this size as are needed; the last one may be shorter.
+        return [size] * math.ceil(total / size)
+    if sum(sizes) != total:
         raise ParameterError(
             f"`sizes` of level {level} sum to {sum(sizes)}, and the level below has "
             f"{plural(total, 'value')}"
@@ -618,7 +634,8 @@ def suppress(
     [['male', '*'], ['female', '*']]
     """
     kind = Kind.of(kind)
-    return Hierarchy.from_lines([[text, root] for text in _texts(values, kind)], kind)
+    lines = [[text, root] for text in _texts(values, kind)]
+    return Hierarchy.from_lines(lines, kind)
 
 
 class ColumnValues(Protocol):
@@ -684,8 +701,9 @@ def _stacked(texts: Sequence[str], levels: Sequence[_Runs], kind: Kind, root: st
     for level in (*levels, _Runs([0], [root])):
         marks = np.zeros(len(texts), dtype=np.int64)
         marks[list(level.starts)] = 1
+        runs = np.cumsum(marks) - 1
         labels.append(tuple(level.labels))
-        maps.append((np.cumsum(marks) - 1).astype(smallest(len(level.labels))))
+        maps.append(runs.astype(smallest(len(level.labels))))
     return Hierarchy(tuple(labels), tuple(maps), kind)
 
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.data.hierarchy.ranges import Tiling, parse, tiling
-from shoal.data.hierarchy.tree import numbered
+from shoal.data.hierarchy.tree import changes, numbered
 from shoal.data.kinds import Key, Kind
 from shoal.errors import HierarchyError, plural
 
@@ -82,7 +81,8 @@ def faults(
 ) -> Problems:
     """What is wrong with the lines themselves, whatever releases make of their labels."""
     findings = Problems()
-    numbered_lines = list(zip(numbers or range(1, len(lines) + 1), lines, strict=True))
+    numbers = numbers or range(1, len(lines) + 1)
+    numbered_lines = list(zip(numbers, lines, strict=True))
     blank = [number for number, line in numbered_lines if not line]
     if blank:
         verb = "is" if len(blank) == 1 else "are"
@@ -108,8 +108,9 @@ class _LevelColumns:
 
     def __init__(self, filled: "Sequence[tuple[int, Sequence[str]]]") -> None:
         self.numbers = [number for number, _ in filled]
-        self.columns: list[tuple[str, ...]] = list(zip(*(line for _, line in filled), strict=True))
-        self.codes: list[npt.NDArray[np.int64]] = [numbered(column) for column in self.columns]
+        lines = [line for _, line in filled]
+        self.columns: list[tuple[str, ...]] = list(zip(*lines, strict=True))
+        self.codes = [numbered(column) for column in self.columns]
 
     @property
     def depth(self) -> int:
@@ -129,7 +130,8 @@ class _LevelColumns:
 
 def _regular(findings: Problems, filled: "list[tuple[int, Sequence[str]]]") -> _LevelColumns:
     """The lines of the usual length; those of another are a problem, and so is a length of one."""
-    depth = Counter(len(line) for _, line in filled).most_common(1)[0][0]
+    depths = Counter(len(line) for _, line in filled)
+    depth = depths.most_common(1)[0][0]
     ragged = [number for number, line in filled if len(line) != depth]
     if ragged:
         verb = "does" if len(ragged) == 1 else "do"
@@ -175,13 +177,11 @@ def _blank_cells(grid: _LevelColumns, level: int) -> list[int]:
 
     A blank value stands for missing ones, and only such a value may stay blank below the root.
     """
-    blank = []
-    inner = 0 < level < grid.depth - 1
-    cells = zip(grid.numbers, grid.columns[0], grid.columns[level], strict=True)
-    for number, value, cell in cells:
-        if cell == "" and not (inner and value == ""):
-            blank.append(number)
-    return blank
+    column = grid.columns[level]
+    blank = [line for line, cell in enumerate(column) if cell == ""]
+    if 0 < level < grid.depth - 1:
+        blank = [line for line in blank if grid.columns[0][line] != ""]
+    return [grid.numbers[line] for line in blank]
 
 
 def _check_values(
@@ -222,7 +222,7 @@ def _check_values(
 def _check_neighbours(findings: Problems, grid: _LevelColumns, laid: Tiling) -> None:
     for level in range(1, grid.depth):
         ordered = grid.codes[level][laid.order]
-        if np.count_nonzero(ordered[1:] != ordered[:-1]) > ordered.max():
+        if len(changes(ordered)) > ordered.max():
             findings.error(
                 "intervals",
                 f"level {level} merges intervals that are not neighbours; only neighbours can be "
@@ -237,7 +237,8 @@ def _check_paths(findings: Problems, grid: _LevelColumns) -> None:
         # some line.
         parents = np.empty(codes.max() + 1, dtype=np.int64)
         parents[codes] = above
-        torn = {grid.columns[level][line] for line in np.flatnonzero(parents[codes] != above)}
+        disagreeing = np.flatnonzero(parents[codes] != above)
+        torn = {grid.columns[level][line] for line in disagreeing}
         if not torn:
             continue
         becomes: dict[str, dict[str, None]] = {}
@@ -299,7 +300,8 @@ def _check_meanings(findings: Problems, tree: "Hierarchy") -> None:
             "release has several levels side by side, they mean all of these values. Give "
             "different things different names",
         )
-    partial = any(size < len(tree.maps[0]) for _, size in covered.get(ANY, {}))
+    sizes = [size for _, size in covered.get(ANY, {})]
+    partial = any(size < len(tree.maps[0]) for size in sizes)
     if partial and root != ANY:
         findings.warn(
             "two meanings",
@@ -317,7 +319,7 @@ def _check_meanings(findings: Problems, tree: "Hierarchy") -> None:
 def _covered(tree: "Hierarchy") -> dict[str, dict[tuple[int, int], int]]:
     """Of every label the runs of leaves it covers (the first, how many), and the lowest level."""
     covered: dict[str, dict[tuple[int, int], int]] = {}
-    for level, (labels, codes) in enumerate(zip(tree.labels, tree.maps, strict=True)):
+    for level, (labels, codes) in enumerate(tree.levels):
         _, first, size = np.unique(codes, return_index=True, return_counts=True)
         runs = zip(first.tolist(), size.tolist(), strict=True)
         for label, run in zip(labels, runs, strict=True):

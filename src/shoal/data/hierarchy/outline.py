@@ -4,6 +4,7 @@ Uses `tree`; the doors show it.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,7 +40,9 @@ def level_figures(hierarchy: Hierarchy) -> list[LevelFigures]:
     for level, labels in enumerate(hierarchy.labels):
         cover = hierarchy.cover(level)
         fewest, most = int(cover.min()), int(cover.max())
-        examples = labels if len(labels) <= 4 else (*labels[:3], labels[-1])
+        examples = labels
+        if len(labels) > 4:
+            examples = (*labels[:3], labels[-1])
         share = most / hierarchy.leaves
         figures.append(LevelFigures(level, len(labels), (fewest, most), share, examples))
     return figures
@@ -59,19 +62,20 @@ def outline(hierarchy: Hierarchy, most: int) -> Branch:
     return _branch(hierarchy, hierarchy.height, 0, slice(0, hierarchy.leaves), most)
 
 
-def _branch(hierarchy: Hierarchy, level: int, code: int, leaves: slice, most: int) -> Branch:
-    label = hierarchy.labels[level][code]
-    codes = np.array([code])
-    # A value that is repeated further down is drawn once.
-    while level > 0 and len(codes) == 1 and hierarchy.labels[level][codes[0]] == label:
+def _branch(tree: Hierarchy, level: int, code: int, leaves: slice, most: int) -> Branch:
+    """The value of a level that some neighbouring leaves have, and what is below it."""
+    label = tree.labels[level][code]
+    while level > 0:
         level -= 1
         # Leaves are in tree order, so the values below a value are runs among its leaves.
-        codes, starts = np.unique(hierarchy.maps[level][leaves], return_index=True)
-    if level == 0 and len(codes) == 1 and hierarchy.labels[0][codes[0]] == label:
-        return Branch(label, (), 0)
-    edges = [*(leaves.start + starts).tolist(), leaves.stop]
-    below = [
-        _branch(hierarchy, level, int(code), slice(*edges[place : place + 2]), most)
-        for place, code in enumerate(codes[:most].tolist())
-    ]
-    return Branch(label, tuple(below), max(len(codes) - most, 0))
+        codes, starts = np.unique(tree.maps[level][leaves], return_index=True)
+        labels = [tree.labels[level][code] for code in codes]
+        if labels == [label]:
+            # A value that is repeated further down is drawn once.
+            continue
+        edges = [*(leaves.start + starts).tolist(), leaves.stop]
+        below = []
+        for code, ends in zip(codes[:most].tolist(), pairwise(edges), strict=False):
+            below.append(_branch(tree, level, code, slice(*ends), most))
+        return Branch(label, tuple(below), max(len(codes) - most, 0))
+    return Branch(label, (), 0)

@@ -194,7 +194,8 @@ def parse(text: str, kind: Kind) -> NumberRange | None:
 
 def _parse(text: str, kind: Kind) -> NumberRange | None:
     if match := BRACKETS.fullmatch(text):
-        return NumberRange(float(match[2]), float(match[3]), match[1] == "[", match[4] == "]")
+        low, high = float(match[2]), float(match[3])
+        return NumberRange(low, high, match[1] == "[", match[4] == "]")
     if match := OR_MORE.fullmatch(text):
         return NumberRange(float(match[1]), math.inf, True, False)
     if match := BEYOND.fullmatch(text):
@@ -250,16 +251,21 @@ class Tiling:
 
 def tiling(ranges: Sequence[NumberRange]) -> Tiling:
     """Ranges that meet without gap or overlap; ValueError says what is in the way."""
-    order = sorted(range(len(ranges)), key=lambda i: (ranges[i].low, ranges[i].high))
+    ends = [(numbers.low, numbers.high) for numbers in ranges]
+    order = sorted(range(len(ranges)), key=ends.__getitem__)
     row = [ranges[i] for i in order]
     _require_to_meet(row)
     first, last = row[0], row[-1]
-    closed_left = {after.low_in for after in row[1:]} or {first.low_in or not first.high_in}
+    closed_left = {after.low_in for after in row[1:]}
+    if len(row) == 1:
+        closed_left = {first.low_in or not first.high_in}
     if len(closed_left) > 1:
         raise ValueError("some are closed on the left and some on the right")
     left = closed_left.pop()
-    near, near_in = (first.low, first.low_in) if left else (last.high, last.high_in)
-    far, far_in = (last.high, last.high_in) if left else (first.low, first.low_in)
+    near, near_in = first.low, first.low_in
+    far, far_in = last.high, last.high_in
+    if not left:
+        near, near_in, far, far_in = far, far_in, near, near_in
     if math.isfinite(near) and not near_in:
         raise ValueError("the outermost is open on both sides")
     cuts = (*(one.low for one in row), last.high)

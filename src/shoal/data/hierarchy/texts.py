@@ -31,7 +31,7 @@ import numpy.typing as npt
 from shoal.counts import Codes, smallest
 from shoal.data.hierarchy import ranges
 from shoal.data.hierarchy.ranges import NumberRange
-from shoal.data.hierarchy.tree import Hierarchy
+from shoal.data.hierarchy.tree import Hierarchy, changes
 from shoal.data.kinds import Key, Kind
 
 __all__ = ["ANY", "Axis", "Bools", "Texts"]
@@ -118,9 +118,12 @@ class Texts:
     @classmethod
     def of(cls, tree: Hierarchy, level: int | None = None) -> "Texts":
         """By a hierarchy: of its leaves, the missing value among them if it has one."""
-        levels = [_Level(*pair) for pair in zip(tree.labels, tree.maps, strict=True)]
-        keys = [] if tree.cuts else [tree.kind.key(text) for text in tree.labels[0]]
-        return cls(_chosen(levels, level), tree.kind, keys, tree=tree, fixed=level is not None)
+        levels = [_Level(labels, codes) for labels, codes in tree.levels]
+        keys: list[Key | None] = []
+        if not tree.cuts:
+            keys = [tree.kind.key(text) for text in tree.labels[0]]
+        chosen = _chosen(levels, level)
+        return cls(chosen, tree.kind, keys, tree=tree, fixed=level is not None)
 
     @classmethod
     def of_values(
@@ -136,9 +139,9 @@ class Texts:
         if tree is None or leaf is None:
             themselves = np.arange(len(keys), dtype=np.uint64)
             return cls([_Level(labels, themselves)], kind, keys, tree=None)
-        pairs = zip(tree.labels, tree.maps, strict=True)
-        levels = [_Level(texts, codes.take(leaf)) for texts, codes in pairs]
-        return cls(_chosen(levels, level), kind, keys, tree=tree, fixed=level is not None)
+        levels = [_Level(texts, codes.take(leaf)) for texts, codes in tree.levels]
+        chosen = _chosen(levels, level)
+        return cls(chosen, kind, keys, tree=tree, fixed=level is not None)
 
     def __call__(self, text: str) -> Bools | None:
         if text == ANY:
@@ -178,7 +181,7 @@ class Texts:
         places = self._places.get(self.kind.canonical(text))
         if places is None:
             return None
-        covered = np.zeros(self.number, dtype=np.bool_)
+        covered = self._nothing()
         for level, code in places:
             covered |= self._levels[level].codes == code
         return covered
@@ -189,7 +192,8 @@ class Texts:
         places: dict[str, list[tuple[int, int]]] = {}
         for level, (labels, _) in enumerate(self._levels):
             for code, label in enumerate(labels):
-                places.setdefault(self.kind.canonical(label), []).append((level, code))
+                text = self.kind.canonical(label)
+                places.setdefault(text, []).append((level, code))
         return places
 
     def value(self, text: str) -> Bools | None:
@@ -217,7 +221,7 @@ class Texts:
         for start, stop in sorted(elements, reverse=True):
             if stop in to_end:
                 to_end.add(start)
-        listed = np.zeros(self.number, dtype=np.bool_)
+        listed = self._nothing()
         for (start, stop), values in elements.items():
             if start in from_start and stop in to_end:
                 listed |= values
@@ -253,7 +257,7 @@ class Texts:
     def _missing(self) -> Bools:
         if self._keys:
             return np.array([key is None for key in self._keys], dtype=np.bool_)
-        missing = np.zeros(self.number, dtype=np.bool_)
+        missing = self._nothing()
         if self._tree is not None and self._tree.has_missing:
             missing[-1] = True
         return missing
@@ -264,7 +268,7 @@ class Texts:
         A text may be one only where no hierarchy says which there are.
         """
         if self.kind is Kind.TEXT:
-            return None if self._tree is not None else np.zeros(self.number, dtype=np.bool_)
+            return None if self._tree is not None else self._nothing()
         try:
             key = self.kind.key(text)
         except _MISFITS:
@@ -320,8 +324,11 @@ class Texts:
     def _sorted_keys(self) -> list[Key]:
         return [self._keys[at] for at in self._order.tolist()]
 
+    def _nothing(self) -> Bools:
+        return np.zeros(self.number, dtype=np.bool_)
+
     def _flags(self, run: Run) -> Bools:
-        inside = np.zeros(self.number, dtype=np.bool_)
+        inside = self._nothing()
         inside[self._order[slice(*run)]] = True
         return inside
 
@@ -332,10 +339,12 @@ class Texts:
         if self._tree is None or value is not None or numbers is None:
             return value
         low, high, low_in, high_in = self._bounds
-        at_low = (numbers.low == low) & (numbers.low_in | ~low_in)
-        at_high = (high == numbers.high) & (numbers.high_in | ~high_in)
-        inside = np.zeros(self.number, dtype=np.bool_)
-        inside[: len(low)] = ((numbers.low < low) | at_low) & ((high < numbers.high) | at_high)
+        same_low = (numbers.low == low) & (numbers.low_in | ~low_in)
+        same_high = (high == numbers.high) & (numbers.high_in | ~high_in)
+        begins = (numbers.low < low) | same_low
+        ends = (high < numbers.high) | same_high
+        inside = self._nothing()
+        inside[: len(low)] = begins & ends
         return inside
 
     @cached_property
@@ -437,7 +446,7 @@ class Axis:
     def _common(self, hierarchy: Hierarchy, low: int, high: int) -> str:
         """The finest label that all places of a run have in common."""
         leaves = self._leaf_at[low : high + 1]
-        for labels, codes in zip(hierarchy.labels[:-1], hierarchy.maps, strict=False):
+        for labels, codes in hierarchy.levels[:-1]:
             covering = codes.take(leaves)
             label: str = labels[int(covering[0])]
             if label and (covering == covering[0]).all():
@@ -449,8 +458,7 @@ class Axis:
         """For every level above the leaves, lowest first: where its values end."""
         if self.hierarchy is None:
             return []
-        above = [codes[self._leaf_at] for codes in self.hierarchy.maps[1:]]
-        return [np.flatnonzero(codes[1:] != codes[:-1]) for codes in above]
+        return [changes(codes[self._leaf_at]) for codes in self.hierarchy.maps[1:]]
 
     # Reading back
 
@@ -478,9 +486,10 @@ class Axis:
         if values is None:
             return None
         places = np.flatnonzero(values.take(self._leaf_at)[:size])
-        if not len(places) or places[-1] - places[0] + 1 != len(places):
+        if not len(places):
             return None
-        return int(places[0]), int(places[-1])
+        first, last = int(places[0]), int(places[-1])
+        return (first, last) if last - first + 1 == len(places) else None
 
     @cached_property
     def _runs(self) -> dict[str, Run | None]:
@@ -490,7 +499,8 @@ class Axis:
         """The run of places that a label is, or what a missing value is called within a set."""
         if text not in self._runs:
             if text == _MISSING:
-                self._runs[text] = self._run(self._texts.element(text), len(self.place))
+                values = self._texts.element(text)
+                self._runs[text] = self._run(values, len(self.place))
             else:
                 self._runs[text] = self.run(text)
         return self._runs[text]
@@ -576,9 +586,8 @@ class Axis:
         begin: list[list[tuple[int, str]]] = [[] for _ in self.labels]
         if self.hierarchy is None:
             return begin
-        levels = zip(self.hierarchy.maps, self.hierarchy.labels, strict=True)
-        for codes, labels in reversed(list(levels)):
-            starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()]
-            for first, stop in pairwise([*starts, len(codes)]):
+        for labels, codes in reversed(self.hierarchy.levels):
+            inner = changes(codes) + 1
+            for first, stop in pairwise([0, *inner.tolist(), len(codes)]):
                 begin[first].append((stop, labels[codes[first]] or _MISSING))
         return begin

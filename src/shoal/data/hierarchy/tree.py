@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +21,23 @@ from shoal.data.hierarchy.ranges import Tiling
 from shoal.data.kinds import Key, Kind
 from shoal.errors import HierarchyError
 
-__all__ = ["Hierarchy", "numbered", "rooted"]
+__all__ = ["Hierarchy", "changes", "numbered", "rooted"]
+
+Ints = npt.NDArray[np.int64]
+Level = tuple[tuple[str, ...], Codes]
+"""The labels of a level, and the code of every leaf."""
 
 
-def numbered(texts: Iterable[str]) -> npt.NDArray[np.int64]:
+def numbered(texts: Iterable[str]) -> Ints:
     """Codes of texts, numbered in the order of their first appearance."""
-    codes: dict[str, int] = {}
-    return np.array([codes.setdefault(text, len(codes)) for text in texts], dtype=np.int64)
+    places: dict[str, int] = {}
+    codes = [places.setdefault(text, len(places)) for text in texts]
+    return np.array(codes, dtype=np.int64)
+
+
+def changes(codes: npt.NDArray[Any]) -> Ints:
+    """The places whose code differs from the next one."""
+    return np.flatnonzero(codes[1:] != codes[:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +118,8 @@ class Hierarchy:
             starts = np.append(True, ordered[1:] != ordered[:-1])
             texts = tuple(column[i] for i in order[starts].tolist())
             labels.append(texts)
-            maps.append((np.cumsum(starts) - 1).astype(smallest(len(texts))))
+            runs = np.cumsum(starts) - 1
+            maps.append(runs.astype(smallest(len(texts))))
         tree = cls(tuple(labels), tuple(maps), kind, derived)
         if not isinstance(tiling, Tiling):
             return tree
@@ -119,6 +131,11 @@ class Hierarchy:
         return len(self.maps) - 1
 
     @property
+    def levels(self) -> list[Level]:
+        """The levels from the leaves to the root."""
+        return list(zip(self.labels, self.maps, strict=True))
+
+    @property
     def leaves(self) -> int:
         """How many values the declared domain has, the missing value not counted."""
         return len(self.labels[0]) - self.has_missing
@@ -127,7 +144,7 @@ class Hierarchy:
         """How many values a level has, the missing value included if there is one."""
         return len(self.labels[level])
 
-    def cover(self, level: int) -> npt.NDArray[np.int64]:
+    def cover(self, level: int) -> Ints:
         """How many leaves each value of a level covers; the missing value counts as one."""
         weight = np.ones(len(self.maps[0]))
         if self.has_missing:
@@ -135,11 +152,11 @@ class Hierarchy:
         covered = np.bincount(self.maps[level], weight, self.cardinality(level))
         return np.maximum(covered.astype(np.int64), 1)
 
-    def texts(self) -> tuple[list[str], npt.NDArray[np.int64]]:
+    def texts(self) -> tuple[list[str], Ints]:
         """The texts of all levels, each once, and which of them every leaf shows at every level."""
         places: dict[str, int] = {}
         shown = []
-        for labels, codes in zip(self.labels, self.maps, strict=True):
+        for labels, codes in self.levels:
             place_of = [places.setdefault(label, len(places)) for label in labels]
             shown.append(np.array(place_of)[codes])
         return list(places), np.array(shown, dtype=np.int64)
@@ -152,13 +169,12 @@ class Hierarchy:
     def _and_missing(self) -> "Hierarchy":
         labels: list[tuple[str, ...]] = []
         maps = []
-        for level, (texts, codes) in enumerate(zip(self.labels, self.maps, strict=True)):
-            code = 0
-            if level < self.height:
-                code = len(texts)
-                texts = (*texts, "")
-            labels.append(texts)
-            maps.append(np.append(codes, code).astype(smallest(len(texts))))
+        for texts, codes in self.levels[:-1]:
+            labels.append((*texts, ""))
+            extended = np.append(codes, len(texts))
+            maps.append(extended.astype(smallest(len(texts) + 1)))
+        labels.append(self.labels[-1])
+        maps.append(np.append(self.maps[-1], 0).astype(smallest(1)))
         return replace(self, labels=tuple(labels), maps=tuple(maps), has_missing=True)
 
     def of_kind(self, kind: Kind) -> "Hierarchy":
@@ -188,9 +204,9 @@ class Hierarchy:
                 return self._interval(float(key))  # type: ignore[arg-type]
 
             return interval
-        places: dict[Key | None, int] = {
-            self.kind.key(text): leaf for leaf, text in enumerate(self.labels[0])
-        }
+        places: dict[Key | None, int] = {}
+        for leaf, text in enumerate(self.labels[0]):
+            places[self.kind.key(text)] = leaf
         if self.has_missing:
             places[None] = missing
         return lambda key: places.get(key, -1)
@@ -216,23 +232,27 @@ class Hierarchy:
         """
         plain = self.labels[0]
         if not self.cuts:
-            plain = tuple(self.kind.text(self.kind.key(text)) for text in plain)
-        leaves = np.array(sorted(range(self.leaves), key=plain.__getitem__), dtype=np.int64)
+            plain = tuple(map(self.kind.canonical, plain))
+        by_text = sorted(range(self.leaves), key=plain.__getitem__)
+        leaves = np.array(by_text, dtype=np.int64)
         digest = hashlib.sha256()
         for labels, codes in zip((plain, *self.labels[1:]), self.maps, strict=True):
             # Codes are renumbered by where they first occur in the sorted leaves.
             _, first, renumbered = np.unique(codes[leaves], return_index=True, return_inverse=True)
-            shown = [labels[code] for code in codes[leaves[np.sort(first)]].tolist()]
+            in_order = codes[leaves[np.sort(first)]]
+            shown = [labels[code] for code in in_order.tolist()]
             digest.update(json.dumps(shown).encode())
-            digest.update(np.argsort(np.argsort(first))[renumbered].astype("<u4").tobytes())
+            rank = np.argsort(np.argsort(first))
+            digest.update(rank[renumbered].astype("<u4").tobytes())
         return digest.hexdigest()
 
     def lines(self) -> list[list[str]]:
         """One line per value, column j is level j; the missing value is left out."""
-        levels = []
-        for texts, codes in zip(self.labels, self.maps, strict=True):
-            levels.append([texts[code] for code in codes[: self.leaves].tolist()])
-        return [list(line) for line in zip(*levels, strict=True)]
+        columns = []
+        for texts, codes in self.levels:
+            leaves = codes[: self.leaves].tolist()
+            columns.append([texts[code] for code in leaves])
+        return [list(line) for line in zip(*columns, strict=True)]
 
 
 def rooted(

@@ -1,11 +1,13 @@
-"""Buckets (Wang et al.): people with the number of a bucket, and buckets with the sensitive values of their people.
+"""Buckets (Wang et al.): people with the number of a bucket, and buckets with the sensitive values
+of their people.
 
-Everybody's other columns stay exact. Which sizes of buckets there are, and which values each holds, follows from how
-often each value occurs (`settings`); who of those with a value goes where is drawn. So nobody is linked to a value with
-more than its share of their bucket: docs/proofs/buckets.md. Uses `privacy.limits` and `chance`.
+Everybody's other columns stay exact. Which sizes of buckets there are, and which values each holds,
+follows from how often each value occurs (`settings`); who of those with a value goes where is
+drawn. So nobody is linked to a value with more than its share of their bucket:
+docs/proofs/buckets.md. Uses `privacy.limits` and `chance`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -15,14 +17,14 @@ import numpy.typing as npt
 
 from shoal.arguments import typed
 from shoal.chance import Chance
-from shoal.counts import group, smallest
+from shoal.counts import Counts, group, smallest
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Kind
-from shoal.data.tables import Column, Role, Table
+from shoal.data.tables import Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.exact.numbers import Exact, fraction, whole
 from shoal.measure.buckets import excluded
-from shoal.methods import Progress, Schema, people_of, silent
+from shoal.methods import Progress, Schema, begin
 from shoal.methods.buckets.filling import assigned, fakes, mixed, with_room
 from shoal.methods.buckets.hiding import Hiding
 from shoal.methods.buckets.settings import Setting, Solver, find_setting, fitting
@@ -66,17 +68,22 @@ class BucketsFacts(Facts):
 @typed
 @dataclass(frozen=True)
 class Buckets:
-    """Two tables, people with bucket numbers and buckets with values, that keep a separate limit for every sensitive value.
+    """Two tables, people with bucket numbers and buckets with values, that keep a separate limit
+    for every sensitive value.
 
     column: the sensitive column
     limits: how probable each of its values may become, at most
-    solver: how bucket sizes are found: "optimal" (needs scipy), "multi", "two", or "anatomy", the baseline
+    solver: how bucket sizes are found: "optimal" (needs scipy), "multi", "two", or "anatomy", the
+    baseline
     largest: the largest size of a bucket; the smallest that allows a setting unless given
     gap, seconds: how far from the least loss "optimal" may stop, and how long it may take
-    within: levels of columns with a public hierarchy; only people who agree at these levels share a bucket
-    fakes: how many values that nobody of it has are added to every bucket, against those who know some of its people
+    within: levels of columns with a public hierarchy; only people who agree at these levels share a
+    bucket
+    fakes: how many values that nobody of it has are added to every bucket, against those who know
+    some of its people
     associations: whether no fake is a value that somebody of the bucket is seen not to have
-    unit: the identifying column that tells whose rows belong together; one row of each person is drawn, and only that is used
+    unit: the identifying column that tells whose rows belong together; one row of each person is
+    drawn, and only that is used
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -147,7 +154,10 @@ class Buckets:
         return BucketLimits(self.column, limits, self.fakes, self.unit)
 
     def beforehand(self, table: Table) -> tuple[str, ...]:
-        """What the limits allow by how often values occur; InfeasibleError if no buckets can keep them."""
+        """What the limits allow by how often values occur.
+
+        InfeasibleError if no buckets can keep them.
+        """
         values = table.count([self.column], {})
         occurring = dict(zip(table.keys(self.column), values.count.tolist(), strict=True))
         eligible = self.promise(table.schema).limits.eligibility(occurring)
@@ -157,26 +167,20 @@ class Buckets:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The people in the order of their values and buckets; the buckets with their values, and how often each is there."""
-        schema = table.schema
-        promise = self.promise(schema)
-        chance, said = chance or Chance(), progress or silent
-        table = people_of(self, table, chance)
+        """The people in the order of their values and buckets.
+
+        The buckets with their values, and how often each is there.
+        """
+        job = begin(self, table, chance, progress)
+        table, promise, chance, said = job.table, job.promise, job.chance, job.progress
         said(0, 3, "counting values")
-        values, *columns = table.columns(
-            [self.column, *(name for name in released(table) if name != self.column)]
-        )
-        block, blocks = self._blocks(table, schema)
-        run = (block * len(values.keys) + values.codes).astype(
-            smallest(max(blocks * len(values.keys), 1))
-        )
-        inside = (
-            np.bincount(run, minlength=blocks * len(values.keys))
-            .reshape(blocks, len(values.keys))
-            .astype(np.int64)
-        )
-        counts = inside.sum(axis=0)
-        occurring = dict(zip(values.keys, counts.tolist(), strict=True))
+        people = _People.of(table, self.column)
+        block, blocks = self._blocks(people, table, job.schema)
+        number = len(table.keys(self.column))
+        run = block * number + people.values
+        inside = np.bincount(run, people.rows.count, blocks * number)
+        inside = inside.reshape(blocks, number).astype(np.int64)
+        occurring = dict(zip(table.keys(self.column), inside.sum(axis=0).tolist(), strict=True))
         eligible = promise.limits.eligibility(occurring)
         eligible.require()
         limits = list(promise.limits.of(occurring).values())  # every key occurs
@@ -184,14 +188,12 @@ class Buckets:
         settings = self._settings(inside, limits)
         said(2, 3, "filling buckets")
         filled = _filled(settings, limits, self.fakes, chance)
-        rows = _Rows.of(columns, table.rows)
+        of_record = run.astype(smallest(max(blocks * number, 1)))[people.record]
+        by_run = np.argsort(of_record, kind="stable")
         bucket = np.empty(table.rows, dtype=np.int64)
-        run = run[rows.order]
-        by_run = np.argsort(run, kind="stable")
-        bucket[by_run] = assigned(filled.places, run[by_run], chance)
-        shown = filled.shown(
-            rows.avoided(bucket, filled.held()) if self.associations else None, chance
-        )
+        bucket[by_run] = assigned(filled.places, of_record[by_run], chance)
+        avoided = people.avoided(bucket, filled.held()) if self.associations else None
+        shown = filled.shown(avoided, chance)
         gaps = [setting.gap for setting in settings if setting.gap is not None]
         derived: dict[str, Any] = {}
         if gaps and len(gaps) == len(settings):
@@ -210,7 +212,7 @@ class Buckets:
             concerns=(*eligible.concerns, *filled.concerns()),
         )
         return Release(
-            table.like(rows.laid_out(bucket)),
+            table.like(people.laid_out(table, bucket)),
             replace(
                 certificate,
                 columns=self._columns(certificate),
@@ -221,7 +223,10 @@ class Buckets:
         )
 
     def _settings(self, inside: Ints, limits: list[Fraction]) -> list[Setting]:
-        """The setting of every block; an impossible one refuses the whole release, as to join it with another would tell."""
+        """The setting of every block.
+
+        An impossible one refuses the whole release, as to join it with another would tell.
+        """
         try:
             return [
                 find_setting(
@@ -243,20 +248,25 @@ class Buckets:
                 "who has what: take coarser ones by what is publicly known, or none"
             ) from None
 
-    def _blocks(self, table: Table, schema: Schema) -> tuple[Ints, int]:
-        """The block of every row, numbered in the order of the values that its people agree in, and how many there are."""
-        block, blocks = np.zeros(table.rows, dtype=np.int64), min(table.rows, 1)
+    def _blocks(self, people: "_People", table: Table, schema: Schema) -> tuple[Ints, int]:
+        """The block of every distinct row, and how many there are.
+
+        Blocks are numbered in the order of the values that their people agree in.
+        """
+        rows = people.rows
+        block, blocks = np.zeros(rows.distinct, dtype=np.int64), min(rows.distinct, 1)
         trees = _trees(schema, self.within or {})
         for name, level in (self.within or {}).items():
-            block = (
-                block * trees[name].cardinality(level) + trees[name].maps[level][table.leaves(name)]
+            tree = trees[name]
+            codes = tree.maps[level][table.leaf_of(name)[rows.column(name)]]
+            distinct, block = np.unique(
+                block * tree.cardinality(level) + codes, return_inverse=True
             )
-            found, block = np.unique(block, return_inverse=True)
-            blocks = len(found)
+            blocks = len(distinct)
         return block, blocks
 
     def _buckets(self, table: Table, shown: tuple[Ints, Ints], buckets: int) -> Any:
-        keys = table.column(self.column).keys
+        keys = table.keys(self.column)
         bucket, value = (part.astype(np.uint64) for part in shown)
         inside = group([BUCKET, self.column], [bucket, value], [buckets + 1, max(len(keys), 1)])
         return table.like(
@@ -298,66 +308,74 @@ def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """The rows of a table in the order of the columns that are released beside people, whatever their order in the table.
+class _People:
+    """The records in the order of the columns that are released beside people, then of their
+    values.
 
-    Rows that agree in all of these stand side by side, and with the same value they cannot be told apart.
+    Records that agree in all of these cannot be told apart.
     """
 
-    columns: Sequence[Column]
-    order: Ints
-    """The rows in that order."""
+    rows: Counts
+    """The distinct rows: the columns beside people, then the sensitive one."""
 
-    rank: Ints
-    """Of every row in that order, which of the distinct ones it is."""
+    record: Ints
+    """The distinct row of every record."""
 
     first: Ints
-    """A row of the table for every distinct one."""
+    """A distinct row for every combination of the columns beside people."""
 
     @classmethod
-    def of(cls, columns: Sequence[Column], rows: int) -> "_Rows":
-        rank, distinct = np.zeros(rows, dtype=np.int64), 1
-        for column in columns:
-            card = max(len(column.keys), 1)
-            if distinct * card * max(rows, 1) >= _LARGEST:
-                found, rank = np.unique(rank, return_inverse=True)
-                distinct = len(found)
-            rank = rank * card + column.codes
-            distinct *= card
-        if (
-            distinct * max(rows, 1) < _LARGEST
-        ):  # then rank and row fit one number, which is faster to sort
-            order = np.sort(rank * rows + np.arange(rows)) % max(rows, 1)
-        else:
-            order = np.argsort(rank, kind="stable")
-        rank = rank[order]
-        new = np.append(True, rank[1:] != rank[:-1])[:rows]
-        return cls(columns, order, np.cumsum(new) - 1, order[new])
+    def of(cls, table: Table, column: str) -> "_People":
+        beside = [name for name in released(table) if name != column]
+        rows = table.count([*beside, column], {})
+        new = np.zeros(rows.distinct, dtype=np.bool_)
+        new[:1] = True
+        for codes in rows.codes[:-1]:
+            new[1:] |= codes[1:] != codes[:-1]
+        record = np.repeat(np.arange(rows.distinct), rows.count)
+        return cls(rows, record, np.flatnonzero(new))
+
+    @property
+    def values(self) -> Ints:
+        """The sensitive value of every distinct row."""
+        return self.rows.codes[-1].astype(np.int64)
+
+    @property
+    def rank(self) -> Ints:
+        """For every record its combination of the columns beside people."""
+        of_row = np.searchsorted(self.first, np.arange(self.rows.distinct), side="right") - 1
+        ranks: Ints = of_row[self.record]
+        return ranks
 
     def avoided(self, bucket: Ints, held: tuple[Ints, Ints]) -> npt.NDArray[np.bool_]:
-        """Which values someone of a bucket is seen not to have, as far as the release without fakes would show it."""
-        codes = [column.codes[self.order] for column in self.columns]
-        return excluded(
-            codes, [max(len(column.keys), 1) for column in self.columns], bucket - 1, held
-        )
+        """The values that someone of a bucket is seen not to have.
 
-    def laid_out(self, bucket: Ints) -> dict[str, tuple[Any, npt.NDArray[Any]]]:
+        That is as far as the release without fakes would show it.
+        """
+        codes = [column[self.record] for column in self.rows.codes[:-1]]
+        return excluded(codes, list(self.rows.cards[:-1]), bucket - 1, held)
+
+    def laid_out(self, table: Table, bucket: Ints) -> dict[str, tuple[Any, npt.NDArray[Any]]]:
         """The people with their buckets, in the order of both, for `Table.like`."""
         buckets = int(bucket.max(initial=0)) + 1
         rank, bucket = np.divmod(np.sort(self.rank * buckets + bucket), buckets)
         row = self.first[rank]
-        return {
-            **{column.name: (column.keys, column.codes[row]) for column in self.columns},
-            BUCKET: (None, bucket),
-        }
+        beside = zip(self.rows.names[:-1], self.rows.codes[:-1], strict=True)
+        columns = {name: (table.keys(name), codes[row]) for name, codes in beside}
+        return {**columns, BUCKET: (None, bucket)}
 
 
 @dataclass(frozen=True, eq=False)
 class _Filled:
-    """Buckets with the values that they hold, size by size and block by block; they are numbered from 1 on in that order."""
+    """Buckets with the values that they hold, size by size and block by block.
+
+    They are numbered from 1 on in that order.
+    """
 
     parts: list[tuple[Ints, Ints, Hiding | None]]
-    """The values of buckets of one size, how often such a bucket may hold each value, and how fakes are added to them."""
+    """The values of buckets of one size, how often such a bucket may hold each value, and how fakes
+    are added to them.
+    """
 
     hidings: list[tuple[int, Hiding]]
     """Of every block how many buckets it has, and how fakes are added to them."""
@@ -380,7 +398,9 @@ class _Filled:
         )
 
     def odds(self) -> list[tuple[int, list[Fraction]]]:
-        """Of every block how many buckets it has, and the odds of its values, in their order, to be fake where shown once."""
+        """Of every block how many buckets it has, and the odds of its values, in their order, to be
+        fake where shown once.
+        """
         found = []
         for buckets, hiding in self.hidings:
             there = np.unique(
@@ -390,7 +410,9 @@ class _Filled:
         return found
 
     def concerns(self) -> Iterator[str]:
-        """What weakens fakes: values that are in so many buckets that they are seldom fake where they are shown."""
+        """What weakens fakes: values that are in so many buckets that they are seldom fake where
+        they are shown.
+        """
         seldom = sum(0 < odds < _SELDOM for _, own in self.odds() for odds in own)
         never = sum(not odds for _, own in self.odds() for odds in own)
         if seldom:
@@ -420,7 +442,10 @@ class _Filled:
 def _filled(
     settings: list[Setting], limits: list[Fraction], number: int, chance: Chance
 ) -> _Filled:
-    """The buckets of all blocks. With fakes, what each holds is drawn; without, it follows from how often values occur."""
+    """The buckets of all blocks.
+
+    With fakes, what each holds is drawn; without, it follows from how often values occur.
+    """
     parts: list[tuple[Ints, Ints, Hiding | None]] = []
     hidings: list[tuple[int, Hiding]] = []
     places, first = [np.zeros(0, dtype=np.int64)], 1

@@ -1,7 +1,9 @@
-"""Coincident generalisation (Zhang, chapter 5): groups that show all there is to know about who has which value.
+"""Coincident generalisation (Zhang, chapter 5): groups that show all there is to know about who has
+which value.
 
-People are put into groups of equal size by their quasi-identifying values alone (`grouping`), and groups merge by a rule that is
-the same for all who end up in one (`schemes`). So what someone who knows the algorithm believes about a person is what the group
+People are put into groups of equal size by their quasi-identifying values alone (`grouping`), and
+groups merge by a rule that is the same for all who end up in one (`schemes`). So what someone who
+knows the algorithm believes about a person is what the group
 shows, no more: docs/proofs/coincident.md. Uses `privacy.models` and `chance`.
 """
 
@@ -25,7 +27,7 @@ from shoal.data.tables import Role, Table
 from shoal.errors import InfeasibleError, ParameterError, listed, plural
 from shoal.exact.numbers import whole
 from shoal.lattice import Lattice
-from shoal.methods import Progress, Schema, conjunction, people_of, short_names, silent, syntactic
+from shoal.methods import Progress, Schema, begin, conjunction, short_names, syntactic
 from shoal.methods.axes import Axis, axis_of
 from shoal.methods.coincident.grouping import ORDERS, Order, by_curve, by_splits, in_order
 from shoal.methods.coincident.schemes import (
@@ -49,7 +51,9 @@ __all__ = ["GROUP", "Coincident", "fewest", "satisfied"]
 _OWN = "\0group"  # no column of a table is called so
 
 MANY = 200_000
-"""Records above which people are put along a curve if nothing else is asked for: splits take twice as long (measured)."""
+"""Records above which people are put along a curve if nothing else is asked for: splits take twice
+as long (measured).
+"""
 
 Ranges = Literal["narrower", "boundary", "hierarchy"]
 RANGES: tuple[Ranges, ...] = ("narrower", "boundary", "hierarchy")
@@ -61,20 +65,28 @@ Bools = npt.NDArray[np.bool_]
 @typed
 @dataclass(frozen=True)
 class Coincident:
-    """Groups that satisfy models of the sensitive values, also against someone who knows the algorithm.
+    """Groups that satisfy models of the sensitive values, also against someone who knows the
+    algorithm.
 
-    models: what every group must satisfy, such as "3-diversity of ill"; models of how values are spread in a group
-    size: how many people a group has to start with; by itself twice as many as the models ask for at least
-    scheme: "forest" (one tree of nearly all groups), "UU" or "UA" (a tree of pairs, of as few or as many groups as can be), or
-        "interleaved"
-    depth: how often groups merge two by two before more than two do; by itself as often as leaves few groups over
-    order: how groups are formed: by balanced "splits", or along a "curve" through the hierarchies, which is faster; by itself
-        splits up to `MANY` records, which everyone may count, and where `ranges` needs them
-    ranges: what a group shows of a column: "boundary", as far as the splits reach that made its parts; "hierarchy", the finest
-        value that all its people have in common; or, by itself where there are splits, the "narrower" of both
-    spare: what does not fit the tree: "groups" that are safe as they are stay so, and if there are too few, groups drawn at
-        random are left out; or "records" are left out from the beginning, drawn at random
-    unit: the identifying column that tells whose rows belong together; one row of each person is drawn, and only that is used
+    models: what every group must satisfy, such as "3-diversity of ill"; models of how values are
+    spread in a group
+    size: how many people a group has to start with; by itself twice as many as the models ask for
+    at least
+    scheme: "forest" (one tree of nearly all groups), "UU" or "UA" (a tree of pairs, of as few or as
+        many groups as can be), or "interleaved"
+    depth: how often groups merge two by two before more than two do; by itself as often as leaves
+    few groups over
+    order: how groups are formed: by balanced "splits", or along a "curve" through the hierarchies,
+        which is faster; by itself splits up to `MANY` records, which everyone may count, and where
+        `ranges` needs them
+    ranges: what a group shows of a column: "boundary", as far as the splits reach that made its
+        parts; "hierarchy", the finest value that all its people have in common; or, by itself where
+        there are splits, the "narrower" of both
+    spare: what does not fit the tree: "groups" that are safe as they are stay so, and if there are
+        too few, groups drawn at random are left out; or "records" are left out from the beginning,
+        drawn at random
+    unit: the identifying column that tells whose rows belong together; one row of each person is
+    drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -148,10 +160,12 @@ class Coincident:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The records in groups; fewer than `size` of them, drawn at random, are left out, so that groups are even."""
-        promise = self.promise(table.schema)
-        chance, said = chance or Chance(), progress or silent
-        table = people_of(self, table, chance)
+        """The records in groups.
+
+        Fewer than `size` of them, drawn at random, are left out, so that groups are even.
+        """
+        job = begin(self, table, chance, progress)
+        table, chance, said = job.table, job.chance, job.progress
         said(0, 3, "ordering people")
         order = self.order or (
             "curve" if self.ranges in (None, "hierarchy") and table.rows > MANY else "splits"
@@ -170,7 +184,7 @@ class Coincident:
         said(2, 3, "merging groups")
         made = people.laid_out(halves, chance)
         said(3, 3, "merging groups")
-        paper = certify(table, method, promise, chance)
+        paper = certify(table, method, job.promise, chance)
         return Release(
             made,
             replace(paper, columns=_columns(paper)),
@@ -204,9 +218,11 @@ def satisfied(
     columns: Mapping[str, tuple[npt.NDArray[Any], int]],
     count: Ints | None = None,
 ) -> Bools:
-    """Which of so many groups satisfy all models, given the group of every row, and codes of columns and how many there are.
+    """Which of so many groups satisfy all models, given the group of every row, and codes of
+    columns and how many there are.
 
-    Rows of no group, which have the number of groups, are one more, so that shares of all are right.
+    Rows of no group, which have the number of groups, are one more, so that shares of all are
+    right.
     """
     counts = group(
         [_OWN, *columns],
@@ -219,15 +235,14 @@ def satisfied(
 
 
 def _require_whole(table: Table, method: Coincident) -> None:
-    """InfeasibleError before anything is drawn if not even all records satisfy the models, which the bag alone tells."""
-    columns = {}
-    for name in sorted({name for model in method.models for name in model.columns}):
-        if name in table.hierarchies:
-            columns[name] = table.leaves(name), len(table.hierarchy(name).maps[0])
-        else:
-            columns[name] = table.column(name).codes, max(len(table.column(name).keys), 1)
-    everybody = np.zeros(table.rows, dtype=np.int64)
-    if table.rows and not satisfied(method.models, everybody, 1, columns).all():
+    """InfeasibleError before anything is drawn if not even all records satisfy the models, which
+    the bag alone tells.
+    """
+    names = sorted({name for model in method.models for name in model.columns})
+    bag = table.count(names)
+    columns = dict(zip(names, zip(bag.codes, bag.cards, strict=True), strict=True))
+    everybody = np.zeros(bag.distinct, dtype=np.int64)
+    if table.rows and not satisfied(method.models, everybody, 1, columns, bag.count).all():
         raise InfeasibleError(
             f"even all records together do not satisfy {' and '.join(map(str, method.models))}; ask for less"
         )
@@ -242,7 +257,9 @@ def _columns(paper: Certificate) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _People:
-    """The records that are released, as distinct rows, in an order in which groups to start with follow each other."""
+    """The records that are released, as distinct rows, in an order in which groups to start with
+    follow each other.
+    """
 
     table: Table
     method: Coincident
@@ -254,23 +271,14 @@ class _People:
 
     @classmethod
     def of(cls, table: Table, method: Coincident, chance: Chance) -> "_People":
-        """People by their quasi-identifying values; of those who have the same, it is drawn who comes where."""
-        table.columns(released(table))
-        quasi = {
-            name: (table.leaves(name), len(table.hierarchy(name).maps[0])) for name in table.quasi
-        }
-        others = {name: table.column(name) for name in released(table) if name not in quasi}
-        codes = [
-            *(leaves for leaves, _ in quasi.values()),
-            *(column.codes for column in others.values()),
-        ]
-        cards = [
-            *(card for _, card in quasi.values()),
-            *(max(len(column.keys), 1) for column in others.values()),
-        ]
-        rows = group(
-            [*quasi, *others], codes, cards
-        )  # in an order of their own, whatever that of the input
+        """People by their quasi-identifying values.
+
+        Of those who have the same, it is drawn who comes where.
+        """
+        quasi = table.quasi
+        others = [name for name in released(table) if name not in quasi]
+        # In the order of their values, whatever that of the input.
+        rows = table.count([*quasi, *others], dict.fromkeys(quasi, 0))
         number = table.rows // method.people
         if method.spare == "records":
             number = shaped(number, method.scheme, method.halvings(table.rows))[0]
@@ -367,7 +375,9 @@ class _People:
         return merged(len(self.halves) // 2, safe, self.method.scheme, depth, chance)
 
     def laid_out(self, groups: Ints, chance: Chance) -> Any:
-        """The released columns: groups in the order of what they show, or by lot, and their records by values."""
+        """The released columns: groups in the order of what they show, or by lot, and their records
+        by values.
+        """
         table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
         order = np.flatnonzero(groups != LEFT_OUT)
         order = order.take(in_order(groups.take(order)))
@@ -386,7 +396,7 @@ class _People:
         by_label = _by_lot(alike, chance)
         rank = np.empty(number, dtype=smallest(max(number, 1)))
         rank[by_label] = np.arange(number)
-        others = {name: table.column(name).keys for name in names if name not in labels}
+        others = {name: table.keys(name) for name in names if name not in labels}
         of_record = groups.take(self.half)
         record = self.record[of_record != LEFT_OUT]
         codes = [self.rows.codes[self.rows.names.index(name)].take(record) for name in others]
@@ -407,7 +417,10 @@ class _People:
         return table.like(made)
 
     def _shown(self, column: int, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
-        """What groups show of a column: texts, and the place of every group's among them; their halves are from starts on."""
+        """What groups show of a column: texts, and the place of every group's among them.
+
+        Their halves are from starts on.
+        """
         axis, texts = self.axes[column], list[str]()
         shown, wide = np.zeros(len(starts), dtype=np.int64), np.full(len(starts), axis.size + 1)
         if self.method.ranges != "boundary":
@@ -443,7 +456,9 @@ class _People:
 
 
 def _in_words(text: str) -> tuple[list[str | int], str]:
-    """To sort texts by their words, and by the value of numbers in them: anyone can tell that order."""
+    """To sort texts by their words, and by the value of numbers in them: anyone can tell that
+    order.
+    """
     return [
         int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))
     ], text
@@ -474,11 +489,14 @@ def _places(rows: Ints, counts: Ints) -> Ints:
 
 
 def _values(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:
-    """A column as the models expect it: leaves where it has a hierarchy, else its own codes; and how many there are."""
+    """A column as the models expect it: leaves where it has a hierarchy, else its own codes.
+
+    And how many there are.
+    """
     codes = rows.codes[rows.names.index(name)]
     if name in table.hierarchies:
         return table.leaf_of(name)[codes], len(table.hierarchy(name).maps[0])
-    return codes, max(len(table.column(name).keys), 1)
+    return codes, max(len(table.keys(name)), 1)
 
 
 def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:
@@ -489,7 +507,9 @@ def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArra
 def _common(
     hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]
 ) -> tuple[list[str], Ints, Ints]:
-    """The texts of all levels, and for every group the finest that its outermost leaves share, and how many leaves show it."""
+    """The texts of all levels, and for every group the finest that its outermost leaves share, and
+    how many leaves show it.
+    """
     texts, by_level = hierarchy.texts()
     number = by_level.shape[1]
     pairs = np.unique(by_level * number + np.arange(number))  # several levels may have one text

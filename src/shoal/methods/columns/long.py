@@ -1,8 +1,10 @@
-"""The long form: rows (person, item, value), which never become a matrix of people by items. `Columns` uses it.
+"""The long form: rows (person, item, value), which never become a matrix of people by items.
+`Columns` uses it.
 
-Rows are kept in the order of their items, so that those of a group of items are a few slices. A group's rows are sorted by
-person; a run of them is a person's projection, and projections that k people share are found by interning beginnings: a
-projection that occurs k times has only beginnings that occur k times.
+Rows are kept in the order of their items, so that those of a group of items are a few slices. A
+group's rows are sorted by person; a run of them is a person's projection, and projections that k
+people share are found by interning beginnings: a projection that occurs k times has only beginnings
+that occur k times.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +20,7 @@ from shoal.data.tables import Table
 from shoal.errors import TooLargeError
 from shoal.exact.epsilon import Epsilon
 from shoal.methods.columns.schemas import Groups, bought_pairs, pairs_of, similarity
-from shoal.methods.columns.wide import COLUMN_GROUP, Coded, Laid, coded
+from shoal.methods.columns.wide import COLUMN_GROUP, Laid, NullableColumn, nullable
 from shoal.methods.noisy_counts import noisy
 from shoal.privacy.noise import NoisyCountParameters
 from shoal.releases.layout import COUNT
@@ -39,13 +41,15 @@ _PEOPLE = 1 << 16  # whose choices are drawn together; a multiple of 8
 
 @dataclass(frozen=True, eq=False)
 class Long:
-    """A long table: its rows, the columns that are released, and the items by their keys, in their order."""
+    """A long table: its rows, the columns that are released, and the items by their keys, in their
+    order.
+    """
 
     rows: "Rows"
     item: str
     value: str | None
     keys: Sequence[Key]
-    column: Coded | None  # of the values
+    column: NullableColumn | None  # of the values
 
     @classmethod
     def of(
@@ -59,21 +63,28 @@ class Long:
     ) -> "Long":
         """The rows of these items; those that miss an item or a value are left out."""
         table.require_people(person)
-        table.columns([person, item, *([] if value is None else [value])])
-        people, given = table.column(person), table.column(item)
-        column = None if value is None else coded(table, value, levels.get(value))
+        names = [item, person] if value is None else [item, person, value]
+        table.look_at(names)
+        column = None if value is None else nullable(table, value, levels.get(value))
+        # Items that are not wanted, and values that are missing, have the code after the last.
         wanted = {key: place for place, key in enumerate(keys)}
-        place = np.array(
-            [wanted.get(key, -1) if key is not None else -1 for key in given.keys], dtype=np.int32
-        )
-        items = place[given.codes] if len(place) else np.zeros(0, dtype=np.int32)
-        if column is not None and None in table.column(str(value)).keys:
-            items[column.codes == column.null] = -1
+        unwanted = len(keys)
+        places = [
+            unwanted if key is None else wanted.get(key, unwanted) for key in table.keys(item)
+        ]
+        codes = {item: (np.array(places, dtype=smallest(unwanted + 1)), unwanted + 1)}
+        if column is not None and value is not None:
+            codes[value] = column.codes, column.null + 1
+        counts = table.count(names, {}, codes)
+        kept = counts.codes[0] != unwanted
+        if column is not None:
+            kept &= counts.codes[2] != column.null
+        counts = counts.where(kept)
         rows = Rows.of(
-            people.codes,
-            items,
-            None if column is None else column.codes,
-            len(people.keys),
+            counts.codes[1],
+            counts.codes[0].astype(np.int32),
+            None if column is None else counts.codes[2],
+            len(table.keys(person)),
             len(keys),
             1 if column is None else max(column.null, 1),
         )
@@ -88,7 +99,10 @@ class Long:
         return similarity(pairs_of(*self.rows.projected(range(len(self.keys))), len(self.keys)))
 
     def bought(self, epsilon: Epsilon, chance: Chance, looked_at: int) -> Ints:
-        """Distances of the items that spend ε; of each person a uniform choice of at most `looked_at` items counts."""
+        """Distances of the items that spend ε.
+
+        Of each person a uniform choice of at most `looked_at` items counts.
+        """
         person, item, value = self.rows.projected(range(len(self.keys)))
         some = np.flatnonzero(chance.choices(np.bincount(person, minlength=1), looked_at))
         pairs = pairs_of(person[some], item[some], value[some], len(self.keys))
@@ -105,7 +119,8 @@ class Long:
     ) -> tuple[Laid, int, int]:
         """The released rows; how many projections there were, and how many are released.
 
-        Records are in the order of the groups, in a group those with fewer items first, then in that of items and values.
+        Records are in the order of the groups, in a group those with fewer items first, then in
+        that of items and values.
         """
         who = [self.rows.touched(places) for places in groups]
         if most < len(groups):
@@ -131,7 +146,7 @@ class Long:
         places, lengths, copies = np.array(shape, dtype=np.int64).reshape(-1, 3).T
         length = np.repeat(lengths, copies)
         record = np.repeat(np.arange(1, len(length) + 1), length)
-        told = Coded(tuple(self.keys), item, False).released(item)
+        told = NullableColumn(tuple(self.keys), item, False).released(item)
         laid: Laid = {
             RECORD: (None, record),
             COLUMN_GROUP: (None, np.repeat(places, lengths * copies)),
@@ -146,7 +161,8 @@ class Long:
 
 @dataclass(frozen=True)
 class Projections:
-    """Different projections onto a group that have as many items: one a row of `items` and `values`, and how often it occurs.
+    """Different projections onto a group that have as many items: one a row of `items` and
+    `values`, and how often it occurs.
 
     They are in the order of their items and values.
     """
@@ -158,8 +174,8 @@ class Projections:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows by item: those of item j are at starts[j] to starts[j + 1]; each has a person and a value. There may be several
-    rows of a person for an item."""
+    """Rows by item: those of item j are at starts[j] to starts[j + 1]; each has a person and a
+    value. There may be several rows of a person for an item."""
 
     person: npt.NDArray[np.unsignedinteger]
     value: npt.NDArray[np.unsignedinteger]
@@ -177,7 +193,10 @@ class Rows:
         items: int,
         values: int,
     ) -> "Rows":
-        """From columns of codes; rows with an item below 0 are left out. Without a column of values all have the value 0."""
+        """From columns of codes; rows with an item below 0 are left out.
+
+        Without a column of values all have the value 0.
+        """
         parts = [slice(start, start + _ROWS) for start in range(0, len(item), _ROWS)]
         number = np.zeros(items + 1, dtype=np.int64)
         for part in parts:
@@ -212,7 +231,8 @@ class Rows:
         return np.packbits(there)
 
     def projected(self, items: Sequence[int], who: Bits | None = None) -> tuple[Ints, Ints, Ints]:
-        """Of these items, in the order of their places, who gave which which value: sorted by person, then by item, once each.
+        """Of these items, in the order of their places, who gave which which value: sorted by
+        person, then by item, once each.
 
         Of several values that a person gave an item, the smallest counts. `who` picks the people.
         """
@@ -246,7 +266,9 @@ class Rows:
 
 
 def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> list[Bits]:
-    """The same with at most `most` groups for each person: a uniform choice, independent between people."""
+    """The same with at most `most` groups for each person: a uniform choice, independent between
+    people.
+    """
     kept = [bits.copy() for bits in touched]
     for start in range(0, people, _PEOPLE):
         part = slice(start // 8, (start + _PEOPLE) // 8)
@@ -258,7 +280,10 @@ def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> 
 
 
 def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projections]:
-    """The projections that at least k people share, those with fewer items first; rows are sorted by person, then by item."""
+    """The projections that at least k people share, those with fewer items first.
+
+    Rows are sorted by person, then by item.
+    """
     ends = last_of_runs(person) + 1
     starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
     items, values = (int(column.max(initial=0)) + 1 for column in (item, value))
@@ -290,7 +315,10 @@ def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projection
 
 
 def dense(codes: Ints, space: int) -> tuple[Ints, Ints]:
-    """Codes below `space` numbered anew without gaps, in their order, and those that occur; by counting if the space is small."""
+    """Codes below `space` numbered anew without gaps, in their order, and those that occur.
+
+    By counting if the space is small.
+    """
     if space > max(4 * len(codes), 1 << 16):
         distinct, places = np.unique(codes, return_inverse=True)
         return places, distinct

@@ -1,7 +1,7 @@
 """The ordinary table, a row a record: its projections onto groups of columns. `Columns` uses it.
 
-Null is what a table misses: a missing value is null, under every hierarchy and at every level, and a projection that has
-nothing but nulls is no projection.
+Null is what a table misses: a missing value is null, under every hierarchy and at every level, and
+a projection that has nothing but nulls is no projection.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from shoal.methods.noisy_counts import noisy
 from shoal.privacy.noise import NoisyCountParameters
 from shoal.releases.layout import COUNT
 
-__all__ = ["COLUMN_GROUP", "Coded", "Laid", "Wide", "coded"]
+__all__ = ["COLUMN_GROUP", "Laid", "NullableColumn", "Wide", "nullable"]
 
 COLUMN_GROUP = "column_group"
 """The column that says to which group of the schema a released row belongs, from 1."""
@@ -34,19 +34,25 @@ _RECORDS = 1 << 18  # whose choices are drawn together
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
-    """A column at its level: row i has the value `values[codes[i]]`, or null where the code is `null`, one more than the last."""
+class NullableColumn:
+    """A column at its level: its values there, and the code of each distinct value of the table.
+
+    The code after the last is `null`, for what is missing. `listed` says whether the values are
+    those of a public hierarchy, not of the rows.
+    """
 
     values: tuple[Key, ...]
     codes: Codes
-    listed: bool  # whether the values are those of a public hierarchy, not of the rows
+    listed: bool
 
     @property
     def null(self) -> int:
         return len(self.values)
 
     def released(self, codes: npt.NDArray[Any]) -> tuple[Sequence[Key | None], npt.NDArray[Any]]:
-        """The values of released codes, such that nothing depends on a value of the rows that is not released."""
+        """The values of released codes, such that nothing depends on a value of the rows that is
+        not released.
+        """
         if self.listed:
             return (*self.values, None), codes
         occurs = np.bincount(codes, minlength=self.null + 1) > 0
@@ -58,24 +64,21 @@ class Coded:
         return values, (np.cumsum(occurs) - 1).astype(smallest(self.null + 1))[codes]
 
 
-def coded(table: Table, name: str, level: int | None) -> Coded:
-    """A column at a level of its hierarchy, or as it is."""
-    column = table.column(name)
-    missing = np.array([key is None for key in column.keys], dtype=np.bool_)
+def nullable(table: Table, name: str, level: int | None) -> NullableColumn:
+    """A column at a level of its hierarchy, or by its own values."""
+    keys = table.keys(name)
     if level is None:
-        return Coded(
-            tuple(key for key in column.keys if key is not None), column.codes, False
-        )  # null is the last code already
+        # Keys have the missing value last, where null is.
+        values = tuple(key for key in keys if key is not None)
+        codes = np.arange(len(keys)).astype(smallest(len(values) + 1))
+        return NullableColumn(values, codes, False)
     tree = table.hierarchy(name)
-    labels = (
-        tree.labels[level][:-1] if tree.has_missing and level < tree.height else tree.labels[level]
-    )
-    place = (
-        np.where(missing, len(labels), tree.maps[level][table.leaf_of(name)])
-        if len(missing)
-        else np.zeros(1)
-    )
-    return Coded(labels, place.astype(smallest(len(labels) + 1))[column.codes], True)
+    labels = tree.labels[level]
+    if tree.has_missing and level < tree.height:
+        labels = labels[:-1]
+    missing = np.array([key is None for key in keys], dtype=np.bool_)
+    places = np.where(missing, len(labels), tree.maps[level][table.leaf_of(name)])
+    return NullableColumn(labels, places.astype(smallest(len(labels) + 1)), True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +86,17 @@ class Wide:
     """Distinct rows of some columns."""
 
     counts: Counts
-    columns: Mapping[str, Coded]
+    columns: Mapping[str, NullableColumn]
 
     @property
     def records(self) -> int:
         return self.counts.total
 
     def distance(self) -> Ints:
-        """Distances of the columns, by mean-square contingency; where a value is missing counts as a value."""
+        """Distances of the columns, by mean-square contingency.
+
+        Where a value is missing counts as a value.
+        """
         return contingency(self.counts)
 
     def bought(self, epsilon: Epsilon, chance: Chance) -> Ints:
@@ -105,10 +111,10 @@ class Wide:
         levels: Mapping[str, int],
     ) -> "Wide":
         """The columns of a table, those that have one at their level."""
-        table.columns(names)
-        columns = {name: coded(table, name, levels.get(name)) for name in names}
-        codes = [one.codes for one in columns.values()]
-        return cls(group(names, codes, [one.null + 1 for one in columns.values()]), columns)
+        table.look_at(names)
+        columns = {name: nullable(table, name, levels.get(name)) for name in names}
+        codes = {name: (column.codes, column.null + 1) for name, column in columns.items()}
+        return cls(table.count(names, {}, codes), columns)
 
     def release(
         self,
@@ -158,7 +164,8 @@ class Wide:
     def projected(self, groups: Groups, most: int, chance: Chance) -> Iterator[Counts]:
         """For every group the distinct projections of the records that give it a value.
 
-        Of more than `most` groups, each record gives as many, a uniform choice, independent between records.
+        Of more than `most` groups, each record gives as many, a uniform choice, independent between
+        records.
         """
         given, counts = self._given(groups), self.counts
         weights = None
@@ -191,7 +198,9 @@ class Wide:
         return nothing.T
 
     def _bounded(self, given: Bools, most: int, chance: Chance) -> Codes:
-        """How many of the records of each distinct row give each group a value, when each gives at most `most`."""
+        """How many of the records of each distinct row give each group a value, when each gives at
+        most `most`.
+        """
         records = np.repeat(np.arange(self.counts.distinct), self.counts.count)
         weights: Codes = np.zeros(
             given.shape, dtype=smallest(int(self.counts.count.max(initial=0)) + 1)

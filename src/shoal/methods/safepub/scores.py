@@ -22,7 +22,7 @@ from shoal.counts import Codes, Counts
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.errors import ParameterError, TooLargeError
 from shoal.lattice import Node
-from shoal.lattice.optimum import Optimum
+from shoal.lattice.optimum import Optimum, SmallGroups
 from shoal.lattice.rollup import Cells, Floats, Levels, Rollup, Sizes
 
 __all__ = ["SCORES", "Score", "Scores", "candidates", "ramp"]
@@ -262,10 +262,8 @@ class _Columnwise:
             self.rollup,
             lost,
             most,
-            k,
-            low=self.low,
-            high=self.high,
-            penalty=penalty,
+            SmallGroups(k, penalty),
+            between=(self.low, self.high),
             tie=0,
             progress=progress,
         )

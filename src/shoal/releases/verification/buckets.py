@@ -108,7 +108,9 @@ class BucketsClaim:
 
 
 def parse(claims: Claims) -> BucketsClaim:
-    given, promise, derived = claims.parameters, claims.certificate.promise, claims.derived
+    given = claims.parameters
+    promise = claims.certificate.promise
+    derived = claims.derived
     given.require(is_numeric, "gap", "seconds", "largest", "within")
     promised = bucket_limits(claims, promise)
     odds = derived.part.get("fake_odds")
@@ -145,51 +147,53 @@ def _is_block(given: object) -> bool:
 # The certificate
 
 
-def derivation(claim: BucketsClaim) -> Iterator[str]:
+def derivation(record: BucketsClaim) -> Iterator[str]:
     """Whether promise, columns, parameters and what is derived are such as the method has.
 
     The odds of fakes are checked with the tables.
     """
-    if not is_promise_of(claim.claims, claim.asked):
+    if not is_promise_of(record.claims, record.asked):
         yield "column, limits or fakes of the promise are not those of the parameters"
-    gap, searched = claim.gap_reached, claim.sizes_searched
+    gap = record.gap_reached
+    searched = record.sizes_searched
     if type(gap) is not float or not 0 <= gap <= 1:
         yield "the gap of the bucket sizes is not a share"
     if type(searched) is not int or searched < 1:
         yield "the largest bucket size that was searched is not a whole number above 0"
-    yield from _column_faults(claim)
-    if claim.claims.levels:
+    yield from _column_faults(record)
+    if record.claims.levels:
         yield "the certificate names levels, and buckets release the other columns unchanged"
-    if not _parameters_fit(claim):
+    if not _parameters_fit(record):
         yield NOT_TAKEN
 
 
-def _column_faults(claim: BucketsClaim) -> Iterator[str]:
-    claims, hidden = claim.claims, claim.column
+def _column_faults(record: BucketsClaim) -> Iterator[str]:
+    claims = record.claims
+    hidden = record.column
     described = {column.name: (column.role, column.kind, column.table) for column in claims.columns}
     bucket = ("insensitive", Kind.INTEGER, None)
     values = ("sensitive", claims.kind(hidden), _BUCKETS)
     if described.get("bucket") != bucket or described[hidden] != values:
         yield "the bucket or the sensitive column is not described as the method does it"
-    for name in _beside(claim):
+    for name in _beside(record):
         role, _, table = described[name]
         if role == "sensitive" or table is not None:
             yield "a sensitive column is released unchanged beside people"
             return
 
 
-def _beside(claim: BucketsClaim) -> list[str]:
+def _beside(record: BucketsClaim) -> list[str]:
     """The columns of the people."""
-    return [name for name in claim.claims.names if name not in ("bucket", claim.column)]
+    return [name for name in record.claims.names if name not in ("bucket", record.column)]
 
 
-def _parameters_fit(claim: BucketsClaim) -> bool:
-    given = claim.claims.parameters
-    if claim.solver not in ("optimal", "multi", "two", "anatomy"):
+def _parameters_fit(record: BucketsClaim) -> bool:
+    given = record.claims.parameters
+    if record.solver not in ("optimal", "multi", "two", "anatomy"):
         return False
-    if not set(claim.within) <= set(_beside(claim)):
+    if not set(record.within) <= set(_beside(record)):
         return False
-    if claim.fakes_hide_links and not claim.asked.fakes:
+    if record.fakes_hide_links and not record.asked.fakes:
         return False
     return given.number("gap") <= 1 and given.number("seconds") > 0
 
@@ -247,35 +251,39 @@ class BucketTables:
 
     def in_order(self) -> bool:
         """Whether the rows of values go up by bucket and value, and none is there twice."""
-        bucket, code = self.bucket, self.code
+        bucket = self.bucket
+        code = self.code
         same_bucket = bucket[1:] == bucket[:-1]
         ascending = (bucket[1:] > bucket[:-1]) | (same_bucket & (code[1:] > code[:-1]))
         return bool(ascending.all())
 
 
-def released(claim: BucketsClaim, tables: ReleasedTables) -> Iterator[str]:
+def released(record: BucketsClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether both tables have the same buckets, and no value has more of one than its limit."""
-    yield from _spelling_faults(claim, [tables.frame, tables.further[_BUCKETS]])
-    values = read_table(tables.further[_BUCKETS], claim.claims, _SHAPE)
-    own_columns = ["bucket", claim.column, "count"]
-    if list(values.names) != own_columns or claim.column in tables.table.names:
+    yield from _spelling_faults(record, [tables.frame, tables.further[_BUCKETS]])
+    values = read_table(tables.further[_BUCKETS], record.claims, _SHAPE)
+    own_columns = ["bucket", record.column, "count"]
+    if list(values.names) != own_columns or record.column in tables.table.names:
         yield (
             "the table of buckets has other columns than a bucket, its sensitive values "
             "and how often each occurs"
         )
     else:
-        yield from _bucket_faults(claim, BucketTables(tables.table, values, claim.column))
-    yield from _agreement_faults(claim, tables)
+        yield from _bucket_faults(record, BucketTables(tables.table, values, record.column))
+    yield from _agreement_faults(record, tables)
 
 
-def _spelling_faults(claim: BucketsClaim, frames: Sequence[Any]) -> Iterator[str]:
+def _spelling_faults(record: BucketsClaim, frames: Sequence[Any]) -> Iterator[str]:
     """Whether numbers and dates are spelled in one way.
 
     Whoever reads 1 and 01 as text sees two buckets where there is one.
     """
     import polars as pl
 
-    kinds = {"count": Kind.INTEGER, **{column.name: column.kind for column in claim.claims.columns}}
+    kinds = {
+        "count": Kind.INTEGER,
+        **{column.name: column.kind for column in record.claims.columns},
+    }
     for frame in frames:
         texts = frame.select(pl.col(pl.String, pl.Categorical, pl.Enum))
         for name in texts.columns:
@@ -289,50 +297,54 @@ def _spelling_faults(claim: BucketsClaim, frames: Sequence[Any]) -> Iterator[str
                 )
 
 
-def _bucket_faults(claim: BucketsClaim, tables: BucketTables) -> Iterator[str]:
+def _bucket_faults(record: BucketsClaim, tables: BucketTables) -> Iterator[str]:
     if not tables.numbers_are_possible():
         yield "a bucket has a number that no bucket has"
         return
-    sizes, held, fakes = tables.sizes, tables.held, claim.fakes
+    sizes = tables.sizes
+    held = tables.held
+    fakes = record.fakes
     if not sizes[1:].all():
         yield "the buckets are not numbered one by one"
+    # Every bucket has a value for each of its people, and its fakes.
     same_buckets = len(held) == len(sizes) and (held[1:] == sizes[1:] + fakes).all()
     if not same_buckets or (tables.count < 1).any():
         more = f" and {plural(fakes, 'fake')}" if fakes else ""
         yield f"some bucket does not have as many values as people{more}"
         return
-    bounded = claim.largest is not None and claim.solver != "anatomy"
-    if bounded and int(sizes.max(initial=0)) > (claim.largest or 0):
+    bounded = record.largest is not None and record.solver != "anatomy"
+    if bounded and int(sizes.max(initial=0)) > (record.largest or 0):
         yield "some bucket has more people than the parameter `largest` allows"
     if not tables.in_order():
         yield "the values of the buckets are not in their order, or one is there twice"
-    yield from _fake_faults(claim, tables)
-    yield from _limit_faults(claim, tables)
+    yield from _fake_faults(record, tables)
+    yield from _limit_faults(record, tables)
 
 
-def _fake_faults(claim: BucketsClaim, tables: BucketTables) -> Iterator[str]:
+def _fake_faults(record: BucketsClaim, tables: BucketTables) -> Iterator[str]:
     """Whether enough values may be fake, by how often they occur and by their odds."""
-    fakes = claim.fakes
+    fakes = record.fakes
     if not fakes:
-        if claim.has_odds:
+        if record.has_odds:
             yield "the certificate has odds of fakes, and the promise has none"
         return
     single = np.bincount(tables.bucket, tables.count == 1, len(tables.sizes))
     if (single[1:] < fakes).any():
         yield f"some bucket has fewer than {fakes} values that may be fake"
-    if claim.odds is None:
+    if record.odds is None:
         yield "the certificate does not say the odds of fakes, block by block"
-    elif sum(block.buckets for block in claim.odds) != int(tables.bucket.max(initial=0)):
+    elif sum(block.buckets for block in record.odds) != int(tables.bucket.max(initial=0)):
         yield "the odds of fakes are of other buckets than there are"
     else:
-        yield from _odds_faults(claim.odds, tables, fakes)
+        yield from _odds_faults(record.odds, tables, fakes)
 
 
 def _odds_faults(blocks: Sequence[FakeOdds], tables: BucketTables, fakes: int) -> Iterator[str]:
     """Whether the odds of every block are those of its values, and leave enough to be fake."""
     last = 0
     for block in blocks:
-        first, last = last + 1, last + block.buckets
+        first = last + 1
+        last = last + block.buckets
         rows = (tables.bucket >= first) & (tables.bucket <= last)
         codes, place = np.unique(tables.code[rows], return_inverse=True)
         if len(codes) != len(block.odds) or not all(0 <= odds <= 1 for odds in block.odds):
@@ -345,7 +357,7 @@ def _odds_faults(blocks: Sequence[FakeOdds], tables: BucketTables, fakes: int) -
             yield f"some bucket has fewer than {fakes} values that may be fake by their odds"
 
 
-def _limit_faults(claim: BucketsClaim, tables: BucketTables) -> Iterator[str]:
+def _limit_faults(record: BucketsClaim, tables: BucketTables) -> Iterator[str]:
     """Whether no value has more of a bucket than its limit.
 
     Rows with the same value, count and size of bucket are looked at once.
@@ -362,8 +374,9 @@ def _limit_faults(claim: BucketsClaim, tables: BucketTables) -> Iterator[str]:
     fails = []
     for row in first.tolist():
         code = tables.code[row]
+        # With fakes a value may occur more often than there are people.
         share = min(Fraction(1), Fraction(int(totals[code]), tables.people.rows))
-        limit = claim.limits.of(keys[code], share)
+        limit = record.limits.of(keys[code], share)
         if limit is None:
             yield "a value has no limit"
             return
@@ -377,13 +390,14 @@ def _limit_faults(claim: BucketsClaim, tables: BucketTables) -> Iterator[str]:
         )
 
 
-def _agreement_faults(claim: BucketsClaim, tables: ReleasedTables) -> Iterator[str]:
+def _agreement_faults(record: BucketsClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether the people of every bucket agree at the levels of `within`, as far as can be seen."""
     bucket = integers(tables.table, "bucket")
-    for name, level in claim.within.items():
+    for name, level in record.within.items():
         if name not in tables.hierarchies:
             continue
-        kind, column = claim.claims.kind(name), tables.table.column(name)
+        kind = record.claims.kind(name)
+        column = tables.table.column(name)
         tree = tables.hierarchies[name].of_kind(kind).with_missing()
         node_of_key = [tree.maps[level][tree.find(key)] for key in column.keys]
         nodes: npt.NDArray[np.int64] = np.array(node_of_key, dtype=np.int64)[column.codes]
@@ -395,25 +409,25 @@ def _agreement_faults(claim: BucketsClaim, tables: ReleasedTables) -> Iterator[s
 # What is left
 
 
-def trusted(claim: BucketsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: BucketsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd(
         "that it was drawn who of those with a value got which bucket, by draws that nobody knows"
     )
-    if claim.within:
+    if record.within:
         yield OpenEnd(
             "that the levels of `within` were chosen without a look at who has which value, "
             "and none were tried before"
         )
-    unknown = [name for name in claim.within if name not in hierarchies]
+    unknown = [name for name in record.within if name not in hierarchies]
     if unknown:
         yield OpenEnd(
             f"that the people of a bucket agree in {listed(unknown)}: "
             "the hierarchies were not given"
         )
-    if claim.fakes:
-        values = plural(claim.fakes, "value")
+    if record.fakes:
+        values = plural(record.fakes, "value")
         yield OpenEnd(f"that {values} of every bucket are fake, and which")
-        if claim.by_formula:
+        if record.by_formula:
             yield OpenEnd(
                 "limits by formula exactly, as fakes blur how often a value occurs: "
                 "they are checked by the most they may be"
@@ -422,7 +436,7 @@ def trusted(claim: BucketsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterat
     yield OpenEnd("how near the bucket sizes are to the best ones", (("derived", "gap_reached"),))
 
 
-def free(claim: BucketsClaim) -> Iterator[str]:
+def free(record: BucketsClaim) -> Iterator[str]:
     yield from ("solver", "largest", "gap", "seconds", "within", "associations")
 
 
@@ -436,6 +450,6 @@ CHECK = MethodCheck(
     released=released,
     trusted=trusted,
     free=free,
-    shape=lambda claim: _SHAPE,
+    shape=lambda record: _SHAPE,
     further=(_BUCKETS,),
 )

@@ -152,19 +152,22 @@ def read_claims(certificate: Certificate) -> Claims:
     texts = [certificate.statement, certificate.number, *certificate.unprotected]
     _require(type(text) is str for text in texts)
     _require(type(level) is int and level >= 0 for level in certificate.levels.values())
+    # Types are compared by identity, for true is a whole number to Python, and not to JSON.
     _require([isinstance(certificate.whole, bool)])
     unit = certificate.parameters.get("unit")
     if not is_text_or_none(unit):
         raise FileError(NOT_TAKEN)
     columns = tuple(map(_read_column, certificate.columns))
     _require([len({column.name for column in columns}) == len(columns)])
+    # Which methods have models is not known here; others fail for stating any.
     models = tuple(map(ClaimedModel.read, certificate.parameters.get("models", ())))
     return Claims(certificate, columns, models)
 
 
 def _read_column(given: Mapping[str, Any]) -> ClaimedColumn:
     texts = (given["name"], given["role"], given["type"])
-    lines, digest = given.get("hierarchy"), given.get("hierarchy_sha256")
+    lines = given.get("hierarchy")
+    digest = given.get("hierarchy_sha256")
     _require(type(text) is str for text in texts)
     _require([_are_lines(lines), digest is None or type(digest) is str])
     _require(["table" not in given or type(given["table"]) is str])

@@ -78,36 +78,36 @@ def _depth(given: int) -> int:
     return whole(given + 1) - 1
 
 
-def derivation(claim: CoincidentClaim) -> Iterator[str]:
+def derivation(record: CoincidentClaim) -> Iterator[str]:
     described = [
-        (column.role, column.kind) for column in claim.claims.columns if column.name == _GROUP
+        (column.role, column.kind) for column in record.claims.columns if column.name == _GROUP
     ]
-    if described != [("insensitive", Kind.INTEGER)] or claim.claims.levels:
+    if described != [("insensitive", Kind.INTEGER)] or record.claims.levels:
         yield (
             "the group is not described as the method does it, "
             "or levels are named, which groups do not have"
         )
-    if not _parameters_fit(claim):
+    if not _parameters_fit(record):
         yield NOT_TAKEN
 
 
-def _parameters_fit(claim: CoincidentClaim) -> bool:
-    if claim.scheme not in ("forest", "UU", "UA", "interleaved"):
+def _parameters_fit(record: CoincidentClaim) -> bool:
+    if record.scheme not in ("forest", "UU", "UA", "interleaved"):
         return False
-    if claim.size < 2 or (claim.scheme == "interleaved" and claim.size % 2):
+    if record.size < 2 or (record.scheme == "interleaved" and record.size % 2):
         return False
-    if (claim.order, claim.ranges) not in _WAYS or (claim.depth or 0) > _MOST_MERGES:
+    if (record.order, record.ranges) not in _WAYS or (record.depth or 0) > _MOST_MERGES:
         return False
-    if claim.spare == "records" and claim.scheme in ("UU", "UA"):
+    if record.spare == "records" and record.scheme in ("UU", "UA"):
         return False
-    models = [model.model for model in claim.claims.models]
+    models = [model.model for model in record.claims.models]
     no_presence = not any(isinstance(model, PresenceBounds) for model in models)
-    return claim.spare in ("groups", "records") and no_presence
+    return record.spare in ("groups", "records") and no_presence
 
 
-def released(claim: CoincidentClaim, tables: ReleasedTables) -> Iterator[str]:
+def released(record: CoincidentClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether groups are numbered by what they show, and have a size that merging gives."""
-    yield from range_faults(tables, labels_only=claim.ranges == "hierarchy")
+    yield from range_faults(tables, labels_only=record.ranges == "hierarchy")
     number = integers(tables.table, _GROUP)
     if not len(number):
         return
@@ -117,15 +117,17 @@ def released(claim: CoincidentClaim, tables: ReleasedTables) -> Iterator[str]:
     if not sizes.all():
         yield "the groups are not numbered one by one"
         return
-    yield from _size_faults(claim, sizes)
+    yield from _size_faults(record, sizes)
     yield from _shown_faults(tables, number)
 
 
-def _size_faults(claim: CoincidentClaim, sizes: Ints) -> Iterator[str]:
-    records, size, block = int(sizes.sum()), claim.size, claim.leaves_per_block
+def _size_faults(record: CoincidentClaim, sizes: Ints) -> Iterator[str]:
+    records = int(sizes.sum())
+    size = record.size
+    block = record.leaves_per_block
     leaves = records // size
-    depths = [claim.depth]
-    if claim.depth is None:
+    depths = [record.depth]
+    if record.depth is None:
         depths = [*range(leaves.bit_length() + 1)]
     trees = [_merging(leaves // block, depth or 0) for depth in depths]
     # Twice the sizes, since a group of an interleaved scheme may be half as large again.
@@ -134,12 +136,12 @@ def _size_faults(claim: CoincidentClaim, sizes: Ints) -> Iterator[str]:
         possible.add(3 * size)
     for _, levels in trees:
         possible |= {2 * size * block * within for within in levels}
-    if claim.scheme in ("UU", "UA"):
+    if record.scheme in ("UU", "UA"):
         possible |= {2 * size << level for level in range(leaves.bit_length())}
     odd = sum(2 * each not in possible for each in sizes.tolist())
     if odd:
         yield f"{plural(odd, 'group')} of {len(sizes):,} have a size that merging does not give"
-    all_fit = claim.spare == "groups" or leaves in [fitting * block for fitting, _ in trees]
+    all_fit = record.spare == "groups" or leaves in [fitting * block for fitting, _ in trees]
     if records % size or not all_fit:
         yield (
             "the records are not a whole number of groups to start with, or of trees, "
@@ -155,7 +157,8 @@ def _merging(blocks: int, depth: int) -> tuple[int, list[int]]:
     low = min(depth, max(blocks, 1).bit_length() - 1)
     levels = [1 << level for level in range(low + 1)]
     for above in range(blocks >> low, 0, -1):
-        rest, within = above, list[int]()
+        rest = above
+        within = list[int]()
         for prime in _PRIMES:
             while rest % prime == 0:
                 rest //= prime
@@ -190,7 +193,7 @@ def _by_numbers(text: str) -> tuple[list[str | int], str]:
     return parts, text
 
 
-def trusted(claim: CoincidentClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: CoincidentClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd(
         "that groups were formed by quasi-identifying values alone, and merged as the scheme says"
     )
@@ -198,7 +201,7 @@ def trusted(claim: CoincidentClaim, hierarchies: Mapping[str, Hierarchy]) -> Ite
         "that it was drawn who was left out, and which groups were left unchanged, "
         "by draws that nobody knows"
     )
-    bare = [name for name in claim.claims.quasi if name not in hierarchies]
+    bare = [name for name in record.claims.quasi if name not in hierarchies]
     if bare:
         yield OpenEnd(
             f"that what groups show of {listed(bare)} are values or ranges of their hierarchies, "
@@ -206,7 +209,7 @@ def trusted(claim: CoincidentClaim, hierarchies: Mapping[str, Hierarchy]) -> Ite
         )
 
 
-def free(claim: CoincidentClaim) -> Iterator[str]:
+def free(record: CoincidentClaim) -> Iterator[str]:
     yield from ("size", "scheme", "depth", "order", "ranges", "spare")
 
 
@@ -219,6 +222,6 @@ CHECK = MethodCheck(
     released=released,
     trusted=trusted,
     free=free,
-    shape=lambda claim: TableShape(grouped_by=_GROUP),
+    shape=lambda record: TableShape(grouped_by=_GROUP),
     models_of_release=True,
 )

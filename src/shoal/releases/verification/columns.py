@@ -112,7 +112,8 @@ class SchemaSource:
 
 
 def parse(claims: Claims) -> ColumnsClaim:
-    given, derived = claims.parameters, claims.derived
+    given = claims.parameters
+    derived = claims.derived
     given.require(is_numeric, "looked_at")
     return ColumnsClaim(
         claims,
@@ -168,33 +169,34 @@ def _parse_groups(schema: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], 
 # The certificate
 
 
-def derivation(claim: ColumnsClaim) -> Iterator[str]:
+def derivation(record: ColumnsClaim) -> Iterator[str]:
     """Whether everything follows from the parameters, and groups spend no more than there is."""
-    yield from claim.privacy.faults()
-    yield from fixed_level_faults(claim.claims.levels, claim.fixed_levels)
-    yield from _schema_faults(claim)
-    if claim.derived_k != claim.k or claim.privacy.semantic_k is not None:
+    yield from record.privacy.faults()
+    yield from fixed_level_faults(record.claims.levels, record.fixed_levels)
+    yield from _schema_faults(record)
+    if record.derived_k != record.k or record.privacy.semantic_k is not None:
         yield (
             "k is not that of the parameters, or is promised, "
             "which groups of columns do not keep together"
         )
-    if claim.derived_most != claim.most:
+    if record.derived_most != record.most:
         yield "to how many groups a record gives values is not what the parameters say"
-    yield from _spending_faults(claim)
+    yield from _spending_faults(record)
 
 
-def _spending_faults(claim: ColumnsClaim) -> Iterator[str]:
+def _spending_faults(record: ColumnsClaim) -> Iterator[str]:
     """Whether ε and δ are spent as the certificate says, and the noise is as wide as that asks."""
-    share = claim.source.buying or Fraction(0)
-    schema, columns = claim.schema_epsilon, claim.columns_epsilon
+    share = record.source.buying or Fraction(0)
+    schema = record.schema_epsilon
+    columns = record.columns_epsilon
     if not share < 1 or columns is None or (schema is None) != (share == 0):
         yield "the schema is bought and not paid for, or paid for and not bought"
         return
-    row = claim.privacy.row_epsilon
+    row = record.privacy.row_epsilon
     schema_paid = schema is None or schema.equals(row.times(share))
     if not schema_paid or not columns.equals(row.times(1 - share)):
-        yield f"the parts of epsilon do not add up to {claim.privacy.epsilon_text}"
-    yield from _group_faults(claim, Composition(claim.group_epsilon, claim.most, columns))
+        yield f"the parts of epsilon do not add up to {record.privacy.epsilon_text}"
+    yield from _group_faults(record, Composition(record.group_epsilon, record.most, columns))
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,8 @@ class Composition:
         """The δ of all together. The worst are flips of a coin, and failures."""
         digits = 60 + 2 * digits_for(self.each, each or Fraction(1, 10**40)) + self.times
         with precision(digits):
-            step, goal = self.each.value(digits), self.together.value(digits)
+            step = self.each.value(digits)
+            goal = self.together.value(digits)
             heads = 1 / (1 + (-step).exp())
             lost = Decimal(0)
             # So many coins tell the truth.
@@ -235,68 +238,72 @@ class Composition:
         return rounded(left, _DIGITS_OF_DELTA, ROUND_FLOOR)
 
 
-def _group_faults(claim: ColumnsClaim, composition: Composition) -> Iterator[str]:
-    epsilon, delta = claim.group_epsilon, claim.group_delta
-    row_delta = claim.privacy.row_delta
+def _group_faults(record: ColumnsClaim, composition: Composition) -> Iterator[str]:
+    epsilon = record.group_epsilon
+    delta = record.group_delta
+    row_delta = record.privacy.row_delta
     if composition.delta(delta) > row_delta * (1 + CLEARLY):
-        yield f"{plural(claim.most, 'group')} of columns spend more together than there is"
+        yield f"{plural(record.most, 'group')} of columns spend more together than there is"
     elif delta != composition.delta_of_each(row_delta):
         yield "the delta of a group is not the one that its epsilon leaves"
-    if claim.composition != ("sum" if composition.is_sum else "optimal"):
+    if record.composition != ("sum" if composition.is_sum else "optimal"):
         yield "the groups' parts of epsilon are not composed as the certificate says"
     scale = noise_scale(epsilon, 2)
-    if claim.scale < scale:
+    if record.scale < scale:
         yield "the noise is narrower than the epsilon of a group asks for"
-    elif claim.scale > scale:
+    elif record.scale > scale:
         yield "the noise is wider than the epsilon of a group asks for: it was not derived from it"
-    if claim.half != first_likely_size(epsilon, delta, claim.derived_k, "standard"):
+    if record.half != first_likely_size(epsilon, delta, record.derived_k, "standard"):
         yield (
             "the number of records from which a projection is more likely than not to be released "
             "does not follow from epsilon, delta and k"
         )
 
 
-def _schema_faults(claim: ColumnsClaim) -> Iterator[str]:
+def _schema_faults(record: ColumnsClaim) -> Iterator[str]:
     """Whether the schema was given, or may be one that was computed as the parameters say."""
-    source, sets = claim.source, claim.group_sets
+    source = record.source
+    sets = record.group_sets
     has_item = source.item is not None
     has_more = source.value is not None or bool(source.items)
-    if claim.is_long != has_item or (has_more and not claim.is_long):
+    if record.is_long != has_item or (has_more and not record.is_long):
         yield "a person goes with an item, and items and values go with both"
-    if not _source_is_possible(claim):
+    if not _source_is_possible(record):
         yield NOT_TAKEN
-    repeated = any(len(set(group)) < len(group) for group in claim.groups)
+    repeated = any(len(set(group)) < len(group) for group in record.groups)
     if repeated or len(set(sets)) < len(sets):
         yield "a group of columns, or a column in one, is there twice"
     if source.stated is None:
-        yield from _computed_faults(claim)
-    elif sets != _stated_sets(claim, source.stated):
+        yield from _computed_faults(record)
+    elif sets != _stated_sets(record, source.stated):
         yield "the schema is not the one that the parameters give"
 
 
-def _source_is_possible(claim: ColumnsClaim) -> bool:
-    source, privacy = claim.source, claim.privacy
-    if claim.is_long and (privacy.unit is not None or privacy.rows != 1):
+def _source_is_possible(record: ColumnsClaim) -> bool:
+    source = record.source
+    privacy = record.privacy
+    if record.is_long and (privacy.unit is not None or privacy.rows != 1):
         return False
     if source.stated is None:
         return True
     return not source.public and source.buying is None and not source.clusters
 
 
-def _stated_sets(claim: ColumnsClaim, stated: Sequence[Sequence[Any]]) -> list[frozenset[str]]:
+def _stated_sets(record: ColumnsClaim, stated: Sequence[Sequence[Any]]) -> list[frozenset[str]]:
     """The groups that the parameters give, each once; items are spelled as their values are."""
     kind = Kind.TEXT
-    if claim.source.item in claim.claims.names:
-        kind = claim.claims.kind(claim.source.item)
+    if record.source.item in record.claims.names:
+        kind = record.claims.kind(record.source.item)
     groups = [frozenset(kind.text(kind.key(name)) for name in group) for group in stated]
     return list(dict.fromkeys(groups))
 
 
-def _computed_faults(claim: ColumnsClaim) -> Iterator[str]:
-    source, sets = claim.source, claim.group_sets
+def _computed_faults(record: ColumnsClaim) -> Iterator[str]:
+    source = record.source
+    sets = record.group_sets
     if source.public == (source.buying is not None):
         yield "the schema comes from nowhere: none is given, and none from a public table or bought"
-    if claim.is_long and source.buying is not None and not source.items:
+    if record.is_long and source.buying is not None and not source.items:
         yield (
             "a schema of items was bought that nobody declared: "
             "which items there are reveals something about people"
@@ -315,49 +322,50 @@ def _computed_faults(claim: ColumnsClaim) -> Iterator[str]:
 # The table
 
 
-def released(claim: ColumnsClaim, tables: ReleasedTables) -> Iterator[str]:
+def released(record: ColumnsClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether every row has values of its own group only, and every projection is there k times."""
     table = tables.table
-    if not _has_columns(claim, list(table.names)):
+    if not _has_columns(record, list(table.names)):
         yield "the columns are not those of the schema"
         return
     group = integers(table, "column_group")
-    if table.rows and not (group.min() >= 1 and group.max() <= len(claim.groups)):
+    if table.rows and not (group.min() >= 1 and group.max() <= len(record.groups)):
         yield "a row belongs to no group of columns"
         return
     counts = np.ones(table.rows, dtype=np.int64)
-    if claim.counted:
+    if record.counted:
         counts = integers(table, "count")
-    if claim.is_long:
-        yield from _long_faults(claim, tables, group, counts)
+    if record.is_long:
+        yield from _long_faults(record, tables, group, counts)
     else:
-        yield from _wide_faults(claim, tables, group, counts)
+        yield from _wide_faults(record, tables, group, counts)
 
 
-def _has_columns(claim: ColumnsClaim, names: list[str]) -> bool:
+def _has_columns(record: ColumnsClaim, names: list[str]) -> bool:
     """Whether the columns are those of the schema, the first of them in their order."""
-    expected = ["column_group", *frozenset[str]().union(*claim.group_sets)]
+    expected = ["column_group", *frozenset[str]().union(*record.group_sets)]
     first = 1
-    if claim.is_long:
-        expected = ["record", "column_group", str(claim.source.item)]
+    if record.is_long:
+        expected = ["record", "column_group", str(record.source.item)]
         first = 2
-        if claim.source.value is not None:
-            expected.append(claim.source.value)
-    if claim.counted:
+        if record.source.value is not None:
+            expected.append(record.source.value)
+    if record.counted:
         expected.append("count")
     return sorted(names) == sorted(expected) and names[:first] == expected[:first]
 
 
 def _wide_faults(
-    claim: ColumnsClaim, tables: ReleasedTables, group: Ints, counts: Ints
+    record: ColumnsClaim, tables: ReleasedTables, group: Ints, counts: Ints
 ) -> Iterator[str]:
     table = tables.table
-    everything = frozenset[str]().union(*claim.group_sets)
-    rows, empty = group, np.ones(table.rows, dtype=np.bool_)
+    everything = frozenset[str]().union(*record.group_sets)
+    rows = group
+    empty = np.ones(table.rows, dtype=np.bool_)
     for name in [name for name in table.names if name in everything]:
         column = table.column(name)
         null = np.isin(column.codes, [code for code, key in enumerate(column.keys) if key is None])
-        own = [place for place, members in enumerate(claim.group_sets, 1) if name in members]
+        own = [place for place, members in enumerate(record.group_sets, 1) if name in members]
         if not null[~np.isin(group, own)].all():
             yield f"column {name!r} has values in groups that it does not belong to"
         empty &= null
@@ -365,15 +373,15 @@ def _wide_faults(
     if empty.any():
         number = plural(int(empty.sum()), "row")
         yield f"{number} have no value at all: such projections must not be released"
-    yield from _frequency_faults(claim, np.bincount(rows), np.bincount(rows, counts))
+    yield from _frequency_faults(record, np.bincount(rows), np.bincount(rows, counts))
 
 
 def _frequency_faults(
-    claim: ColumnsClaim, rows: npt.NDArray[Any], records: npt.NDArray[Any]
+    record: ColumnsClaim, rows: npt.NDArray[Any], records: npt.NDArray[Any]
 ) -> Iterator[str]:
     """Whether every projection is released at least k times, and once if it has a count."""
-    k = claim.derived_k
-    if claim.counted and (rows > 1).any():
+    k = record.derived_k
+    if record.counted and (rows > 1).any():
         yield "a record is there twice, each time with a count"
     small = int((records < k).sum())
     if small:
@@ -443,7 +451,8 @@ class LongRows:
         if (self.steps < 0).any() or shorter.any():
             return False
         at, other = self.differences
-        item, value = self.item, self.value
+        item = self.item
+        value = self.value
         same_item = item[at] == item[other]
         less = (item[at] < item[other]) | (same_item & (value[at] < value[other]))
         return not (by_value and less.any())
@@ -459,15 +468,17 @@ class LongRows:
 
 
 def _long_faults(
-    claim: ColumnsClaim, tables: ReleasedTables, group: Ints, counts: Ints
+    record: ColumnsClaim, tables: ReleasedTables, group: Ints, counts: Ints
 ) -> Iterator[str]:
     """Whether records are numbered, have items of their group, are in order, and occur k times."""
-    table, source = tables.table, claim.source
-    record = integers(table, "record")
-    item, value = _order_places(tables, source.item), _order_places(tables, source.value)
+    table = tables.table
+    source = record.source
+    number_of_record = integers(table, "record")
+    item = _order_places(tables, source.item)
+    value = _order_places(tables, source.value)
     if not table.rows:
         return
-    rows = LongRows(record, group, counts, item, value)
+    rows = LongRows(number_of_record, group, counts, item, value)
     if not rows.numbered():
         yield "the records are not numbered one by one"
         return
@@ -478,22 +489,23 @@ def _long_faults(
     inside = ~rows.is_first[1:]
     if any((part[1:] != part[:-1])[inside].any() for part in (group, counts)):
         yield "a record is in two groups, or has two counts"
-    yield from _item_faults(claim, tables, group)
+    yield from _item_faults(record, tables, group)
     # Without the hierarchy of generalised values nobody knows their order.
-    by_value = source.value not in claim.claims.levels or source.value in tables.level_trees
+    by_value = source.value not in record.claims.levels or source.value in tables.level_trees
     if not rows.in_order(by_value):
         yield (
             "the records are not in the order of their values: "
             "what decides their order instead may reveal more than they do"
         )
-    yield from _frequency_faults(claim, *rows.frequencies())
+    yield from _frequency_faults(record, *rows.frequencies())
 
 
-def _item_faults(claim: ColumnsClaim, tables: ReleasedTables, group: Ints) -> Iterator[str]:
-    item = str(claim.source.item)
-    column, kind = tables.table.column(item), claim.claims.kind(item)
+def _item_faults(record: ColumnsClaim, tables: ReleasedTables, group: Ints) -> Iterator[str]:
+    item = str(record.source.item)
+    column = tables.table.column(item)
+    kind = record.claims.kind(item)
     keys = [None if key is None else kind.key(key) for key in column.keys]
-    for place, members in enumerate(claim.groups, 1):
+    for place, members in enumerate(record.groups, 1):
         known = {kind.key(name) for name in members}
         allowed = np.array([key is not None and key in known for key in keys], dtype=np.bool_)
         if not allowed[column.codes[group == place]].all():
@@ -505,7 +517,8 @@ def _order_places(tables: ReleasedTables, name: str | None) -> Ints:
     table = tables.table
     if name is None:
         return np.zeros(table.rows, dtype=np.int64)
-    column, tree = table.column(name), tables.level_trees.get(name)
+    column = table.column(name)
+    tree = tables.level_trees.get(name)
     if tree is not None:
         order = places(tables, name, tree, tables.claims.levels[name])
     else:
@@ -527,34 +540,34 @@ def _order_places(tables: ReleasedTables, name: str | None) -> Ints:
 # What is left
 
 
-def trusted(claim: ColumnsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: ColumnsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd(
         "that projections were withheld and counts made noisy by chance, as the parameters say, "
         "by draws that nobody knows"
     )
-    groups = plural(claim.derived_most, "group")
+    groups = plural(record.derived_most, "group")
     yield OpenEnd(f"that no record gave values to more than {groups} of columns, chosen by chance")
-    if claim.source.buying is not None:
+    if record.source.buying is not None:
         yield OpenEnd(
             "that the schema was bought by what it says: "
             "it was computed from nothing but noisy numbers"
         )
     else:
-        origin = ", from a public table" if claim.source.public else ""
+        origin = ", from a public table" if record.source.public else ""
         yield OpenEnd(f"that the schema was chosen without looking at the rows{origin}")
-    yield from rows_per_person(claim.privacy.unit, claim.privacy.rows)
-    yield from level_trust(claim.claims, hierarchies)
+    yield from rows_per_person(record.privacy.unit, record.privacy.rows)
+    yield from level_trust(record.claims, hierarchies)
 
 
-def free(claim: ColumnsClaim) -> Iterator[str]:
+def free(record: ColumnsClaim) -> Iterator[str]:
     yield from ("groups", "items", "looked_at")
-    if claim.derived_most == len(claim.groups):
+    if record.derived_most == len(record.groups):
         yield "most"
-    stated = claim.source.stated
+    stated = record.source.stated
     if stated and len(set(map(frozenset, stated))) < len(stated):
         # Equal groups are released once.
         yield "schema"
-    yield from count_is_free(claim.claims)
+    yield from count_is_free(record.claims)
 
 
 CHECK = MethodCheck(
@@ -570,5 +583,5 @@ CHECK = MethodCheck(
     trusted=trusted,
     free=free,
     # What is null stays so at the root.
-    shape=lambda claim: TableShape(extra_labels=("",)),
+    shape=lambda record: TableShape(extra_labels=("",)),
 )

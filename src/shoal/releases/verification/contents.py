@@ -46,7 +46,8 @@ def require_known(certificate: Certificate) -> None:
 
 def content_faults(certificate: Certificate, check: MethodCheck[Any]) -> Iterator[str]:
     """Whether the certificate has the parts that its method writes, and nothing besides."""
-    parameters, derived = check.parameters.split(), check.derived.split()
+    parameters = check.parameters.split()
+    derived = check.derived.split()
     unknown = [name for name in certificate.parameters if name not in parameters]
     unknown += [name for name in certificate.derived if name not in derived]
     if unknown:

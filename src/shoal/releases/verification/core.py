@@ -101,10 +101,12 @@ def verify(
 
 def _complete(verdict: Verdict, examination: "Examination", recipe: str | None) -> None:
     """Add what is promised, and what was not checked."""
-    verdict.statement = on_one_line(statement(examination.claims))
-    for end in examination.open_ends(recipe):
-        verdict.unchecked.append(on_one_line(end.words))
-        verdict.places.extend(end.places)
+    # First everything that may raise, so that a failed verdict never has a statement.
+    words = on_one_line(statement(examination.claims))
+    ends = list(examination.open_ends(recipe))
+    verdict.statement = words
+    verdict.unchecked = [on_one_line(end.words) for end in ends]
+    verdict.places = [place for end in ends for place in end.places]
 
 
 def unchecked(
@@ -154,10 +156,12 @@ class Examination:
         if promise not in self.check.promises:
             yield f"the method {paper.method!r} does not promise {promise}"
         yield from content_faults(paper, self.check)
+        # From here on, only what the record holds is looked at; an unreadable part ends it.
         record = self.check.parse(self.claims)
         yield from variant_faults(self.claims, self.check.variant(record))
         yield from self._completeness_faults(record)
         yield from self.check.derivation(record)
+        # Tables are read last: a digest is compared before a reader sees a byte.
         contents = self._read_files(path)
         changed = list(self._changed(contents))
         yield from changed
@@ -166,7 +170,8 @@ class Examination:
 
     def _completeness_faults(self, record: object) -> Iterator[str]:
         """Whether the certificate says truly that records may be left out, or that none are."""
-        stated, whole = self.claims.certificate.whole, self.check.whole(record)
+        stated = self.claims.certificate.whole
+        whole = self.check.whole(record)
         if stated and not whole:
             yield "the certificate says that no record was left out, though some may be"
         if whole and not stated:
@@ -175,6 +180,7 @@ class Examination:
     def _read_files(self, path: Path) -> dict[str | None, bytes]:
         """The contents of all tables by name; that of the first is None."""
         further = self._further_files()
+        # Only the last part of a name counts, so that no certificate reaches another folder.
         paths = {name: path.with_name(Path(file["name"]).name) for name, file in further.items()}
         contents: dict[str | None, bytes] = {None: read_bytes(path)}
         for name, own_path in paths.items():
@@ -220,6 +226,7 @@ class Examination:
             yield "a column has a role with which no column is released"
         yield from hierarchy_faults(claims, self.hierarchies)
         yield from label_faults(tables)
+        # Not a fault: what labels do not settle is listed as not checked.
         self.unsettled = tuple(unsettled(tables))
         if not is_ordered(tables):
             yield (
@@ -303,13 +310,14 @@ class Examination:
             given = column.name in self.hierarchies
             if column.has_hierarchy and (column.kept_back or not given):
                 places.append(("columns", place, "hierarchy"))
-            if column.role == "quasi" and not given:
+            # Without a digest, the hierarchy given cannot be told from another.
+            if column.role == "quasi" and (column.digest is None or not given):
                 digests.append(("columns", place, "hierarchy_sha256"))
         if places:
             words = "hierarchies and populations by which models of sensitive columns count"
             yield OpenEnd(words, tuple(places))
         if digests:
-            words = "by which hierarchies released texts are read, where none was given"
+            words = "by which hierarchies released texts are read, where none is known"
             yield OpenEnd(words, tuple(digests))
 
     def _columns_in_words(self) -> str:

@@ -57,7 +57,9 @@ class DifferentialClaim:
 
     @classmethod
     def read(cls, claims: Claims) -> "DifferentialClaim":
-        promise, given, derived = claims.promise, claims.parameters, claims.derived
+        promise = claims.promise
+        given = claims.parameters
+        derived = claims.derived
         definition = promise.text("definition")
         stated = given.part.get("definition", "standard")
         if not stated == derived.part["definition"] == definition or definition not in (
@@ -119,6 +121,7 @@ class DifferentialClaim:
                 yield f"the delta of a row is too large for {rows}"
         elif self.row_delta > self.delta or not self._enough_together(self.row_delta):
             yield f"the delta of a row is too large for {rows}"
+        # The next larger δ of a row must be too large, or this one was not derived.
         elif self._enough_together(next_decimal(self.row_delta, _DIGITS_OF_DELTA)):
             yield f"the delta of a row is not the one that {rows} ask for"
 
@@ -148,7 +151,8 @@ def first_likely_size(
         # Chances are multiples of one over this unit.
         unit = Decimal(1 << 128)
         spent = epsilon.value(digits)
-        factor, root = spent.exp(), (spent / 2).exp()
+        factor = spent.exp()
+        root = (spent / 2).exp()
         lost = int(as_decimal(delta) * unit) / unit
         chance = Decimal(0)
         for size in range(whole(k), k + MOST_STEPS):

@@ -81,7 +81,8 @@ class DisclosureClaim:
 
 def parse(claims: Claims) -> DisclosureClaim:
     given = claims.parameters
-    rule, steps = given.text("rule"), given.part["path"]
+    rule = given.text("rule")
+    steps = given.part["path"]
     if steps is not None:
         given.require(is_name_list, "path")
         steps = tuple(map(tuple, steps))
@@ -95,47 +96,49 @@ def parse(claims: Claims) -> DisclosureClaim:
     )
 
 
-def derivation(claim: DisclosureClaim) -> Iterator[str]:
-    quasi, levels = claim.claims.quasi, claim.claims.levels
-    if not _parameters_fit(claim):
+def derivation(record: DisclosureClaim) -> Iterator[str]:
+    quasi = record.claims.quasi
+    levels = record.claims.levels
+    if not _parameters_fit(record):
         yield NOT_TAKEN
-    if levels.keys() != (set() if claim.local else set(quasi)):
+    if levels.keys() != (set() if record.local else set(quasi)):
         yield "levels are named for groups that have their own, or not for all columns"
-    elif not claim.local and claim.steps is not None and levels not in claim.path({}):
+    elif not record.local and record.steps is not None and levels not in record.path({}):
         yield _NOT_OF_PATH
 
 
-def _parameters_fit(claim: DisclosureClaim) -> bool:
-    if claim.rule not in ("permutations", "first-safe"):
+def _parameters_fit(record: DisclosureClaim) -> bool:
+    if record.rule not in ("permutations", "first-safe"):
         return False
-    if claim.local and not claim.permutations:
+    if record.local and not record.permutations:
         return False
-    named = set(claim.floor)
-    for step in claim.steps or ():
+    named = set(record.floor)
+    for step in record.steps or ():
         named.update(step)
-    if not named <= set(claim.claims.quasi):
+    if not named <= set(record.claims.quasi):
         return False
-    if any(isinstance(model, PresenceBounds) for model in claim.models):
+    if any(isinstance(model, PresenceBounds) for model in record.models):
         return False
-    of_groups_alone = [model is not None and model.of_groups_alone for model in claim.models]
-    return not claim.permutations or all(of_groups_alone)
+    of_groups_alone = [model is not None and model.of_groups_alone for model in record.models]
+    return not record.permutations or all(of_groups_alone)
 
 
 # The table
 
 
-def released(claim: DisclosureClaim, tables: ReleasedTables) -> Iterator[str]:
+def released(record: DisclosureClaim, tables: ReleasedTables) -> Iterator[str]:
     """With all hierarchies: whether the table is of the path, and every step to it was safe."""
-    trees, levels = tables.quasi_trees, claim.claims.levels
-    if not tables.table.rows or set(trees) != set(claim.claims.quasi):
+    trees = tables.quasi_trees
+    levels = record.claims.levels
+    if not tables.table.rows or set(trees) != set(record.claims.quasi):
         return
-    path = claim.path(trees)
+    path = record.path(trees)
     too_high = any(level > trees[name].height for name, level in path[-1].items())
     if too_high or (levels and levels not in path):
         yield _NOT_OF_PATH
         return
-    if claim.permutations:
-        yield from _step_faults(claim, Descent(tables, path))
+    if record.permutations:
+        yield from _step_faults(record, Descent(tables, path))
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,8 @@ class Descent:
         """For every column and table of the path, the labels of its level."""
         labels = []
         for name in self._quasi:
-            tree, kind = self.tables.quasi_trees[name], self.tables.claims.kind(name)
+            tree = self.tables.quasi_trees[name]
+            kind = self.tables.claims.kind(name)
             by_level = [[canonical(label, kind) for label in level] for level in tree.labels]
             labels.append([by_level[node[name]] for node in self.path])
         return labels
@@ -222,6 +226,7 @@ class Descent:
             if own_place > place:
                 continue
             above = self.codes(group, place)
+            # A group that stays at this table has no codes below.
             below = self.codes(group, place - 1) if own_place < place else None
             whole.setdefault(above, []).append(group)
             parts.setdefault((above, below), []).append(group)
@@ -230,12 +235,13 @@ class Descent:
         return WorstParts(sizes, self.groups.table, self.groups.lines, (), self.groups, unions)
 
 
-def _step_faults(claim: DisclosureClaim, descent: Descent) -> Iterator[str]:
+def _step_faults(record: DisclosureClaim, descent: Descent) -> Iterator[str]:
     """Whether every step down was safe, whoever has which value."""
     if min(descent.places) < 0:
         yield "a group shows values that no table of the path has"
         return
-    models = [model for model in claim.models if model is not None and model.of_groups_alone]
+    models = [model for model in record.models if model is not None and model.of_groups_alone]
+    # From the coarsest table down, as the rule goes.
     for place in range(len(descent.path) - 1, 0, -1):
         parts = descent.parts(place)
         if any(model.failing(parts) for model in models):
@@ -249,12 +255,12 @@ def _step_faults(claim: DisclosureClaim, descent: Descent) -> Iterator[str]:
 # What is left
 
 
-def trusted(claim: DisclosureClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: DisclosureClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd(
         "that the path was fixed before anyone looked at the values, "
         "and that the rule ends at this table of it"
     )
-    bare = [name for name in claim.claims.quasi if name not in hierarchies]
+    bare = [name for name in record.claims.quasi if name not in hierarchies]
     if bare:
         yield OpenEnd(
             f"that what is shown of {listed(bare)} is of the path, and safe to show by its rule: "
@@ -262,7 +268,7 @@ def trusted(claim: DisclosureClaim, hierarchies: Mapping[str, Hierarchy]) -> Ite
         )
 
 
-def free(claim: DisclosureClaim) -> Iterator[str]:
+def free(record: DisclosureClaim) -> Iterator[str]:
     yield from ("path", "rule", "local", "floor")
 
 
@@ -275,6 +281,6 @@ CHECK = MethodCheck(
     released=released,
     trusted=trusted,
     free=free,
-    whole=lambda claim: True,
-    variant=lambda claim: {"merged": False} if claim.permutations else {},
+    whole=lambda record: True,
+    variant=lambda record: {"merged": False} if record.permutations else {},
 )

@@ -34,7 +34,8 @@ def hierarchy_faults(claims: Claims, given: Mapping[str, Hierarchy]) -> Iterator
     for column in claims.columns:
         if column.name not in given:
             continue
-        tree, on_paper = given[column.name].of_kind(column.kind), column.hierarchy()
+        tree = given[column.name].of_kind(column.kind)
+        on_paper = column.hierarchy()
         if on_paper is not None and tree.lines() != on_paper.lines():
             yield f"the hierarchy of column {column.name!r} is not the one on the certificate"
         if column.digest is not None and tree.digest != column.digest:
@@ -91,6 +92,7 @@ def unsettled(released: ReleasedTables) -> list[str]:
             for level in range(tree.height + 1)
             if min(places(released, name, tree, level), default=0) >= 0
         ]
+        # An empty table fits every level.
         if len(fitting) > 1:
             several.append(name)
     return several
@@ -131,8 +133,10 @@ def is_ordered(released: ReleasedTables) -> bool:
         if column.table is not None:
             continue
         codes = _ordered_codes(released, column)
+        # A column decides only between rows that are equal in those before it.
         differs = same_so_far & (codes[1:] != codes[:-1])
-        before, after = codes[:-1][differs], codes[1:][differs]
+        before = codes[:-1][differs]
+        after = codes[1:][differs]
         if column.name in released.level_trees or not released.is_generalised(column):
             sorted_here = bool((before <= after).all())
         else:

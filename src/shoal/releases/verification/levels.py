@@ -11,6 +11,7 @@ from shoal.releases.verification.claims import Claims
 from shoal.releases.verification.method import OpenEnd
 
 __all__ = [
+    "NOT_OF_EACH",
     "bounded_level_faults",
     "fixed_level_faults",
     "has_level_of_each",

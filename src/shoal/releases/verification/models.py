@@ -75,6 +75,7 @@ class ReleasedGroups:
         whole_table: Counter[int] = Counter()
         for group, code, count in zip(*pairs.tolist(), frequencies.tolist(), strict=True):
             whole_table[values[code]] += count
+            # Suppressed rows are part of the input, and of no group.
             if group >= 0:
                 groups[group][values[code]] += count
         return ValueCounts(groups, whole_table)
@@ -145,6 +146,7 @@ def released_groups(
         suppressed &= np.isin(column.codes, stars)
     if suppressed.sum() > (most_starred or 0) * table.rows:
         suppressed[:] = False
+    # Without suppressed rows, codes are numbered again from 0.
     _, compact = np.unique(rows[~suppressed], return_inverse=True)
     group_of_row = np.full(table.rows, -1, dtype=np.int64)
     group_of_row[~suppressed] = compact
@@ -205,76 +207,77 @@ class PresenceBounds(GroupModel):
 
 
 @dataclass(frozen=True)
-class DistinctModel(GroupModel):
-    """Every group has at least l different values."""
+class ValueModel(GroupModel):
+    """A model of the values of one column in each group."""
 
     column: str
-    l: int  # noqa: E741  as in l-diversity
 
     def failing(self, groups: ReleasedGroups) -> int:
         counts = groups.counts(self.column)
-        return sum(len(values) < self.l for values in counts.groups)
+        return sum(self.fails(values, counts.whole) for values in counts.groups)
+
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+        """Whether a group with these values fails."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class DistinctModel(ValueModel):
+    """Every group has at least l different values."""
+
+    l: int  # noqa: E741  as in l-diversity
+
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+        return len(values) < self.l
 
     def words(self, column: str) -> str:
         return f"distinct {self.l}-diversity of {column}"
 
 
 @dataclass(frozen=True)
-class SensitivityModel(GroupModel):
+class SensitivityModel(ValueModel):
     """Every group has at least p different values, and k records."""
 
-    column: str
     p: int
     k: int
 
-    def failing(self, groups: ReleasedGroups) -> int:
-        counts = groups.counts(self.column)
-        return sum(len(values) < self.p or values.total() < self.k for values in counts.groups)
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+        return len(values) < self.p or values.total() < self.k
 
     def words(self, column: str) -> str:
         return f"{self.p}-sensitive {self.k}-anonymity of {column}"
 
 
 @dataclass(frozen=True)
-class EntropyModel(GroupModel):
+class EntropyModel(ValueModel):
     """The entropy of the values in every group is at least log l."""
 
-    column: str
     l: Fraction  # noqa: E741  as in l-diversity
 
     def __post_init__(self) -> None:
         _require_order(Fraction(1), self.l)
 
-    def failing(self, groups: ReleasedGroups) -> int:
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
         least = math.log(self.l) * (1 - SLACK) - SLACK
-        counts = groups.counts(self.column)
-        return sum(_entropy(values) < least for values in counts.groups)
+        shares = [count / values.total() for count in values.values()]
+        entropy = -sum(share * math.log(share) for share in shares)
+        return entropy < least
 
     def words(self, column: str) -> str:
         return f"entropy {printed(self.l)}-diversity of {column}"
 
 
-def _entropy(values: Counter[int]) -> float:
-    shares = [count / values.total() for count in values.values()]
-    return -sum(share * math.log(share) for share in shares)
-
-
 @dataclass(frozen=True)
-class RecursiveModel(GroupModel):
+class RecursiveModel(ValueModel):
     """The most frequent value is rarer than c times all but the l − 1 most frequent ones."""
 
-    column: str
     c: Fraction
     l: int  # noqa: E741  as in l-diversity
 
     def __post_init__(self) -> None:
         _require_above_zero(self.c)
 
-    def failing(self, groups: ReleasedGroups) -> int:
-        counts = groups.counts(self.column)
-        return sum(map(self._fails, counts.groups))
-
-    def _fails(self, values: Counter[int]) -> bool:
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
         descending = sorted(values.values(), reverse=True)
         return descending[0] >= self.c * sum(descending[self.l - 1 :])
 
@@ -327,7 +330,8 @@ class ClosenessModel(GroupModel):
 
 def _moved(group: Counter[int], whole_table: Counter[int]) -> Fraction:
     """Half the sum of the differences of shares."""
-    size, records = group.total(), whole_table.total()
+    size = group.total()
+    records = whole_table.total()
     surplus = sum(
         max(0, count * records - whole_table[value] * size) for value, count in group.items()
     )
@@ -336,7 +340,8 @@ def _moved(group: Counter[int], whole_table: Counter[int]) -> Fraction:
 
 def _carried(group: Counter[int], whole_table: Counter[int]) -> Fraction:
     """What passes from each value to the next, added up."""
-    size, records = group.total(), whole_table.total()
+    size = group.total()
+    records = whole_table.total()
     carry = moved = 0
     for value in sorted(whole_table):
         carry += group[value] * records - whole_table[value] * size
@@ -345,10 +350,9 @@ def _carried(group: Counter[int], whole_table: Counter[int]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class LikenessModel(GroupModel):
+class LikenessModel(ValueModel):
     """No value is more frequent in a group than in the whole table by more than β times."""
 
-    column: str
     beta: Fraction
     enhanced: bool
 
@@ -357,11 +361,7 @@ class LikenessModel(GroupModel):
     def __post_init__(self) -> None:
         _require_above_zero(self.beta)
 
-    def failing(self, groups: ReleasedGroups) -> int:
-        counts = groups.counts(self.column)
-        return sum(self._fails(values, counts.whole) for values in counts.groups)
-
-    def _fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
         records = whole_table.total()
         for value, count in values.items():
             gain = Fraction(count * records, values.total() * whole_table[value]) - 1
@@ -379,10 +379,9 @@ class LikenessModel(GroupModel):
 
 
 @dataclass(frozen=True)
-class DisclosureModel(GroupModel):
+class DisclosureModel(ValueModel):
     """Every value is as frequent in a group as in the whole table, but for a factor below e^δ."""
 
-    column: str
     delta: Fraction
     every_value: bool
 
@@ -391,11 +390,7 @@ class DisclosureModel(GroupModel):
     def __post_init__(self) -> None:
         _require_above_zero(self.delta)
 
-    def failing(self, groups: ReleasedGroups) -> int:
-        counts = groups.counts(self.column)
-        return sum(self._fails(values, counts.whole) for values in counts.groups)
-
-    def _fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
+    def fails(self, values: Counter[int], whole_table: Counter[int]) -> bool:
         if self.every_value and len(values) < len(whole_table):
             return True
         limit = float(self.delta) * (1 + SLACK) + SLACK
@@ -482,6 +477,7 @@ class ClaimedModel:
 
 def _read_model(kind: type[GroupModel], given: Mapping[str, Any]) -> GroupModel:
     names = {field.name for field in fields(kind)}
+    # Anything else could carry a number about the rows.
     if given.keys() - names - {_HIERARCHY}:
         raise FileError("the certificate states more of a model than its parameters")
     return kind(**{field.name: _READERS[field.type](given[field.name]) for field in fields(kind)})

@@ -45,42 +45,42 @@ def parse(claims: Claims) -> MondrianClaim:
     )
 
 
-def derivation(claim: MondrianClaim) -> Iterator[str]:
-    if claim.semantic_k is None:
-        yield from has_level_of_each(claim.claims.levels, ())
-        if claim.ranges not in ("boundary", "observed"):
+def derivation(record: MondrianClaim) -> Iterator[str]:
+    if record.semantic_k is None:
+        yield from has_level_of_each(record.claims.levels, ())
+        if record.ranges not in ("boundary", "observed"):
             yield NOT_TAKEN
         return
-    if claim.claims.levels:
+    if record.claims.levels:
         yield "the certificate names levels, which splits do not have"
-    if (claim.splits, claim.ranges, claim.relaxed) != ("middle", "boundary", False):
+    if (record.splits, record.ranges, record.relaxed) != ("middle", "boundary", False):
         yield "semantic k-anonymity is promised of splits or ranges that depend on the rows"
-    sizes = [model.model.k for model in claim.claims.models if isinstance(model.model, SizeModel)]
-    only_sizes = len(sizes) == len(claim.claims.models)
-    if not only_sizes or len(claim.claims.quasi) < len(claim.claims.columns):
+    sizes = [model.model.k for model in record.claims.models if isinstance(model.model, SizeModel)]
+    only_sizes = len(sizes) == len(record.claims.models)
+    if not only_sizes or len(record.claims.quasi) < len(record.claims.columns):
         yield (
             "semantic k-anonymity is promised beside other models, "
             "or of columns that are released unchanged"
         )
-    elif claim.semantic_k != max(sizes):
+    elif record.semantic_k != max(sizes):
         yield "the k of the promise is not that of the parameters"
 
 
-def released(claim: MondrianClaim, tables: ReleasedTables) -> Iterator[str]:
+def released(record: MondrianClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether texts are labels or ranges; the sizes of groups are what the models are about."""
-    return range_faults(tables, labels_only=claim.ranges == "hierarchy")
+    return range_faults(tables, labels_only=record.ranges == "hierarchy")
 
 
-def trusted(claim: MondrianClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
-    if claim.semantic_k is not None:
+def trusted(record: MondrianClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+    if record.semantic_k is not None:
         yield OpenEnd(
             "that hierarchies were chosen without looking at the rows, "
             "and that every split is in the middle of a domain"
         )
 
 
-def free(claim: MondrianClaim) -> Iterator[str]:
-    if claim.semantic_k is None:
+def free(record: MondrianClaim) -> Iterator[str]:
+    if record.semantic_k is None:
         yield from ("relaxed", "ranges")
 
 
@@ -93,5 +93,5 @@ CHECK = MethodCheck(
     released=released,
     trusted=trusted,
     free=free,
-    whole=lambda claim: claim.splits == "median",
+    whole=lambda record: record.splits == "median",
 )

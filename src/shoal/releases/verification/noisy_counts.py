@@ -116,50 +116,52 @@ def parse(claims: Claims) -> NoisyCountsClaim:
     )
 
 
-def derivation(claim: NoisyCountsClaim) -> Iterator[str]:
+def derivation(record: NoisyCountsClaim) -> Iterator[str]:
     """Whether the noise is wide enough, and the levels and k are those of the parameters."""
-    privacy, k = claim.privacy, claim.k
+    privacy = record.privacy
+    k = record.k
     yield from privacy.faults()
-    if not privacy.row_epsilon.equals(claim.row_epsilon):
+    if not privacy.row_epsilon.equals(record.row_epsilon):
         rows = plural(privacy.rows, "row")
         yield f"the epsilon of a row is not that of the promise over {rows}"
-    yield from _noise_faults(claim)
-    if k != claim.rows.k or (k is None) != (privacy.delta == 0):
+    yield from _noise_faults(record)
+    if k != record.rows.k or (k is None) != (privacy.delta == 0):
         yield "k is not that of the parameters, or does not go with delta"
     if privacy.semantic_k != (None if privacy.unit else k):
         yield "semantic k-anonymity is promised for another k, or for people with several rows"
-    row_delta, definition = privacy.row_delta, privacy.definition
-    if claim.half != first_likely_size(privacy.row_epsilon, row_delta, k, definition):
+    row_delta = privacy.row_delta
+    definition = privacy.definition
+    if record.half != first_likely_size(privacy.row_epsilon, row_delta, k, definition):
         yield (
             "the number of records from which a row is more likely than not to be released "
             "does not follow from epsilon, delta and k"
         )
-    claims = claim.rows.claims
+    claims = record.rows.claims
     if k is None and set(claims.names) - {_COUNT} != claims.levels.keys():
         yield (
             "without a delta every column has a declared domain, "
             "and the certificate does not name a level of each"
         )
-    yield from claim.rows.level_faults()
+    yield from record.rows.level_faults()
 
 
-def _noise_faults(claim: NoisyCountsClaim) -> Iterator[str]:
+def _noise_faults(record: NoisyCountsClaim) -> Iterator[str]:
     # Half of ε is for the noise where the other half is for what is withheld.
-    share = 1 if claim.k is None else 2
-    scale = noise_scale(claim.privacy.row_epsilon, share)
-    if claim.scale < scale:
+    share = 1 if record.k is None else 2
+    scale = noise_scale(record.privacy.row_epsilon, share)
+    if record.scale < scale:
         yield "the noise is narrower than epsilon asks for"
-    elif claim.scale > scale:
+    elif record.scale > scale:
         yield "the noise is wider than epsilon asks for: it was not derived from it"
 
 
-def trusted(claim: NoisyCountsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: NoisyCountsClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd(
         "that rows were withheld and counts were made noisy by chance, as the parameters say, "
         "and that nobody knows the draws"
     )
-    yield from rows_per_person(claim.privacy.unit, claim.privacy.rows)
-    yield from level_trust(claim.rows.claims, hierarchies)
+    yield from rows_per_person(record.privacy.unit, record.privacy.rows)
+    yield from level_trust(record.rows.claims, hierarchies)
 
 
 NOISY_COUNTS = MethodCheck(
@@ -169,9 +171,9 @@ NOISY_COUNTS = MethodCheck(
     derived="epsilon delta definition rows k scale half",
     parse=parse,
     derivation=derivation,
-    released=lambda claim, tables: claim.rows.released(tables),
+    released=lambda record, tables: record.rows.released(tables),
     trusted=trusted,
-    free=lambda claim: claim.rows.free(),
+    free=lambda record: record.rows.free(),
 )
 
 
@@ -195,10 +197,10 @@ def parse_semantic(claims: Claims) -> SemanticClaim:
     )
 
 
-def semantic_derivation(claim: SemanticClaim) -> Iterator[str]:
-    if claim.promised_k != claim.k:
+def semantic_derivation(record: SemanticClaim) -> Iterator[str]:
+    if record.promised_k != record.k:
         yield "the k of the promise is not that of the parameters"
-    yield from claim.rows.level_faults()
+    yield from record.rows.level_faults()
 
 
 KDGS = MethodCheck(
@@ -207,7 +209,7 @@ KDGS = MethodCheck(
     parameters="k levels counts unit",
     parse=parse_semantic,
     derivation=semantic_derivation,
-    released=lambda claim, tables: claim.rows.released(tables),
-    trusted=lambda claim, hierarchies: level_trust(claim.rows.claims, hierarchies),
-    free=lambda claim: claim.rows.free(),
+    released=lambda record, tables: record.rows.released(tables),
+    trusted=lambda record, hierarchies: level_trust(record.rows.claims, hierarchies),
+    free=lambda record: record.rows.free(),
 )

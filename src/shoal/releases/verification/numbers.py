@@ -142,6 +142,7 @@ class StatedEpsilon:
 
     def equals(self, other: "StatedEpsilon") -> bool:
         """Whether they are the same number, as ln(9) / 2 and ln(3) are."""
+        # Far more digits than `CLEARLY` asks for.
         value = Fraction(self.value(60))
         return abs(value - Fraction(other.value(60))) <= CLEARLY * value
 

@@ -48,24 +48,24 @@ def _is_loss(given: object) -> bool:
     return type(given) is str or (isinstance(given, Mapping) and "is" in given)
 
 
-def derivation(claim: OptimalClaim) -> Iterator[str]:
-    levels = claim.claims.levels
-    yield from has_level_of_each(levels, claim.claims.quasi)
-    yield from bounded_level_faults(levels, claim.floor, claim.ceiling)
+def derivation(record: OptimalClaim) -> Iterator[str]:
+    levels = record.claims.levels
+    yield from has_level_of_each(levels, record.claims.quasi)
+    yield from bounded_level_faults(levels, record.floor, record.ceiling)
 
 
-def trusted(claim: OptimalClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: OptimalClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     return iter(())
 
 
-def free(claim: OptimalClaim) -> Iterator[str]:
+def free(record: OptimalClaim) -> Iterator[str]:
     yield from ("loss", "suppression", "floor", "ceiling", "suppressed")
 
 
-def shape(claim: OptimalClaim) -> TableShape:
-    if not claim.starred:
+def shape(record: OptimalClaim) -> TableShape:
+    if not record.starred:
         return TableShape(data_hierarchies=True)
-    return TableShape(data_hierarchies=True, extra_labels=("*",), most_starred=claim.suppression)
+    return TableShape(data_hierarchies=True, extra_labels=("*",), most_starred=record.suppression)
 
 
 CHECK = MethodCheck(
@@ -76,7 +76,7 @@ CHECK = MethodCheck(
     derivation=derivation,
     trusted=trusted,
     free=free,
-    whole=lambda claim: claim.starred or not claim.suppression,
+    whole=lambda record: record.starred or not record.suppression,
     shape=shape,
-    variant=lambda claim: {"starred": True} if claim.starred else {},
+    variant=lambda record: {"starred": True} if record.starred else {},
 )

@@ -59,7 +59,8 @@ class PersonalClaim:
 
 
 def parse(claims: Claims) -> PersonalClaim:
-    given, promise = claims.parameters, claims.promise
+    given = claims.parameters
+    promise = claims.promise
     given.require(is_numeric, "weights", "importance", "effort", "pull", "power")
     given.require(is_table_or_none, "register")
     given.require(_is_text_or_none, "choice")
@@ -97,32 +98,35 @@ def _is_wish(given: object) -> bool:
     return given["is"] == "Wish" and numeric
 
 
-def derivation(claim: PersonalClaim) -> Iterator[str]:
+def derivation(record: PersonalClaim) -> Iterator[str]:
     """Whether the promise is that of the parameters."""
-    yield from has_level_of_each(claim.claims.levels, ())
-    if any(claim.choices[name] not in known for name, known in _CHOICES.items()):
+    yield from has_level_of_each(record.claims.levels, ())
+    if any(record.choices[name] not in known for name, known in _CHOICES.items()):
         yield NOT_TAKEN
-    least = min([claim.given_utility, *(wish for wish in claim.wishes if wish is not None)])
-    counted_in = "register" if claim.has_register else "table"
-    same_choices = claim.promised_choices == claim.choices
-    if not same_choices or claim.counted_in != counted_in or claim.utility != least:
+    least = min([record.given_utility, *(wish for wish in record.wishes if wish is not None)])
+    counted_in = "register" if record.has_register else "table"
+    same_choices = record.promised_choices == record.choices
+    if not same_choices or record.counted_in != counted_in or record.utility != least:
         yield "the promise is not that of the parameters"
 
 
-def released(claim: PersonalClaim, tables: ReleasedTables) -> Iterator[str]:
+def released(record: PersonalClaim, tables: ReleasedTables) -> Iterator[str]:
     """With all hierarchies: whether every record keeps the utility promised.
 
     A text that occurs at several levels counts by the best of them.
     """
-    quasi, table = claim.claims.quasi, tables.table
+    quasi = record.claims.quasi
+    table = tables.table
     if not table.rows or any(name not in tables.hierarchies for name in quasi):
         return
-    kept, most = np.zeros(table.rows), 0.0
+    kept = np.zeros(table.rows)
+    most = 0.0
     for name in quasi:
-        column, kind = table.column(name), claim.claims.kind(name)
+        column = table.column(name)
+        kind = record.claims.kind(name)
         tree = tables.hierarchies[name].of_kind(kind).with_missing()
-        weight = float(claim.importance.get(name, 1))
-        utilities = _utilities(tree, claim.measure, kind)
+        weight = float(record.importance.get(name, 1))
+        utilities = _utilities(tree, record.measure, kind)
         texts = [canonical(key, kind) for key in column.keys]
         wrong = sum(text not in utilities for text in texts)
         if wrong:
@@ -130,8 +134,9 @@ def released(claim: PersonalClaim, tables: ReleasedTables) -> Iterator[str]:
             yield f"column {name!r} has {values} that its hierarchy does not have"
             return
         kept += weight * np.array([utilities[text] for text in texts])[column.codes]
-        most += weight * _largest_utility(tree, claim.measure)
-    short = int((kept < (float(claim.utility) - SLACK) * most).sum())
+        most += weight * _largest_utility(tree, record.measure)
+    # Utilities are floats, so a record fails only where it clearly does.
+    short = int((kept < (float(record.utility) - SLACK) * most).sum())
     if short:
         records = plural(short, "record")
         yield f"{records} of {table.rows:,} keep less utility than is promised"
@@ -163,24 +168,24 @@ def _largest_utility(tree: Hierarchy, measure: str) -> float:
     return math.log(int(tree.cover(tree.height).max()))
 
 
-def trusted(claim: PersonalClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: PersonalClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd(
         "that no generalisation of a record with this utility has a lower risk, "
         "for which the input is needed"
     )
-    unknown = [name for name in claim.claims.quasi if name not in hierarchies]
+    unknown = [name for name in record.claims.quasi if name not in hierarchies]
     if unknown:
         yield OpenEnd(
             "that every record keeps its utility: "
             f"the hierarchies of {listed(unknown)} were not given"
         )
-    if len(set(claim.wishes)) > 1:
+    if len(set(record.wishes)) > 1:
         yield OpenEnd("that people who chose a higher utility than the lowest one keep it")
 
 
-def free(claim: PersonalClaim) -> Iterator[str]:
+def free(record: PersonalClaim) -> Iterator[str]:
     yield from ("weights", "importance", "choice", "wishes", "effort", "pull", "power")
-    if claim.wishes:
+    if record.wishes:
         # That of a wish may be below.
         yield "utility"
 
@@ -195,5 +200,5 @@ CHECK = MethodCheck(
     released=released,
     trusted=trusted,
     free=free,
-    whole=lambda claim: True,
+    whole=lambda record: True,
 )

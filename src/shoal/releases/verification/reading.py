@@ -137,6 +137,7 @@ def read_frame(content: bytes, claims: Claims) -> Any:
     if form not in readers:
         raise FileError(f"the certificate names format {form!r}; known are {listed(readers)}")
     try:
+        # A file of a few kilobytes can hold thousands of millions of rows.
         require_room(content, form, "the table")
         frame = readers[form](content)
     except TooLargeError:
@@ -167,6 +168,7 @@ def read_table(frame: Any, claims: Claims, shape: TableShape) -> Table:
         generalised = _is_generalised(column, claims, shape)
         types[column.name] = Kind.TEXT if generalised else column.kind
     types.update(shape.added)
+    # Columns that are missing or too many are noticed by whoever compares the names.
     present = {name: kind for name, kind in types.items() if name in frame.columns}
     return table(frame, types=present)
 

@@ -96,8 +96,10 @@ class Sampling:
         over, under = ((1 - self.beta) / low).as_integer_ratio()
         probabilistic = self.definition == "probabilistic"
         with precision(self._digits):
-            drawn, left = as_decimal(self.beta), as_decimal(1 - self.beta)
-            growth, limit = as_decimal(high), as_decimal(self.delta * (1 + CLEARLY))
+            drawn = as_decimal(self.beta)
+            left = as_decimal(1 - self.beta)
+            growth = as_decimal(high)
+            limit = as_decimal(self.delta * (1 + CLEARLY))
             i = k
             # P[X_n = i] and P[X_n ≥ i], for n = i = k.
             term = tail = drawn**k
@@ -150,7 +152,8 @@ class SafePubClaim:
 
 
 def parse(claims: Claims) -> SafePubClaim:
-    given, derived = claims.parameters, claims.derived
+    given = claims.parameters
+    derived = claims.derived
     given.require(is_numeric, "importance", "split", "steps")
     given.require(is_name_list, "classes")
     given.require(one_of(*_SCORES), "score")
@@ -171,45 +174,48 @@ def parse(claims: Claims) -> SafePubClaim:
     )
 
 
-def derivation(claim: SafePubClaim) -> Iterator[str]:
+def derivation(record: SafePubClaim) -> Iterator[str]:
     """Whether everything on the certificate follows from the parameters, and k is large enough."""
-    yield from claim.privacy.faults()
-    yield from _level_faults(claim)
-    if not _parts_add_up(claim):
-        rows = claim.privacy.rows
+    yield from record.privacy.faults()
+    yield from _level_faults(record)
+    if not _parts_add_up(record):
+        rows = record.privacy.rows
         over = f" over {rows} rows" if rows > 1 else ""
-        yield f"the parts of epsilon do not add up to {claim.privacy.epsilon_text}{over}"
-    if claim.privacy.semantic_k is not None:
+        yield f"the parts of epsilon do not add up to {record.privacy.epsilon_text}{over}"
+    if record.privacy.semantic_k is not None:
         yield "semantic k-anonymity is promised, which sampling does not keep"
-    if claim.has_steps != claim.walked:
+    if record.has_steps != record.walked:
         yield f"{NOT_TAKEN}: a walk has steps, and nothing else has"
-    yield from _sampling_faults(claim)
+    yield from _sampling_faults(record)
 
 
-def _level_faults(claim: SafePubClaim) -> Iterator[str]:
-    levels = claim.levels
-    names, quasi = claim.claims.names, claim.claims.quasi
+def _level_faults(record: SafePubClaim) -> Iterator[str]:
+    levels = record.levels
+    names = record.claims.names
+    quasi = record.claims.quasi
     if not set(quasi) <= set(levels) <= set(names):
         yield NOT_OF_EACH
-    if claim.fixed_levels is None:
-        yield from bounded_level_faults(levels, claim.floor, claim.ceiling)
-    elif claim.fixed_levels != levels or claim.search is not None:
+    if record.fixed_levels is None:
+        yield from bounded_level_faults(levels, record.floor, record.ceiling)
+    elif record.fixed_levels != levels or record.search is not None:
         yield (
             "the levels are not those that the parameters fix, "
             "or a search is paid for that did not take place"
         )
 
 
-def _parts_add_up(claim: SafePubClaim) -> bool:
-    row = claim.privacy.row_epsilon
-    if not claim.anonymisation.equals(row.times(claim.split)):
+def _parts_add_up(record: SafePubClaim) -> bool:
+    row = record.privacy.row_epsilon
+    if not record.anonymisation.equals(row.times(record.split)):
         return False
-    return claim.search is None or claim.search.equals(row.times(1 - claim.split))
+    return record.search is None or record.search.equals(row.times(1 - record.split))
 
 
-def _sampling_faults(claim: SafePubClaim) -> Iterator[str]:
+def _sampling_faults(record: SafePubClaim) -> Iterator[str]:
     """Whether β and k are those that ε and δ ask for."""
-    beta, k, sampling = claim.beta, claim.k, claim.sampling
+    beta = record.beta
+    k = record.k
+    sampling = record.sampling
     largest = sampling.largest_beta
     if not 0 < beta <= largest:
         yield "beta is above 1 - e^-epsilon: records were drawn too often"
@@ -227,38 +233,38 @@ def _sampling_faults(claim: SafePubClaim) -> Iterator[str]:
             )
 
 
-def released(claim: SafePubClaim, tables: ReleasedTables) -> Iterator[str]:
+def released(record: SafePubClaim, tables: ReleasedTables) -> Iterator[str]:
     """Whether the table has only what may be released."""
     table = tables.table
     sizes = np.bincount(row_codes(table, table.names))
-    small = int((sizes < claim.k).sum())
+    small = int((sizes < record.k).sum())
     if small:
         yield (
             f"{small:,} of {plural(len(sizes), 'group')} over all columns "
-            f"have fewer than k = {claim.k} rows"
+            f"have fewer than k = {record.k} rows"
         )
-    if table.rows and all(_is_at_root(claim, tables, name) for name in table.names):
+    if table.rows and all(_is_at_root(record, tables, name) for name in table.names):
         yield (
             "every column is at its root: such rows reveal nothing and count as suppressed, "
             "yet there are some"
         )
-    if claim.search is None and claim.fixed_levels is None:
-        for name, level in claim.levels.items():
+    if record.search is None and record.fixed_levels is None:
+        for name, level in record.levels.items():
             root = _root_level(tables, name, level)
-            if claim.floor.get(name, 0) != claim.ceiling.get(name, root):
+            if record.floor.get(name, 0) != record.ceiling.get(name, root):
                 yield (
                     "nothing is paid for a search, "
                     f"though the level of column {name!r} had to be chosen"
                 )
 
 
-def _is_at_root(claim: SafePubClaim, tables: ReleasedTables, name: str) -> bool:
-    if name not in claim.levels:
+def _is_at_root(record: SafePubClaim, tables: ReleasedTables, name: str) -> bool:
+    if name not in record.levels:
         return False
     tree = tables.level_trees.get(name)
     if tree is None:
         return tables.table.column(name).keys == ("*",)
-    return claim.levels[name] == tree.height
+    return record.levels[name] == tree.height
 
 
 def _root_level(tables: ReleasedTables, name: str, level: int) -> int:
@@ -269,25 +275,25 @@ def _root_level(tables: ReleasedTables, name: str, level: int) -> int:
     return level if len(tables.table.column(name).keys) <= 1 else -1
 
 
-def trusted(claim: SafePubClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: SafePubClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd(
         "that every record was drawn by chance, with the probability beta, "
         "and that nobody knows the draws"
     )
-    if claim.search is not None:
+    if record.search is not None:
         yield OpenEnd(
             "that the levels were chosen by the search that is paid for, on a sample of its own"
         )
-    yield from rows_per_person(claim.privacy.unit, claim.privacy.rows)
-    yield from hierarchies_missing(claim.claims, hierarchies)
+    yield from rows_per_person(record.privacy.unit, record.privacy.rows)
+    yield from hierarchies_missing(record.claims, hierarchies)
     yield OpenEnd("that the hierarchies were public, and not made from the rows")
-    if not claim.sampling.can_be_summed(claim.k):
+    if not record.sampling.can_be_summed(record.k):
         yield OpenEnd("that k is large enough: for so small an epsilon the sum is too long")
 
 
-def free(claim: SafePubClaim) -> Iterator[str]:
+def free(record: SafePubClaim) -> Iterator[str]:
     yield from ("score", "importance", "floor", "ceiling", "classes", "search", "steps")
-    if claim.search is None:
+    if record.search is None:
         yield "split"
 
 

@@ -27,17 +27,17 @@ def parse(claims: Claims) -> SampleClaim:
     return SampleClaim(claims, probability, promised=claims.promise.number("share"))
 
 
-def derivation(claim: SampleClaim) -> Iterator[str]:
-    if claim.probability != claim.promised:
+def derivation(record: SampleClaim) -> Iterator[str]:
+    if record.probability != record.promised:
         yield "the probability of the promise is not that of the parameters"
-    yield from has_level_of_each(claim.claims.levels, ())
+    yield from has_level_of_each(record.claims.levels, ())
 
 
-def trusted(claim: SampleClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
+def trusted(record: SampleClaim, hierarchies: Mapping[str, Hierarchy]) -> Iterator[OpenEnd]:
     yield OpenEnd("that every record was drawn by chance, with that probability, and independently")
 
 
-def free(claim: SampleClaim) -> Iterator[str]:
+def free(record: SampleClaim) -> Iterator[str]:
     return iter(())
 
 
