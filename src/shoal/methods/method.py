@@ -1,5 +1,6 @@
-"""What every method keeps, and the road all of them walk. Uses every room above; the methods use
-it.
+"""What every method keeps, and the road all of them walk.
+
+Uses every room above; the methods use it.
 
 A method is a frozen dataclass of its parameters. It states its promise from the schema alone,
 before any data is seen, and makes a `Release` from counts and a source of chance. `begin` does once
@@ -90,8 +91,9 @@ class WithConcerns(Protocol):
     """A method that can tell beforehand, by the rows, what its owner should know."""
 
     def beforehand(self, table: Table) -> tuple[str, ...]:
-        """What the owner should know before anything is spent; InfeasibleError if nothing can be
-        released.
+        """What the owner should know before anything is spent.
+
+        InfeasibleError if nothing can be released.
         """
         ...
 
@@ -106,17 +108,17 @@ class WithSearch(Protocol):
 
 
 def crowd_of(method: Method, schema: Schema) -> int | None:
-    """About how many records must share a row for it to be more likely than not to be released;
-    None where that says nothing.
+    """About how many records must share a row to make its release more likely than not.
 
-    It is computed from the parameters and the schema, which are public.
+    None where that says nothing. It is computed from the parameters and the schema, which are public.
     """
     return method.crowd(schema) if isinstance(method, WithCrowd) else None
 
 
 def beforehand(method: Method, table: Table) -> tuple[str, ...]:
-    """What the owner should know before a table is released, or anything is spent on it; it reveals
-    the number of rows.
+    """What the owner should know before a table is released, or anything is spent on it.
+
+    It reveals the number of rows.
     """
     concerns = list(delta_concerns(getattr(method, "delta", None), table.rows))
     crowd = crowd_of(method, table.schema)
@@ -138,8 +140,9 @@ def delta_concerns(delta: Exact | None, records: int) -> tuple[str, ...]:
 
 
 def searched(method: Method, schema: Schema) -> Mapping[str, range] | None:
-    """The levels that a method chooses from, for every column that is generalised; None if it
-    searches no lattice.
+    """The levels that a method chooses from, for every column that is generalised.
+
+    None if it searches no lattice.
     """
     return method.searched(schema) if isinstance(method, WithSearch) else None
 
@@ -191,8 +194,9 @@ def silent(done: int, total: int, what: str) -> None:
 def granularity_lost(
     rows: Counts, released: Counts, trees: Mapping[str, Hierarchy], levels: Mapping[str, int]
 ) -> float | None:
-    """The granularity that records have lost together, from 0 to 1; None where no column has a
-    level.
+    """The granularity that records have lost together, from 0 to 1.
+
+    None where no column has a level.
 
     rows: those that may be used, by the leaves of these hierarchies
     released: those that are released, by their codes at these levels
@@ -233,8 +237,9 @@ def _model(given: Model | str) -> Model:
 
 
 def syntactic(models: tuple[Model, ...], schema: Schema, unit: str | None = None) -> Syntactic:
-    """The promise that every group satisfies some models, where a schema has the columns that these
-    protect.
+    """The promise that every group satisfies some models.
+
+    ParameterError if the schema does not have the columns that these protect.
     """
     if not schema.having(Role.QUASI):
         raise ParameterError(
@@ -267,8 +272,9 @@ def _short_name(model: Model) -> str:
 
 
 def require_bound(unit: str | None, rows: int, definition: str) -> None:
-    """ParameterError if these do not say how many rows of each person are used, or if the
-    definition is not kept then.
+    """ParameterError if it is not clear how many rows of each person are used.
+
+    Also if the definition is not kept then.
     """
     if unit == ROW:
         raise ParameterError(
@@ -289,8 +295,9 @@ def require_bound(unit: str | None, rows: int, definition: str) -> None:
 
 
 def require_people(method: Any, table: Table) -> None:
-    """ColumnError if people are in several rows of a table, and neither its method nor its owner
-    says what that means.
+    """ColumnError if people are in several rows, and nobody says what that means.
+
+    The method may say it, or the owner of the table.
     """
     unit = getattr(method, "person", None) or getattr(method, "unit", None)
     choice = getattr(method, "choice", None)
@@ -298,9 +305,7 @@ def require_people(method: Any, table: Table) -> None:
 
 
 def people_of(method: Any, table: Table, chance: Chance) -> Table:
-    """The rows that a method may use: at most as many of each person as it says, or all where rows
-    are people.
-    """
+    """The rows that a method may use: as many of each person as it says, all if rows are people."""
     require_people(method, table)
     if method.unit is None:
         return table
