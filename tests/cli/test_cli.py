@@ -566,7 +566,7 @@ def test_a_preview_for_safepub_says_that_its_groups_are_others(tmp_path: Path) -
     recipe = shoal.demo.write(tmp_path, 100)
     shown = " ".join(run("preview", str(recipe), "--levels", "age=1").stdout.split())
     assert "so the groups of its release differ from these" in shown
-    assert "tell about the table, and no budget pays for that" in shown
+    assert "reveal information about the table, and no budget pays for that" in shown
 
 
 def test_a_preview_says_when_levels_will_not_do(folder: Path) -> None:

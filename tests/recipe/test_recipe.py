@@ -743,7 +743,7 @@ def test_nonsense_is_named_by_its_key_and_its_fix(
     [
         (
             ('epsilon = "ln(2)"', "epsilon = 0"),
-            "method: epsilon=0 is out of range; it takes a number above 0",
+            "method.epsilon = 0 is out of range; it takes a number above 0",
         ),
         (('epsilon = "ln(2)"', "epsilon = nan"), "method.epsilon = nan is not a finite number"),
         (
@@ -751,7 +751,7 @@ def test_nonsense_is_named_by_its_key_and_its_fix(
             'method.epsilon should be a number such as 0.5, or a text such as "ln(2)"',
         ),
         (('epsilon = "ln(2)"', ""), "method.epsilon: missing; add it"),
-        (("delta = 1e-6", "delta = 1"), "method: delta=1"),
+        (("delta = 1e-6", "delta = 1"), "method.delta = 1 is out of range"),
         (("delta = 1e-6", ""), "method.delta: missing; add it"),
         (
             ('[hierarchies.sex]\nbuild = "suppress"\nvalues = ["f", "m"]', ""),
@@ -853,7 +853,7 @@ def test_the_certificate_has_the_digest_of_the_recipe_and_nothing_else_of_it(
     assert str(path.parent) not in text
     if ledger:
         entry = shoal.Ledger(path.with_name("book.ledger")).entries()[-1]
-        assert entry.facts["certificate"]["recipe"] == digest
+        assert entry.facts.certificate["recipe"] == digest
     assert recipe.method().release(recipe.table()).certificate.recipe is None
     path.write_text(path.read_text() + "# changed\n")
     assert Recipe.load(path).run().certificate.recipe != digest

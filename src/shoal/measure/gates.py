@@ -203,7 +203,7 @@ def _is_exceeded(limit: object, number: int, records: int) -> bool:
 
 
 REPEATED_FIX = (
-    "Name the column that tells people apart as `person`, or give `rows_are_people` if every row "
+    "Name the column that tells people apart with `person`, or give `rows_are_people` if every row "
     "is a different person"
 )
 
