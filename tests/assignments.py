@@ -1,4 +1,5 @@
-"""All ways to give a bag of values to people, equally likely to an adversary, and what groups of people show in each.
+"""All ways to give a bag of values to people, equally likely to an adversary, and what groups of
+people show in each.
 
 Tests of coincident generalisation use it; exact, as he only counts.
 """
@@ -26,7 +27,9 @@ class Assignments:
         self.shown, self.safe = cache(self._shown), cache(self._safe)
 
     def _shown(self, group: frozenset[int]) -> tuple[list[Bag], npt.NDArray[np.int64]]:
-        """The bags that a group can have, as how often every value occurs, and which it has in every world."""
+        """The bags that a group can have, as how often every value occurs, and which it has in
+        every world.
+        """
         found, which = np.unique(
             self.has[:, sorted(group)].sum(axis=1), axis=0, return_inverse=True
         )

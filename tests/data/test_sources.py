@@ -1,7 +1,8 @@
-"""A source needs nothing but its protocol: one over a plain list of rows gives the same counts, releases and measures.
+"""A source needs nothing but its protocol: one over a plain list of rows gives the same counts,
+releases and measures.
 
-`Listed` keeps no dataframe and no codes, and refuses whatever is not in the protocol. What still looks at single records,
-and so needs a table in memory, is listed in `NEED_RECORDS`.
+`Listed` keeps no dataframe and no codes, and refuses whatever is not in the protocol. What still
+looks at single records, and so needs a table in memory, is listed in `NEED_RECORDS`.
 """
 
 from collections import Counter
@@ -43,7 +44,9 @@ NEED_RECORDS = {
     "shoal.methods.columns": "the items of every person are looked at together",
     "shoal.measure.utility": "a release with ranges of its own is read beside the input's columns",
 }
-"""The modules that look at single records, and why. All other methods and measures release and measure from counts."""
+"""The modules that look at single records, and why. All other methods and measures release and
+measure from counts.
+"""
 
 
 class Listed:

@@ -1,5 +1,5 @@
-"""Buckets keep what every method keeps (tests/test_methods.py asks the others), verify finds what is wrong with their two tables,
-and recipes and commands make and read them."""
+"""Buckets keep what every method keeps (tests/test_methods.py asks the others), verify finds what
+is wrong with their two tables, and recipes and commands make and read them."""
 
 import json
 import math
@@ -269,7 +269,9 @@ def forged(
     values: Callable[[pl.DataFrame], pl.DataFrame] = lambda frame: frame,
     **paper: Any,
 ) -> list[str]:
-    """What verify says of a release whose tables or certificate are changed, with all digests computed anew."""
+    """What verify says of a release whose tables or certificate are changed, with all digests
+    computed anew.
+    """
     made = Release(
         people(release.table),
         replace(release.certificate, **paper),

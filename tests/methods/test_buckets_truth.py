@@ -1,7 +1,9 @@
-"""An adversary who knows the algorithm, the people and both tables, run against the very code that ships.
+"""An adversary who knows the algorithm, the people and both tables, run against the very code that
+ships.
 
-To him all ways to give a bag of values to people are equally likely. He runs the method on each of them along every path
-of its chance (`enumeration`), so that what he then believes is exact. Twins that leak are caught by the same adversary.
+To him all ways to give a bag of values to people are equally likely. He runs the method on each of
+them along every path of its chance (`enumeration`), so that what he then believes is exact. Twins
+that leak are caught by the same adversary.
 """
 
 from collections import Counter
@@ -84,7 +86,10 @@ def believed(
     homes: tuple[int, ...] | None = None,
     known: Mapping[int, str] | None = None,
 ) -> Iterator[tuple[Shown, list[Belief]]]:
-    """Every release that there can be, with what is then believed of everybody; `known` are the values of some people."""
+    """Every release that there can be, with what is then believed of everybody.
+
+    `known` are the values of some people.
+    """
     weights: dict[Shown, dict[Values, Fraction]] = {}
     for world in sorted(set(permutations(bag))):
         if all(world[person] == value for person, value in (known or {}).items()):
@@ -131,7 +136,9 @@ CASES = [
 
 
 def assert_shares(method: Buckets, bag: str) -> None:
-    """Everybody is believed to have a value with the probability of its share of their bucket, and at most its limit."""
+    """Everybody is believed to have a value with the probability of its share of their bucket, and
+    at most its limit.
+    """
     releases = list(believed(method, bag))
     most = method.limits.of(Counter(bag))
     assert releases
@@ -172,7 +179,9 @@ def test_people_who_cannot_be_told_apart_are_linked_by_less_than_the_limit() -> 
 def test_fakes_change_nothing_about_the_limits_and_hide_what_one_known_value_would_tell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Corruption, exactly: the adversary knows the value of person 0, and looks at who shares the bucket."""
+    """Corruption, exactly: the adversary knows the value of person 0, and looks at who shares the
+    bucket.
+    """
     monkeypatch.setattr(
         buckets.filling, "_MIXING", -1
     )  # one round, so that all paths can be followed
@@ -221,7 +230,9 @@ def test_a_twin_that_fills_first_come_first_served_is_caught(
 def test_a_twin_that_fills_with_who_lives_nearest_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each bucket takes a person by chance and then, for every other value it wants, the one who lives nearest."""
+    """Each bucket takes a person by chance and then, for every other value it wants, the one who
+    lives nearest.
+    """
 
     def nearest(places: Any, runs: Any, chance: Chance) -> Any:
         homes, found, left = (
@@ -258,7 +269,9 @@ def test_a_twin_that_fills_with_who_lives_nearest_is_caught(
 
 
 def test_a_twin_that_joins_an_impossible_block_with_others_is_caught() -> None:
-    """The block of one person is impossible only if that person has what may not be certain: joining it tells."""
+    """The block of one person is impossible only if that person has what may not be certain:
+    joining it tells.
+    """
     limits = Limits.each({"h": "1/2"}, others=1)
     homes = (0, 2, 3)
     apart = Buckets("ill", limits, solver="two", within={"home": 1})
@@ -371,7 +384,9 @@ Bags = tuple[tuple[int, ...], ...]
 
 
 def weight_of(bags: Bags, hiding: Hiding) -> Fraction:
-    """By the definition: ∏ 1/c! of what buckets hold, and of each the sum over all sets of fakes of their weights."""
+    """By the definition: ∏ 1/c! of what buckets hold, and of each the sum over all sets of fakes of
+    their weights.
+    """
     total = Fraction(1)
     for bag in bags:
         for often in Counter(bag).values():
@@ -390,7 +405,9 @@ MIXED = [
 
 
 def stays(bags: Any, most: Any, weights: tuple[int, ...], number: int) -> bool:
-    """Whether one round of trades, followed along every path, leaves the law of bags and fakes as it is."""
+    """Whether one round of trades, followed along every path, leaves the law of bags and fakes as
+    it is.
+    """
     hiding = Hiding(number, weights, (Fraction(1),) * len(weights))
     shapes = [np.array(bag).shape for bag in bags]
 
@@ -471,7 +488,9 @@ def test_too_few_values_for_fakes_are_refused_before_anything_is_drawn() -> None
 
 
 def test_buckets_that_hold_values_twice_leave_more_to_be_fakes() -> None:
-    """Three values and buckets of three: with one fake a bucket may hold two different ones, and so one of them twice."""
+    """Three values and buckets of three: with one fake a bucket may hold two different ones, and so
+    one of them twice.
+    """
     most = np.array([[2], [2], [2]])
     setting = Setting((3,), (4,), np.array([[4], [4], [4]]))
     for bag in with_room(setting, most, 1)[0].tolist():

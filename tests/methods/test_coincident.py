@@ -1,4 +1,6 @@
-"""Coincident generalisation: how people are put together, what groups show, what is refused, and what verify finds."""
+"""Coincident generalisation: how people are put together, what groups show, what is refused, and
+what verify finds.
+"""
 
 import re
 from contextlib import suppress
@@ -152,7 +154,9 @@ def test_two_people_part_where_the_widest_value_between_them_ends_nearest_to_the
 
 
 def test_ranges_end_where_nobody_tells_them_to() -> None:
-    """People who move without passing each other or the end of a value of the hierarchy show the same ranges."""
+    """People who move without passing each other or the end of a value of the hierarchy show the
+    same ranges.
+    """
     ages = {(11, 13, 27, 31, 58, 59, 84, 91), (18, 19, 22, 38, 52, 56, 81, 99)}
     shown = set()
     for own in ages:
@@ -425,7 +429,9 @@ def test_verify_finds_groups_that_are_not_what_is_promised(tmp_path: Path) -> No
 
 
 def mixed(rows: int, seed: int) -> Table:
-    """A column of every kind: whole numbers, intervals, dates and text, with values that are missing."""
+    """A column of every kind: whole numbers, intervals, dates and text, with values that are
+    missing.
+    """
     draw = np.random.default_rng(seed)
     days = [date(2020, 1, 1) + timedelta(days=day) for day in range(60)]
     trees = {

@@ -1,4 +1,6 @@
-"""The checker of group sequences against all permutations, and against an adversary who weighs all assignments of values."""
+"""The checker of group sequences against all permutations, and against an adversary who weighs all
+assignments of values.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -37,7 +39,9 @@ def trees(leaves: int, size: int, depth: int) -> list[Groups]:
 
 
 def interleaved(blocks: int, half: int, depth: int) -> list[Groups]:
-    """Leaves of two halves, one half of each of three leaves, all three leaves, then trees of these."""
+    """Leaves of two halves, one half of each of three leaves, all three leaves, then trees of
+    these.
+    """
     people = 6 * half * blocks
     mixed = [
         [start + 2 * half * leaf + half * side + k for leaf in range(3) for k in range(half)]
@@ -56,7 +60,9 @@ class Adversary(Assignments):
     def disclosed(
         self, sequence: Sequence[Groups], predicate: Predicate
     ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-        """For every release there can be, its place in the sequence and the places of the worlds that lead to it."""
+        """For every release there can be, its place in the sequence and the places of the worlds
+        that lead to it.
+        """
         left = np.ones(len(self.worlds), dtype=np.bool_)
         for place, grouping in enumerate(sequence):
             chosen = left & np.all(
@@ -66,7 +72,9 @@ class Adversary(Assignments):
             yield from ((place, worlds) for worlds in self.alike(grouping, np.flatnonzero(chosen)))
 
     def learns(self, sequence: Sequence[Groups], predicate: Predicate) -> bool:
-        """Whether he ever believes more of someone than how often values occur in the released group."""
+        """Whether he ever believes more of someone than how often values occur in the released
+        group.
+        """
         for place, worlds in self.disclosed(sequence, predicate):
             often = self.has[worlds].sum(axis=0)  # of so many worlds, exactly
             for group in sequence[place]:
@@ -89,7 +97,9 @@ def at_most_half(counts: Bag) -> bool:
 
 
 def made_up(seed: int) -> Predicate:
-    """A predicate without rhyme or reason: every bag is safe or not by lot, and large ones more often."""
+    """A predicate without rhyme or reason: every bag is safe or not by lot, and large ones more
+    often.
+    """
     return lambda counts: Random(f"{seed} {counts}").random() < 0.25 + 0.1 * sum(counts)
 
 
@@ -125,7 +135,10 @@ def learnt(sequence: Sequence[Groups]) -> bool:
 
 
 def drawn(random: Random) -> list[Groups]:
-    """A sequence of groupings of few people; groups of one size more often than not, as others hardly ever pass."""
+    """A sequence of groupings of few people.
+
+    Groups of one size more often than not, as others hardly ever pass.
+    """
     people = random.choice([4, 5, 6, 6])
     sequence = []
     for _ in range(random.choice([2, 2, 3, 4])):

@@ -1,8 +1,9 @@
-"""An adversary who knows the algorithm, all quasi-identifying values and who is in which group, run against the code that ships.
+"""An adversary who knows the algorithm, all quasi-identifying values and who is in which group, run
+against the code that ships.
 
-To him all assignments of a bag of values to people are equally likely. He runs `merged`, or the whole release, on each of them
-along every path of its chance (`enumeration`), so that what he then believes is exact. Twins that leak are caught by the same
-adversary.
+To him all assignments of a bag of values to people are equally likely. He runs `merged`, or the
+whole release, on each of them along every path of its chance (`enumeration`), so that what he then
+believes is exact. Twins that leak are caught by the same adversary.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -117,7 +118,10 @@ class _Ask(Exception):
 
 @dataclass
 class Scheming:
-    """What `merged` does on some leaves, by what it is told is safe; the law is found once for all tables that answer alike."""
+    """What `merged` does on some leaves, by what it is told is safe.
+
+    The law is found once for all tables that answer alike.
+    """
 
     leaves: int
     scheme: Scheme
@@ -155,7 +159,9 @@ class Scheming:
 
 @dataclass
 class Seen:
-    """How many releases there can be, and of these how many where somebody's value is believed otherwise than shown."""
+    """How many releases there can be, and of these how many where somebody's value is believed
+    otherwise than shown.
+    """
 
     releases: int = 0
     leaks: int = 0
@@ -168,7 +174,9 @@ class Seen:
 
 
 def judged(scheming: Scheming, sizes: Sequence[int], bag: Bag, name: str) -> Seen:
-    """What the adversary sees and believes for leaves of these sizes, a bag of values, and a predicate."""
+    """What the adversary sees and believes for leaves of these sizes, a bag of values, and a
+    predicate.
+    """
     all_, seen = assignments(bag), Seen()
     safe = predicate(name, tuple(bag.count(value) for value in all_.values))
     ends = np.cumsum([half for size in sizes for half in (size - size // 2, size // 2)])
@@ -293,7 +301,9 @@ FOUR_AND_TWO: Bag = (0, 0, 0, 0, 1, 1)
 
 
 def picking(pick: Callable[[Ints, Bools, int, Chance], Sequence[int]]) -> Callable[..., Any]:
-    """`_kept` with other leaves left out of the trees: picked from the safe ones, instead of drawn uniformly."""
+    """`_kept` with other leaves left out of the trees: picked from the safe ones, instead of drawn
+    uniformly.
+    """
 
     class Source(Enumerated):
         def __init__(self, safe: Bools, chance: Chance) -> None:
@@ -354,7 +364,9 @@ CAUGHT: list[tuple[int, Bag]] = [
 
 
 def test_leaving_out_the_first_tells_the_value_of_a_person_who_shares_a_group_of_four() -> None:
-    """The six people of the proof: {2, 3} alone and {0, 1, 4, 5} together is only released if 0 and 1 are alike."""
+    """The six people of the proof: {2, 3} alone and {0, 1, 4, 5} together is only released if 0 and
+    1 are alike.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schemes, "_kept", picking(first))
         seen = judged(Scheming(3, "UA"), [2, 2, 2], FOUR_AND_TWO, "2-sensitive")
@@ -443,7 +455,10 @@ def test_keeping_groups_by_their_values_leaks(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_printed_uu_without_a_sibling_would_need_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The least power of two that holds one group is one group, which is a tree without a sibling. Nobody learns of it."""
+    """The least power of two that holds one group is one group, which is a tree without a sibling.
+
+    Nobody learns of it.
+    """
     kept = schemes._kept
 
     def printed(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> Any:
@@ -492,7 +507,9 @@ def test_groups_that_are_left_out_and_everybody_as_one_group_tell_nothing(
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("depth", [0, 1])
 def test_a_refusal_is_told_by_the_bag_alone(scheme: Scheme, depth: int) -> None:
-    """Whether all together are safe: it cannot happen by chance, and tells who knows the bag nothing."""
+    """Whether all together are safe: it cannot happen by chance, and tells who knows the bag
+    nothing.
+    """
     for leaves, size, bag, name in instances([(3, 2, 3), (2, 2, 3)]):
         everybody = tuple(bag.count(value) for value in sorted(set(bag)))
         seen = judged(Scheming(leaves, scheme, depth), [size] * leaves, bag, name)
@@ -526,7 +543,9 @@ def test_leaving_out_the_first_unsafe_groups_leaks(monkeypatch: pytest.MonkeyPat
 
 
 def test_trees_of_different_sizes_that_merge_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tree of two leaves and one of one, and if a root is unsafe both merge: then siblings cannot stand for each other."""
+    """A tree of two leaves and one of one, and if a root is unsafe both merge: then siblings cannot
+    stand for each other.
+    """
 
     def twin(leaves: int, safe: Any, scheme: Scheme, depth: int, chance: Chance) -> Ints:
         leaf = np.arange(6) // 2
@@ -616,7 +635,9 @@ def weighed(method: Coincident, bag: Bag, source: Callable[[Any], Chance] = lamb
 
 
 def leaks(method: Coincident, bag: Bag, source: Callable[[Any], Chance] = lambda c: c) -> int:
-    """How many groups of releases there are in which somebody's value is believed otherwise than shown."""
+    """How many groups of releases there are in which somebody's value is believed otherwise than
+    shown.
+    """
     return leaking(weighed(method, bag, source), bag)
 
 
@@ -646,7 +667,9 @@ def unsafe(weights: Weights, bag: Bag, name: str) -> int:
 
 
 def refused(scheme: Scheme, bag: Bag, name: str) -> Fraction:
-    """How likely nothing is released of groups of two, by the predicates above: some are left out by lot if they are odd."""
+    """How likely nothing is released of groups of two, by the predicates above: some are left out
+    by lot if they are odd.
+    """
     rests = [bag[:at] + bag[at + 1 :] for at in range(len(bag))] if len(bag) % 2 else [bag]
     scheming = Scheming(len(bag) // 2, scheme)
     return sum(
@@ -739,7 +762,9 @@ def test_these_releases_show_values_of_the_hierarchy_and_ranges_of_their_own() -
 
 
 def test_ranges_that_are_chosen_by_what_people_have_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A group whose first person is well shows a value of the hierarchy, and any other how far the splits reach."""
+    """A group whose first person is well shows a value of the hierarchy, and any other how far the
+    splits reach.
+    """
     shown = coincident._People._shown
 
     def twin(self: Any, column: int, order: Ints, starts: Ints) -> Any:
@@ -770,7 +795,10 @@ def test_a_whole_release_leaks_if_safe_groups_are_left_out_in_order(
 def test_people_with_the_same_quasi_identifying_values_are_as_likely_in_any_of_their_places() -> (
     None
 ):
-    """Three of four live in 0. Two of them make a group, and who is the third is drawn, over all orders of records."""
+    """Three of four live in 0.
+
+    Two of them make a group, and who is the third is drawn, over all orders of records.
+    """
     method, homes = (
         Coincident((parse_model("1-diversity of ill"),), 2, ranges="hierarchy", order="curve"),
         (0, 0, 0, 1),

@@ -269,7 +269,8 @@ def test_people_in_blocks_keep_their_choices(people: int) -> None:
     assert (kept.sum(axis=1) == np.minimum(given.sum(axis=1), 2)).all()
 
 
-# The whole method, in both shapes: what the conformance suite asks of methods whose release has the columns of the table
+# The whole method, in both shapes: what the conformance suite asks of methods whose release has the
+# columns of the table
 
 
 def ratings(
@@ -435,7 +436,9 @@ def test_verify_agrees_and_finds_a_changed_byte(name: str, form: str, tmp_path: 
 
 
 def forged(tmp_path: Path, change: Callable[[dict[str, Any]], None], name: str) -> list[str]:
-    """What is found wrong with a release whose certificate was changed by someone who seals it again."""
+    """What is found wrong with a release whose certificate was changed by someone who seals it
+    again.
+    """
     path, paper = made(name).write(tmp_path), tmp_path / "certificate.json"
     content = {key: value for key, value in json.loads(paper.read_text()).items() if key != "seal"}
     change(content)

@@ -1,4 +1,6 @@
-"""Schemas: k-medoids, similarities, what buys them and how far one record moves it, and what a free one tells."""
+"""Schemas: k-medoids, similarities, what buys them and how far one record moves it, and what a free
+one tells.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -93,7 +95,8 @@ def test_k_medoids_is_a_partition_that_no_swap_improves(
     assert sorted(place for group in groups for place in group) == list(range(len(distance)))
     assert len(groups) == number
     assert groups == k_medoids(distance.copy(), number) == tuple(sorted(groups))
-    # Some medoids with one in each group cost no less than the groups, and no swap of one of them for another column costs less.
+    # Some medoids with one in each group cost no less than the groups, and no swap of one of them
+    # for another column costs less.
     optimum = min(cost(distance, medoids) for medoids in combinations(range(len(distance)), number))
     local = [
         medoids

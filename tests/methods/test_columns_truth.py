@@ -1,4 +1,7 @@
-"""The exact law of what Columns releases, for all neighbours among tiny tables; broken twins that the same adversary catches."""
+"""The exact law of what Columns releases, for all neighbours among tiny tables.
+
+Broken twins that the same adversary catches.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -61,7 +64,10 @@ def neighbours(domain: Sequence[Record], records: int) -> Iterator[tuple[Databas
 def worst(
     form: str, domain: Sequence[Record], records: int, groups: Groups, most: int, spent: int
 ) -> tuple[Fraction, Fraction]:
-    """Bounds of the largest δ that neighbours need at ε, in both directions; the budget is spent on so many groups."""
+    """Bounds of the largest δ that neighbours need at ε, in both directions.
+
+    The budget is spent on so many groups.
+    """
     parameters = column_parameters(EPSILON, DELTA, spent, 2)
     known: dict[Database, Law] = {}
     least = most_ = Fraction(0)

@@ -1,7 +1,9 @@
-"""Disclosure functions: the tables of chapter 4, corrected algorithms, and who knows the rule learns what the table shows.
+"""Disclosure functions: the tables of chapter 4, corrected algorithms, and who knows the rule
+learns what the table shows.
 
-The adversary runs the shipped rules on every way to give out the values (`told`), in exact numbers. What the paper prints, and
-the rule first-safe where groups are not alike, are twins that the same adversary must catch.
+The adversary runs the shipped rules on every way to give out the values (`told`), in exact numbers.
+What the paper prints, and the rule first-safe where groups are not alike, are twins that the same
+adversary must catch.
 """
 
 import math
@@ -205,7 +207,9 @@ def test_the_corrected_algorithms_are_safe_and_optimal_on_many_spaces(
 
 
 def printed_backward(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.2 as it is printed: what is left is split as a whole, whatever its disclosure sets."""
+    """Algorithm 4.2 as it is printed: what is left is split as a whole, whatever its disclosure
+    sets.
+    """
     assert predicate.split is not None
     function = dict.fromkeys(space.states, len(space.schemas))
     done: frozenset[Any] = frozenset()
@@ -234,7 +238,9 @@ def test_algorithm_4_2_as_printed_leaves_a_state_alone() -> None:
 
 
 def test_going_forward_need_not_be_optimal_where_states_weigh_differently() -> None:
-    """The weights 1, 2, 2, 2, 3 with at least 5: some way to lay out the schemas shows it, and counting states never does."""
+    """The weights 1, 2, 2, 2, 3 with at least 5: some way to lay out the schemas shows it, and
+    counting states never does.
+    """
     weights = (1, 2, 2, 2, 3)
     heavy = Predicate(
         lambda some: sum(weights[state] for state in some) >= 5, monotone=True
@@ -431,7 +437,9 @@ def instances(seed: int, number: int, most: int = 6, steps: int = 3) -> list[Ins
 
 
 def shipped(given: Sequence[Instance], model: Model, rule: str, check: bool = True) -> list[Shown]:
-    """What a shipped rule releases for all ways of some instances with equally many steps, all in one go."""
+    """What a shipped rule releases for all ways of some instances with equally many steps, all in
+    one go.
+    """
     worlds = [(instance, way) for instance in given for way in instance.ways]
     maps: list[list[int]] = [[] for _ in given[0].steps]
     for instance, _ in worlds:
@@ -653,7 +661,9 @@ def test_a_part_is_safe_if_it_is_with_the_most_frequent_values(model: Model) -> 
 
 
 def test_of_other_models_the_most_frequent_values_are_not_the_worst() -> None:
-    """Of values 0 three times and 1 twice, in a table with many 0: two 0 are close to it, two 1 are not."""
+    """Of values 0 three times and 1 twice, in a table with many 0: two 0 are close to it, two 1 are
+    not.
+    """
     for model in (TCloseness("ill", "1/2"), BetaLikeness("ill", 2)):
         assert model.holds(bag_groups([(2, 0), (0, 0), (18, 3)][::2])).all()
         assert not model.holds(bag_groups([(0, 2), (20, 1)])).all()
@@ -681,7 +691,9 @@ def printed_4_5(
     every: Callable[..., bool],
     some: Callable[..., bool],
 ) -> Shown:
-    """Algorithm 4.5: return T_j if for `every` group of T_j `some` rotation of it is not diverse on T_{j−1}."""
+    """Algorithm 4.5: return T_j if for `every` group of T_j `some` rotation of it is not diverse on
+    T_{j−1}.
+    """
     good = diverse(l)
 
     def chosen(way: Values) -> Groups | None:
@@ -935,7 +947,10 @@ def test_verify_finds_levels_beyond_a_path_that_is_not_given(tmp_path: Path) -> 
 def test_verify_finds_a_step_down_that_is_not_safe_whoever_has_what(
     local: bool, tmp_path: Path
 ) -> None:
-    """The first safe table, called that of the rule of permutations; and groups that go by themselves, one step too far."""
+    """The first safe table, called that of the rule of permutations.
+
+    And groups that go by themselves, one step too far.
+    """
     release = Disclosure(DIVERSE, path=["town", "town"], rule="first-safe").release(
         table("aabb", "wxwx")
     )
@@ -1013,7 +1028,9 @@ def test_what_cannot_be_is_refused_with_the_reason() -> None:
 
 
 def test_a_refusal_says_what_it_tells_and_what_would_help() -> None:
-    """Of six people, if the towns are all there is to show, a refusal moves what is believed of two of them from 2/3 to 6/7."""
+    """Of six people, if the towns are all there is to show, a refusal moves what is believed of two
+    of them from 2/3 to 6/7.
+    """
     short = Disclosure(DIVERSE, path=[])
     refused: list[tuple[str, ...]] = []
     for way in _orders(Counter("wwwwxx")):
@@ -1081,7 +1098,10 @@ def test_it_says_how_far_it_is_and_stops_when_asked(rule: Any) -> None:
 
 
 def test_the_certificate_says_of_facts_about_several_people_what_is_true() -> None:
-    """By permutations there are none beyond what groups show (theorem 4); the first safe table tells that others were not."""
+    """By permutations there are none beyond what groups show (theorem 4).
+
+    The first safe table tells that others were not.
+    """
     merged = "that groups had to be merged"
     by_permutations = Disclosure(DIVERSE).release(table("aabb", "wxyz")).certificate
     assert not any(merged in line for line in by_permutations.unprotected)

@@ -1,4 +1,6 @@
-"""Personal generalisation: exact equals brute force, people's choices count, and the attack that knows the algorithm."""
+"""Personal generalisation: exact equals brute force, people's choices count, and the attack that
+knows the algorithm.
+"""
 
 import random
 from collections.abc import Iterator
@@ -447,7 +449,9 @@ THIRDS = Hierarchy.from_lines([[f"t{i}", f"u{i // 3}", f"v{i // 9}", "*"] for i 
 def kept_exactly(
     trees: dict[str, Hierarchy], importance: dict[str, Fraction], share: Fraction, node: Any
 ) -> bool:
-    """Whether the first leaf of each column keeps a share of its utility: products of powers, in integers."""
+    """Whether the first leaf of each column keeps a share of its utility: products of powers, in
+    integers.
+    """
     scale = lcm(share.denominator, *(one.denominator for one in importance.values()))
     shown, floor = Fraction(1), Fraction(1)
     for (name, tree), level in zip(trees.items(), node, strict=True):
@@ -477,7 +481,9 @@ def test_a_floor_of_logarithms_is_kept_exactly_where_it_is_met_exactly(
 
 
 def test_ties_of_logarithms_lower_the_risk() -> None:
-    """Of two columns of eight leaves, 2/5 of the utility are kept exactly by some nodes: they must count."""
+    """Of two columns of eight leaves, 2/5 of the utility are kept exactly by some nodes: they must
+    count.
+    """
     trees = {"age": AGES, "more": AGES}
     importance = {"age": Fraction(2, 3), "more": Fraction(1)}
     worth = Worth("log", importance).sum(trees)

@@ -1,4 +1,6 @@
-"""The genetic search: what it finds keeps the utility, is a frontier of paths, and is near the lowest risk on adult."""
+"""The genetic search: what it finds keeps the utility, is a frontier of paths, and is near the
+lowest risk on adult.
+"""
 
 from fractions import Fraction
 from itertools import product

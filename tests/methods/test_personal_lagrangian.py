@@ -1,4 +1,6 @@
-"""The Lagrangian solver: what it relies on, by enumeration, and that it finds what enumeration finds."""
+"""The Lagrangian solver: what it relies on, by enumeration, and that it finds what enumeration
+finds.
+"""
 
 import random
 from collections.abc import Callable
@@ -191,7 +193,10 @@ def on_sets(chains: Chains, alpha: Fraction, price: npt.NDArray[np.float64]) -> 
 
 
 def in_base_polytope(chains: Chains, values: list[float], vertex: npt.NDArray[np.float64]) -> bool:
-    """Whether for every set the vertex has at most −g, and for the whole set just that; from where the empty set has 0."""
+    """Whether for every set the vertex has at most −g, and for the whole set just that.
+
+    From where the empty set has 0.
+    """
     sums = sets(chains) @ vertex
     slack = 1e-9 * (1 + np.abs(values).max())
     return (

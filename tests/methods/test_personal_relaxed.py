@@ -1,4 +1,6 @@
-"""The linear programs: never below the truth, equal to the program with a variable for every person, and no factor kept."""
+"""The linear programs: never below the truth, equal to the program with a variable for every
+person, and no factor kept.
+"""
 
 from collections.abc import Sequence
 from itertools import product
@@ -58,7 +60,9 @@ def summed(parts: Ints, nodes: Sequence[Node]) -> Ints:
 
 
 def with_a_variable_for_everyone(problem: Relaxation, bound: float) -> float:
-    """Problem (5) as it stands: people with the same lowest levels at which they look like the record share a variable."""
+    """Problem (5) as it stands: people with the same lowest levels at which they look like the
+    record share a variable.
+    """
     nodes, heights = lattice(problem), problem.heights
     sizes = dict(zip(nodes, problem.sizes(nodes).tolist(), strict=True))
     kinds = {}  # how many are first met at a node: by inclusion and exclusion
@@ -164,7 +168,9 @@ def test_what_is_rounded_is_repaired_and_can_be_no_coarser(
 
 
 def test_the_factor_that_the_paper_claims_is_not_kept() -> None:
-    """One column: 1, 10, 1000 people at its levels, worth 1, 9/10 and 0 of which 9/10 is to be kept; the sensitivity is 1."""
+    """One column: 1, 10, 1000 people at its levels, worth 1, 9/10 and 0 of which 9/10 is to be
+    kept; the sensitivity is 1.
+    """
     theta, least_kept, most_shown, epsilon = 0.9, 0.5, 1.3, 0.1
     assert (1 - theta) / (1 - theta * least_kept) + 1 / most_shown < 1  # what the theorem asks for
     crowd: dict[Node, int] = {(0,): 1, (1,): 10, (2,): 1000}

@@ -1,4 +1,6 @@
-"""Bucket settings: every answer is compared with brute force on small tables, and every shortcut of the paper is caught."""
+"""Bucket settings: every answer is compared with brute force on small tables, and every shortcut of
+the paper is caught.
+"""
 
 import random
 import sys
@@ -113,7 +115,9 @@ def answer(case: Case, solver: Solver, **options: Any) -> Setting | None:
 def kept(
     setting: Setting, counts: Sequence[int], limits: Sequence[Fraction], largest: int | None = None
 ) -> bool:
-    """Whether the bags of a setting hold all records and keep all limits, bucket by bucket and in fractions."""
+    """Whether the bags of a setting hold all records and keep all limits, bucket by bucket and in
+    fractions.
+    """
     seen = [0] * len(counts)
     for size, number, bag in zip(setting.sizes, setting.buckets, setting.bags(), strict=True):
         if bag.shape != (number, size) or (largest is not None and size > largest):
@@ -145,7 +149,9 @@ UNFILLED: list[Case] = [
     ((2, 2, 2, 2, 1, 1), (*[Fraction(1, 3)] * 4, *[Fraction(1, 2)] * 2), 4),
     ((6, 6, 6, 3, 1), (*[Fraction(1, 3)] * 4, Fraction(1, 5)), 8),
 ]
-"""Rare ones: every value finds its places, but of the two sizes the small buckets cannot be filled, or the large ones."""
+"""Rare ones: every value finds its places, but of the two sizes the small buckets cannot be filled,
+or the large ones.
+"""
 
 
 def test_two_sizes_are_the_best_two_on_thousands_of_small_tables() -> None:
@@ -348,7 +354,9 @@ def test_a_search_that_stops_before_all_sizes_says_so(monkeypatch: pytest.Monkey
 
 
 def test_what_a_setting_with_a_large_bucket_loses_at_least_is_never_too_much() -> None:
-    """Over all settings of one or two sizes of small tables: none with a bucket of that size loses less."""
+    """Over all settings of one or two sizes of small tables: none with a bucket of that size loses
+    less.
+    """
     counts = np.array([5, 4, 3, 2])
     limits = [Fraction(1, 2), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)]
     least = settings._Least.of(counts, limits)
@@ -367,7 +375,10 @@ def test_what_a_setting_with_a_large_bucket_loses_at_least_is_never_too_much() -
 
 
 def test_with_fakes_only_sizes_are_used_that_leave_values_to_be_fakes() -> None:
-    """Two values may be in buckets of two; with a fake there must be a third, so that no bucket has two."""
+    """Two values may be in buckets of two.
+
+    With a fake there must be a third, so that no bucket has two.
+    """
     counts, limits = [40, 40, 10, 10, 10], [Fraction(1, 2)] * 2 + [Fraction(1, 4)] * 3
     assert 2 in find_setting(counts, limits, "two").sizes
     assert 2 not in find_setting(counts, limits, "two", fakes=1).sizes

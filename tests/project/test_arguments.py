@@ -5,7 +5,9 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,8 +18,9 @@ import pytest
 
 import shoal
 from shoal import Groups, Lattice, Table
+from shoal.arguments import keep
 from shoal.audit import Secret
-from shoal.errors import ColumnError, ParameterError, ShoalError
+from shoal.errors import ColumnError, InternalError, ParameterError, ShoalError
 from shoal.methods.disclosure import Predicate, Space
 from shoal.views import Candidate, View, Views
 
@@ -391,3 +394,18 @@ def test_a_model_or_loss_that_lacks_something_is_refused_by_what_it_lacks() -> N
         loose.Optimal([AtLeastTwo])
     with pytest.raises(ParameterError, match="at-least-two depends on which values"):
         loose.Disclosure([AtLeastTwo()]).release(people())
+
+
+def test_a_constructor_keeps_all_fields_and_no_others() -> None:
+    @dataclass(frozen=True, init=False)
+    class Share:
+        share: Fraction
+        unit: str | None
+
+        def __init__(self, **values: Any) -> None:
+            keep(self, **values)
+
+    assert Share(share=Fraction(1), unit=None).share == 1
+    for values in ({"share": 1}, {"share": 1, "unit": None, "more": 2}):
+        with pytest.raises(InternalError, match=r"not kept: '(unit|more)'"):
+            Share(**values)

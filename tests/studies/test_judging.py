@@ -522,7 +522,12 @@ def test_the_report_begins_and_ends_with_the_notice(folder: Path) -> None:
     found = run("judge", "recipe.toml", "--release", "out", "--queries", "10", "--values", "1")
     assert found.exit_code == 0, found.output
     lines = found.stdout.strip().split("\n")
-    assert lines[0] == lines[-1] == NOTICE == "owner only: this report reveals information about the input"
+    assert (
+        lines[0]
+        == lines[-1]
+        == NOTICE
+        == "owner only: this report reveals information about the input"
+    )
     assert re.search(r"kept +6 \(100 %\), in 3 groups", found.stdout)
     for name in LOSSES:
         assert re.search(rf"^{name.replace('_', ' ')} +\S+ %", found.stdout, re.MULTILINE)

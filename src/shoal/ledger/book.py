@@ -28,7 +28,7 @@ from shoal.ledger.entries import (
     Completed,
     Cost,
     Created,
-    Facts,
+    EntryFacts,
     Gamma,
     GammaSet,
     LedgerEntry,
@@ -65,7 +65,7 @@ LEDGER = Purpose(
 
 _KEY = 32  # bytes of the secret that fingerprints are made with
 
-F = TypeVar("F", bound=Facts)
+F = TypeVar("F", bound=EntryFacts)
 
 
 class _Append(Protocol):

@@ -1,9 +1,11 @@
-"""Disclosure functions (Zhang, chapter 4): choose what to show so that the choice itself tells nothing more.
+"""Disclosure functions (Zhang, chapter 4): choose what to show so that the choice itself tells
+nothing more.
 
-First the general model, for state spaces small enough to list: a `Space` of states with candidate schemas, a `Predicate` that
-says which sets of states are safe, what a function from states to schemas discloses, and the algorithms 4.1 to 4.4, corrected.
-Then `Disclosure`, the method for tables: generalisations along a path, chosen by a rule that never looks at what stays hidden.
-Uses `counts` and `privacy.models`. Proofs: docs/proofs/disclosure.md.
+First the general model, for state spaces small enough to list: a `Space` of states with candidate
+schemas, a `Predicate` that says which sets of states are safe, what a function from states to
+schemas discloses, and the algorithms 4.1 to 4.4, corrected. Then `Disclosure`, the method for
+tables: generalisations along a path, chosen by a rule that never looks at what stays hidden. Uses
+`counts` and `privacy.models`. Proofs: docs/proofs/disclosure.md.
 """
 
 from collections import Counter
@@ -85,7 +87,8 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Space:
-    """All states that are possible, and the candidate schemas T1 to Tn, most useful first: partitions of the states.
+    """All states that are possible, and the candidate schemas T1 to Tn, most useful first:
+    partitions of the states.
 
     The last one is the whole space in one piece: nothing is shown.
 
@@ -120,7 +123,10 @@ class Space:
 
     @classmethod
     def of_groups(cls, values: Sequence[State], *groupings: Sequence[Sequence[int]]) -> "Space":
-        """All ways to give some values to as many people; each grouping of the people shows the values of every group."""
+        """All ways to give some values to as many people.
+
+        Each grouping of the people shows the values of every group.
+        """
         ways = list(orders(Counter(values)))
 
         def shown(groups: Sequence[Sequence[int]]) -> tuple[States, ...]:
@@ -152,9 +158,10 @@ class Predicate:
     """Which sets of states are safe, and what is said of that; `refuted` tells where it is not so.
 
     monotone: whatever contains a safe set is safe (set-monotone)
-    split: easy-split: for a safe set and another, a largest safe part of both that leaves a safe rest, or no rest; empty if
-        there is none. Largest means that no larger part contains it
-    last: those states of the space for which no schema but the last could be safe are safe together (Tn-safe)
+    split: easy-split: for a safe set and another, a largest safe part of both that leaves a safe
+        rest, or no rest; empty if there is none. Largest means that no larger part contains it
+    last: those states of the space for which no schema but the last could be safe are safe together
+    (Tn-safe)
     """
 
     holds: Callable[[States], bool]
@@ -176,7 +183,9 @@ class Predicate:
 
     @classmethod
     def everybody(cls, test: Callable[[Counter[Any]], bool]) -> "Predicate":
-        """Where states are the values of people: the values that anybody has in the states of a set pass a test."""
+        """Where states are the values of people: the values that anybody has in the states of a set
+        pass a test.
+        """
         return cls(
             lambda some: (
                 bool(some) and all(test(Counter(values)) for values in zip(*some, strict=True))
@@ -184,7 +193,9 @@ class Predicate:
         )
 
     def with_every_split(self) -> "Predicate":
-        """The predicate with a split that tries all parts: right for any, and easy for small spaces only."""
+        """The predicate with a split that tries all parts: right for any, and easy for small spaces
+        only.
+        """
         return replace(
             self, split=lambda given, within: next(_splits(self.holds, given, within), frozenset())
         )
@@ -234,7 +245,9 @@ class DisclosureFacts(Facts):
 
 @typed
 def disclosed(space: Space, function: Function) -> dict[Any, States]:
-    """For every state its disclosure set: the states that look alike and for which the same schema is shown."""
+    """For every state its disclosure set: the states that look alike and for which the same schema
+    is shown.
+    """
     _require_defined(function, space.states)
     return {
         state: frozenset(
@@ -269,7 +282,9 @@ def is_safe(space: Space, function: Function, predicate: Predicate) -> bool:
 
 @typed
 def is_better(one: Function, other: Function) -> bool:
-    """Whether one function shows an earlier schema than another for some state, and a later one for none: locally better."""
+    """Whether one function shows an earlier schema than another for some state, and a later one for
+    none: locally better.
+    """
     _require_defined(one, other)
     _require_defined(other, one)
     return one != other and all(one[state] <= other[state] for state in other)
@@ -313,7 +328,10 @@ def optima(space: Space, predicate: Predicate) -> list[Function]:
 
 @typed
 def traditional(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.1: the first schema under which what is seen is safe. What is disclosed need not be: for demonstration."""
+    """Algorithm 4.1: the first schema under which what is seen is safe.
+
+    What is disclosed need not be: for demonstration.
+    """
     last = len(space.schemas)
     return {
         state: next(
@@ -326,10 +344,12 @@ def traditional(space: Space, predicate: Predicate) -> dict[Any, int]:
 
 @typed
 def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.2, corrected: from the last schema to the first, split what is disclosed as long as all parts stay safe.
+    """Algorithm 4.2, corrected: from the last schema to the first, split what is disclosed as long
+    as all parts stay safe.
 
-    Needs nested schemas and a predicate that is monotone and splits easily; the function is p-optimal. Every class of states with
-    one disclosure set is split by itself: what the paper prints splits all that is left at once, and may leave a state alone.
+    Needs nested schemas and a predicate that is monotone and splits easily; the function is
+    p-optimal. Every class of states with one disclosure set is split by itself: what the paper
+    prints splits all that is left at once, and may leave a state alone.
     """
     _require(space, predicate, "monotone", "split")
     if not space.nested:
@@ -356,10 +376,12 @@ def backward(space: Space, predicate: Predicate) -> dict[Any, int]:
 
 @typed
 def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.3, corrected: from the first schema to the last, show what is safe of what is left; then hide the rest.
+    """Algorithm 4.3, corrected: from the first schema to the last, show what is safe of what is
+    left; then hide the rest.
 
-    Needs a predicate that is monotone and splits easily. The states that are left at the end join some of the class that was
-    formed last, and these together are shown under the first schema that does not part them. p-optimal for `at_least`.
+    Needs a predicate that is monotone and splits easily. The states that are left at the end join
+    some of the class that was formed last, and these together are shown under the first schema that
+    does not part them. p-optimal for `at_least`.
     """
     _require(space, predicate, "monotone", "split")
     function, left, latest = _forward(space, predicate)
@@ -377,7 +399,9 @@ def forward(space: Space, predicate: Predicate) -> dict[Any, int]:
 
 @typed
 def forward_once(space: Space, predicate: Predicate) -> dict[Any, int]:
-    """Algorithm 4.4: `forward` without its end, not needed where the predicate is monotone and safe at `last`. p-optimal."""
+    """Algorithm 4.4: `forward` without its end, not needed where the predicate is monotone and safe
+    at `last`. p-optimal.
+    """
     _require(space, predicate, "monotone", "last")
     return _forward(space, predicate)[0]
 
@@ -396,7 +420,9 @@ def _forward(space: Space, predicate: Predicate) -> tuple[dict[Any, int], States
 
 
 def _require(space: Space, predicate: Predicate, *declared: str) -> None:
-    """ParameterError if a predicate does not declare a property, or finds not even the whole space safe."""
+    """ParameterError if a predicate does not declare a property, or finds not even the whole space
+    safe.
+    """
     for name in declared:
         if not getattr(predicate, name):
             raise ParameterError(
@@ -429,7 +455,10 @@ def _parts(some: States) -> Iterator[States]:
 
 
 def _splits(holds: Callable[[States], bool], given: States, within: States) -> Iterator[States]:
-    """All safe parts of both sets that leave a safe rest of the first, or none; the largest first."""
+    """All safe parts of both sets that leave a safe rest of the first, or none.
+
+    The largest first.
+    """
     return (
         part
         for part in _parts(given & within)
@@ -455,21 +484,28 @@ Rule = Literal["permutations", "first-safe"]
 RULES: tuple[Rule, ...] = ("permutations", "first-safe")
 
 UNEVEN = (KAnonymity, DistinctDiversity, PSensitive, EntropyDiversity, RecursiveDiversity)
-"""Models for which values that are less evenly spread are never better: the most frequent ones together are the worst."""
+"""Models for which values that are less evenly spread are never better: the most frequent ones
+together are the worst.
+"""
 
 
 @typed_but("path", "floor")
 @dataclass(frozen=True)
 class Disclosure:
-    """One of the generalisations along a path, chosen so that what it shows is all that can be inferred.
+    """One of the generalisations along a path, chosen so that what it shows is all that can be
+    inferred.
 
     models: what every group must satisfy, such as "entropy 3-diversity of ill"
-    path: steps from the finest table to the coarsest; each names the columns that go up one level. By itself all columns in turn
-    rule: "permutations" goes down the path as long as all parts of all groups are safe whoever has which of a group's values;
-        "first-safe" goes up until all groups are safe, which is allowed only where all groups that merge are alike
-    local: whether groups go down by themselves, parts that are too small staying behind together; for "permutations"
+    path: steps from the finest table to the coarsest; each names the columns that go up one level.
+    By itself all columns in turn
+    rule: "permutations" goes down the path as long as all parts of all groups are safe whoever has
+        which of a group's values; "first-safe" goes up until all groups are safe, which is allowed
+        only where all groups that merge are alike
+    local: whether groups go down by themselves, parts that are too small staying behind together;
+    for "permutations"
     floor: the levels where the path begins, 0 for columns that are not named
-    unit: the identifying column that tells whose rows belong together; one row of each person is drawn, and only that is used
+    unit: the identifying column that tells whose rows belong together; one row of each person is
+    drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -521,7 +557,10 @@ class Disclosure:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The table at the node that the rule chooses, or groups at one each; InfeasibleError if the coarsest are not safe."""
+        """The table at the node that the rule chooses, or groups at one each.
+
+        InfeasibleError if the coarsest are not safe.
+        """
         job = begin(self, table, chance, progress)
         table = job.table
         method = replace(self, models=tuple(bound(model, table) for model in self.models))
@@ -603,7 +642,9 @@ def _steps(path: Sequence[str | Sequence[str]]) -> tuple[tuple[str, ...], ...]:
 
 
 def _in_turn(levels: Mapping[str, int], trees: Mapping[str, Hierarchy]) -> list[tuple[str]]:
-    """Steps to the root, one column after the other: the one that is lowest, as a share of its height, comes next."""
+    """Steps to the root, one column after the other: the one that is lowest, as a share of its
+    height, comes next.
+    """
     every = [
         (Fraction(at, tree.height), place, name)
         for place, (name, tree) in enumerate(trees.items())
@@ -619,11 +660,13 @@ def descended(
     together: Ints | None,
     progress: Progress = silent,
 ) -> Ints:
-    """The rule PERM: for every group of the finest node its place in the path, which is past its end if nothing may be shown.
+    """The rule PERM: for every group of the finest node its place in the path, which is past its
+    end if nothing may be shown.
 
-    All begin at the coarsest node. A part of a group goes down if it is safe whatever values of the group it has, and so is
-    what stays behind. Those that `together` gives one number go down only if all of them do. So each decision looks at nothing
-    but what is shown in the end, and all ways to give out the values of a released group lead to the same release.
+    All begin at the coarsest node. A part of a group goes down if it is safe whatever values of the
+    group it has, and so is what stays behind. Those that `together` gives one number go down only
+    if all of them do. So each decision looks at nothing but what is shown in the end, and all ways
+    to give out the values of a released group lead to the same release.
     """
     finest, groups, last = lattice.groups(path[0]), lattice.groups(path[-1]), len(path) - 1
     place = np.where(holds_all(models, groups)[_parents(groups, finest)], last, len(path))
@@ -640,20 +683,24 @@ def descended(
 
 
 def _leaving(groups: Groups, finer: Groups, models: Sequence[Model]) -> Bools:
-    """Which parts of groups can be shown by themselves, so that what stays behind of their group is safe as well."""
+    """Which parts of groups can be shown by themselves, so that what stays behind of their group is
+    safe as well.
+    """
     parent, number = _parents(groups, finer), len(groups.sizes)
     goes = _safe(groups, parent, finer.sizes, models)
     behind = np.bincount(parent, np.where(goes, 0, finer.sizes), number).astype(np.int64)
     few = np.flatnonzero(behind)
     few = few[~_safe(groups, few, behind[few], models)]
-    # The smallest part that could go stays with them: as it is large enough by itself, so are they all.
+    # The smallest part that could go stays with them: as it is large enough by itself, so are they
+    # all.
     order = np.lexsort((finer.sizes, ~goes, parent))
     goes[order[np.searchsorted(parent[order], few)]] = False
     return goes
 
 
 def _safe(groups: Groups, of: Ints, sizes: Ints, models: Sequence[Model]) -> Bools:
-    """Whether parts of some groups, with so many records, are safe whichever of their group's values they have.
+    """Whether parts of some groups, with so many records, are safe whichever of their group's
+    values they have.
 
     Those with the most frequent values are spread least evenly, which is the worst that can be.
     """
@@ -664,7 +711,10 @@ def _safe(groups: Groups, of: Ints, sizes: Ints, models: Sequence[Model]) -> Boo
 
 
 class _MostFrequent(Groups):
-    """Parts of groups with so many records, the most frequent values of a column in them; values are numbered by frequency."""
+    """Parts of groups with so many records, the most frequent values of a column in them.
+
+    Values are numbered by frequency.
+    """
 
     def __init__(self, groups: Groups, of: Ints, sizes: Ints, columns: tuple[str, ...]) -> None:
         self.sizes = sizes
@@ -692,9 +742,11 @@ def first_safe(
     together: Ints,
     progress: Progress = silent,
 ) -> Ints:
-    """The rule first-safe: for every group of the finest node the first place in the path at which all groups are safe.
+    """The rule first-safe: for every group of the finest node the first place in the path at which
+    all groups are safe.
 
-    That is, all of those that `together` gives the same number; past the end of the path if there is none.
+    That is, all of those that `together` gives the same number; past the end of the path if there
+    is none.
     """
     finest = lattice.groups(path[0])
     place = np.full(len(finest.sizes), len(path))
@@ -707,7 +759,8 @@ def first_safe(
 
 
 def require_alike(lattice: Lattice, path: Sequence[Node]) -> None:
-    """InputError unless at every step the groups that become one have the same size and merged in the same way before.
+    """InputError unless at every step the groups that become one have the same size and merged in
+    the same way before.
 
     Looks at quasi-identifying values alone, which are public here.
     """
@@ -738,7 +791,9 @@ def _parents(coarser: Groups, finer: Groups) -> Ints:
 def _labelled(
     rows: Counts, lattice: Lattice, path: Sequence[Node], place: Ints, finest: Groups
 ) -> dict[str, tuple[list[str], Ints]]:
-    """For every quasi-identifying column the texts that are shown, and every distinct row's number among them."""
+    """For every quasi-identifying column the texts that are shown, and every distinct row's number
+    among them.
+    """
     trees = list(zip(lattice.names, lattice.hierarchies, strict=True))
     at = place[
         finest.find(
@@ -764,7 +819,9 @@ def _labelled(
 
 
 def _require_own_texts(name: str, tree: Hierarchy) -> None:
-    """HierarchyError if one text of a hierarchy stands for different leaves at different levels: groups could look alike."""
+    """HierarchyError if one text of a hierarchy stands for different leaves at different levels:
+    groups could look alike.
+    """
     stands: dict[str, tuple[int, int]] = {}
     for labels, codes in zip(tree.labels, tree.maps, strict=True):
         first, number = np.unique(codes, return_index=True, return_counts=True)[

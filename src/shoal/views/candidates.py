@@ -257,6 +257,11 @@ class _Selection:
     columns: _Chosen
     most: int
 
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Its size: the larger, the later it is made."""
+        return len(self.columns), len(self.people)
+
     def parts(self, places: int) -> list[tuple[frozenset[int], str]]:
         """Those whom conditions on all columns select, with as many interval ends as fit."""
         ends = len(self.people)
@@ -297,13 +302,11 @@ def _parts(selections: Sequence[_Selection], places: int) -> dict[frozenset[int]
     left = whole(places, "places", 1)
     parts: list[list[tuple[frozenset[int], str]]] = [[] for _ in selections]
     # Those with fewer conditions first, and of these the ones with few people.
-    turns = sorted(
-        range(len(selections)),
-        key=lambda turn: (len(selections[turn].columns), len(selections[turn].people)),
-    )
+    turns = sorted(range(len(selections)), key=lambda turn: selections[turn].rank)
     for done, turn in enumerate(turns):
         parts[turn] = selections[turn].parts(left // (len(turns) - done))
-        left = max(left - sum(len(people) for people, _ in parts[turn]), 0)
+        used = sum(len(people) for people, _ in parts[turn])
+        left = max(left - used, 0)
     first: dict[frozenset[int], str] = {}
     for selected in parts:
         for people, text in selected:

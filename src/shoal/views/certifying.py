@@ -24,7 +24,7 @@ from shoal.data.disk import Place, together
 from shoal.errors import FileError, InfeasibleError, ParameterError, ShoalError, plural
 from shoal.exact.numbers import Exact
 from shoal.releases.certificate import Certificate
-from shoal.releases.sealed import Document, canonical, seal_of, sealed, unsealed
+from shoal.releases.sealed import DocumentKind, canonical, seal_of, sealed, unsealed
 from shoal.views.checking import Checked, check
 from shoal.views.files import ViewSection, ViewsFile
 from shoal.views.gathering import gather
@@ -32,7 +32,7 @@ from shoal.views.register import Register, sensitive_columns
 
 __all__ = ["DOCUMENT", "JointCertificate", "certify", "shown_in", "verify"]
 
-DOCUMENT = Document(
+DOCUMENT = DocumentKind(
     key="joint_certificate",
     version=1,
     called="certificate of several releases",
@@ -173,7 +173,8 @@ def certify(path: Place, *, gamma: Exact | None = None) -> JointCertificate:
             f"γ = {views.gamma} {problem}. So there is nothing to certify",
             "shoal views check says more",
         )
-    limits = dict(sorted((_text(value), str(limit)) for value, limit in views.limits.items()))
+    limits = {_text(value): str(limit) for value, limit in views.limits.items()}
+    limits = dict(sorted(limits.items()))
     columns = {line["column"] for line in shown if "column" in line}
     if column is not None:
         columns.add(column)
@@ -229,7 +230,10 @@ def _text(value: object) -> str:
 
 def _unprotected(shown: Sequence[Line]) -> Iterator[str]:
     """What is not protected, with other sensitive columns of the same releases."""
-    others = {name for line in shown for name in line.get("others", "").split(", ") if name}
+    others: set[str] = set()
+    for line in shown:
+        others.update(line.get("others", "").split(", "))
+    others.discard("")
     if others:
         names = ", ".join(sorted(others))
         yield f"other sensitive columns of these releases, which were not checked: {names}"
@@ -291,7 +295,8 @@ def _of_view(section: ViewSection, column: str | None) -> dict[str, str]:
 
 def _unnamed(line: Line) -> tuple[tuple[str, str], ...]:
     """What was shown, whatever it is called."""
-    return tuple(sorted((key, value) for key, value in line.items() if key != "name"))
+    items = [item for item in line.items() if item[0] != "name"]
+    return tuple(sorted(items))
 
 
 def _line(line: Line) -> str:
@@ -354,7 +359,8 @@ def _read(path: Path) -> JointCertificate:
 
 def _unlisted(paper: JointCertificate, path: Place) -> list[str]:
     """What was given and is not on the certificate, and the other way round."""
-    given = Counter(map(_unnamed, shown_in(path, ViewsFile.read(path).subject.column)))
+    column = ViewsFile.read(path).subject.column
+    given = Counter(map(_unnamed, shown_in(path, column)))
     stated = Counter(map(_unnamed, paper.shown))
     more, less = (given - stated).elements(), (stated - given).elements()
     failures = [f"{_line(dict(one))}: is not on the certificate" for one in more]

@@ -359,6 +359,7 @@ class _Move:
         self.some = weights.any(axis=-1)
         """The choices along the lead."""
 
+        # A weight of 0 more, for places that no choice leads between.
         self.weights = np.pad(weights[self.some], ((0, 0), (0, 1)))
         able = np.argwhere(self.some)
         low, high = np.array(self.before, dtype=np.int64)

@@ -66,7 +66,8 @@ def worlds(views: Views, most: int = 100_000) -> list[World]:
             "somebody is in no view, so that they may have any value",
             "leave them out of the register",
         )
-    left = [dict(zip(views.values, views.bag(view), strict=True)) for view in views.shown]
+    bags = [views.bag(view) for view in views.shown]
+    left = [dict(zip(views.values, bag, strict=True)) for bag in bags]
     tables: list[World] = []
     for table in _filled(numbers, left, views.values, []):
         if len(tables) == most:
@@ -139,5 +140,7 @@ def _after(weighed: Sequence[tuple[World, Fraction]], number: int) -> Posterior:
     for table, chance in weighed:
         for person, value in enumerate(table):
             sums[person][value] = sums[person].get(value, Fraction(0)) + chance
-    beliefs = tuple({value: often / weight for value, often in own.items()} for own in sums)
-    return Posterior(weight / number, beliefs)
+    for own in sums:
+        for value in own:
+            own[value] /= weight
+    return Posterior(weight / number, tuple(sums))

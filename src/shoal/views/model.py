@@ -164,7 +164,8 @@ class Views:
     def _require_fit(self, view: View) -> None:
         """An error unless a view is about people of the register, with as many values."""
         people = len(view.members)
-        if view.members and (min(view.members) < 0 or max(view.members) >= len(self.names)):
+        lowest, highest = min(view.members, default=0), max(view.members, default=-1)
+        if lowest < 0 or highest >= len(self.names):
             raise ParameterError(
                 f"view {view.name!r} has people who are not in the register of {len(self.names):,}"
             )

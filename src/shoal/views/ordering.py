@@ -211,7 +211,7 @@ class _Orders:
 
     def _next(self, progress: _Progress) -> int:
         """The view whose cells leave the fewest states: an open one, if there is any."""
-        able = [k for k in progress.open_ if any(c in progress.waiting for c in self.cells_of[k])]
+        able = [k for k in progress.open_ if not progress.waiting.isdisjoint(self.cells_of[k])]
         if not able:
             # No open view has cells waiting: go on with any other.
             able = sorted({k for c in progress.waiting for k in self.cells[c][1]})

@@ -164,7 +164,8 @@ class Region:
             return _HOPELESS
         for value in views.values:
             self._column.setdefault(value, len(self._column))
-        sums = _Sums(views, np.zeros((len(self.people), len(self._column))))
+        shape = len(self.people), len(self._column)
+        sums = _StandingSums(views, np.zeros(shape))
         tables = 1
         for part in parts:
             tally = self.tally(part.constraints)
@@ -220,7 +221,7 @@ class Region:
         return View(view.name, members, view.shown)
 
 
-class _Sums:
+class _StandingSums:
     """What is probable for everybody of a region, while its components are gone through."""
 
     def __init__(self, views: Views, shares: Floats) -> None:
@@ -520,8 +521,9 @@ def _proposed(
     shape = rows + len(constraints.cells), len(columns) + 1
     matrix: Any = coo_array((np.ones(len(ones)), tuple(where)), shape=shape)
     # x - t·size <= limit·size
-    sizes = np.array([[constraints.cells[c][0]] for c, _ in columns], dtype=float)
-    raised: Any = hstack([eye_array(len(columns)), coo_array(-sizes)])
+    sizes = [constraints.cells[c][0] for c, _ in columns]
+    growth = -np.array(sizes, dtype=float).reshape(-1, 1)
+    raised: Any = hstack([eye_array(len(columns)), coo_array(growth)])
     cost = np.zeros(len(columns) + 1)
     cost[-1] = 1
     limits = [float(most) for most in upper]

@@ -78,8 +78,9 @@ class Register:
 
         sensitive: the column that views are about, of which nothing but its type is kept
         """
-        named = [] if person is None else [person]
-        public = [name for name in dict.fromkeys([*table.quasi, *named]) if name != sensitive]
+        public = [name for name in table.quasi if name != sensitive]
+        if person is not None and person not in public:
+            public.append(person)
         known = table.selecting(
             public,
             hierarchies={name: tree for name, tree in table.hierarchies.items() if name in public},
@@ -280,7 +281,8 @@ class Register:
         assert form.apart is not None
         people = nw.from_native(release.table, eager_only=True)
         held = nw.from_native(release.further[form.apart], eager_only=True)
-        public = [one for one in people.columns if one != form.mark and one in self.people.names]
+        shared = set(people.columns) & set(self.people.names) - {form.mark}
+        public = [name for name in people.columns if name in shared]
         if not public:
             raise ColumnError(
                 f"{name!r} shares no column with the register", f"it has {listed(people.columns)}"

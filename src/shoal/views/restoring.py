@@ -309,10 +309,10 @@ def _frame(rows: Iterable[BeforeAfter]) -> "pl.DataFrame":
         "before": pl.Float64,
         "after": pl.Float64,
     }
-    cells = [
-        (row.person, _text(row.value), float(row.limit), float(row.before), float(row.after))
-        for row in rows
-    ]
+    cells = []
+    for row in rows:
+        shares = (float(share) for share in (row.limit, row.before, row.after))
+        cells.append((row.person, _text(row.value), *shares))
     return pl.DataFrame(cells, schema=kinds, orient="row")
 
 
@@ -326,15 +326,18 @@ def _chart(rows: Sequence[BeforeAfter]) -> "altair.LayerChart":
     marks: list[dict[str, object]] = []
     for row in rows:
         who = f"{row.person}: {_text(row.value) or 'missing'}"
-        lines.append({"who": who, "before": float(row.before), "after": float(row.after)})
-        places = {"before": row.before, "after": row.after, "allowed": row.limit}
-        marks += [{"who": who, "at": float(at), "what": what} for what, at in places.items()]
+        before, after = float(row.before), float(row.after)
+        lines.append({"who": who, "before": before, "after": after})
+        places = {"before": before, "after": after, "allowed": float(row.limit)}
+        for what, place in places.items():
+            marks.append({"who": who, "at": place, "what": what})
     names = ["before", "after", "allowed"]
     across = alt.Scale(domain=[0, 1])
     down = alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=_LABEL))
 
     def by(kind: Any, ways: list[Any]) -> Any:
-        return kind("what:N", title=None, sort=names, scale=alt.Scale(domain=names, range=ways))
+        scale = alt.Scale(domain=names, range=ways)
+        return kind("what:N", title=None, sort=names, scale=scale)
 
     rules = (
         alt.Chart(alt.InlineData(lines))
@@ -482,10 +485,10 @@ class _BeamSearch:
                 if at not in node.chosen and longer not in self.seen:
                     self.seen.add(longer)
                     score = self.guesses.score(node.standing.shares, self.factors[at])
-                    scored.append((score, node, at))
-        scored.sort(key=lambda one: (one[0], one[1].chosen, one[2]))
+                    scored.append((score, node.chosen, at, node))
+        scored.sort(key=lambda entry: entry[:3])
         self.complete &= len(scored) <= self.effort
-        return [(node, at) for _, node, at in scored[: self.effort]]
+        return [(node, at) for *_, at, node in scored[: self.effort]]
 
     def _standing(self, chosen: tuple[int, ...]) -> RegionStanding | None:
         self.tried += 1

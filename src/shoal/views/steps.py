@@ -18,6 +18,9 @@ __all__ = ["Option", "Step", "between", "steps_of"]
 
 _WRITING = 5  # steps that it takes to find an option
 
+_Counts = tuple[int, ...]
+"""How often each value occurs."""
+
 
 class Option(NamedTuple):
     """What may be chosen in a step.
@@ -130,7 +133,7 @@ class _Whole(Step):
         super().__init__(scope)
         self.size, self.later = size, later
         self.ends = [field for field, ends in zip(self.fields, closing, strict=True) if ends]
-        self._between: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Option]] = {}
+        self._between: dict[tuple[_Counts, _Counts], list[Option]] = {}
 
     def _possible(self, left: Sequence[int]) -> list[Option]:
         number = len(self.values)
@@ -289,10 +292,12 @@ class _Layout:
 
     def shares(self, cells: Sequence[int]) -> Iterator[Step]:
         """Cells together, value by value."""
-        opening = self._opened(sorted({k for c in cells for k in self.cells[c][1]}))
-        room = {c: self.used + i for i, c in enumerate(cells)}
-        opening += sum(self.cells[c][0] << room[c] * self.width.bits for c in cells)
+        # The last cell of every view ends it.
         ends = {k: c for c in cells for k in self.cells[c][1]}
+        opening = self._opened(sorted(ends))
+        room = {c: self.used + i for i, c in enumerate(cells)}
+        for c in cells:
+            opening += self.cells[c][0] << room[c] * self.width.bits
         # The most frequent value takes what is left.
         common = sorted(self.values, key=lambda v: sum(bag[v] for bag in self.bags))
         ahead = {c: sum(self.may[c]) for c in cells}

@@ -1,8 +1,10 @@
-"""Buckets (Wang et al.): people with the number of a bucket, and buckets with the sensitive values of their people.
+"""Buckets (Wang et al.): people with the number of a bucket, and buckets with the sensitive values
+of their people.
 
-Everybody's other columns stay exact. Which sizes of buckets there are, and which values each holds, follows from how
-often each value occurs (`settings`); who of those with a value goes where is drawn. So nobody is linked to a value with
-more than its share of their bucket: docs/proofs/buckets.md. Uses `privacy.limits` and `chance`.
+Everybody's other columns stay exact. Which sizes of buckets there are, and which values each holds,
+follows from how often each value occurs (`settings`); who of those with a value goes where is
+drawn. So nobody is linked to a value with more than its share of their bucket:
+docs/proofs/buckets.md. Uses `privacy.limits` and `chance`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,17 +68,22 @@ class BucketsFacts(Facts):
 @typed
 @dataclass(frozen=True)
 class Buckets:
-    """Two tables, people with bucket numbers and buckets with values, that keep a separate limit for every sensitive value.
+    """Two tables, people with bucket numbers and buckets with values, that keep a separate limit
+    for every sensitive value.
 
     column: the sensitive column
     limits: how probable each of its values may become, at most
-    solver: how bucket sizes are found: "optimal" (needs scipy), "multi", "two", or "anatomy", the baseline
+    solver: how bucket sizes are found: "optimal" (needs scipy), "multi", "two", or "anatomy", the
+    baseline
     largest: the largest size of a bucket; the smallest that allows a setting unless given
     gap, seconds: how far from the least loss "optimal" may stop, and how long it may take
-    within: levels of columns with a public hierarchy; only people who agree at these levels share a bucket
-    fakes: how many values that nobody of it has are added to every bucket, against those who know some of its people
+    within: levels of columns with a public hierarchy; only people who agree at these levels share a
+    bucket
+    fakes: how many values that nobody of it has are added to every bucket, against those who know
+    some of its people
     associations: whether no fake is a value that somebody of the bucket is seen not to have
-    unit: the identifying column that tells whose rows belong together; one row of each person is drawn, and only that is used
+    unit: the identifying column that tells whose rows belong together; one row of each person is
+    drawn, and only that is used
 
     >>> from shoal import demo
     >>> people = demo.table()
@@ -147,7 +154,10 @@ class Buckets:
         return BucketLimits(self.column, limits, self.fakes, self.unit)
 
     def beforehand(self, table: Table) -> tuple[str, ...]:
-        """What the limits allow by how often values occur; InfeasibleError if no buckets can keep them."""
+        """What the limits allow by how often values occur.
+
+        InfeasibleError if no buckets can keep them.
+        """
         values = table.count([self.column], {})
         occurring = dict(zip(table.keys(self.column), values.count.tolist(), strict=True))
         eligible = self.promise(table.schema).limits.eligibility(occurring)
@@ -157,7 +167,10 @@ class Buckets:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The people in the order of their values and buckets; the buckets with their values, and how often each is there."""
+        """The people in the order of their values and buckets.
+
+        The buckets with their values, and how often each is there.
+        """
         job = begin(self, table, chance, progress)
         table, promise, chance, said = job.table, job.promise, job.chance, job.progress
         said(0, 3, "counting values")
@@ -210,7 +223,10 @@ class Buckets:
         )
 
     def _settings(self, inside: Ints, limits: list[Fraction]) -> list[Setting]:
-        """The setting of every block; an impossible one refuses the whole release, as to join it with another would tell."""
+        """The setting of every block.
+
+        An impossible one refuses the whole release, as to join it with another would tell.
+        """
         try:
             return [
                 find_setting(
@@ -293,7 +309,8 @@ def _trees(schema: Schema, within: Mapping[str, int]) -> dict[str, Hierarchy]:
 
 @dataclass(frozen=True, eq=False)
 class _People:
-    """The records in the order of the columns that are released beside people, then of their values.
+    """The records in the order of the columns that are released beside people, then of their
+    values.
 
     Records that agree in all of these cannot be told apart.
     """
@@ -350,10 +367,15 @@ class _People:
 
 @dataclass(frozen=True, eq=False)
 class _Filled:
-    """Buckets with the values that they hold, size by size and block by block; they are numbered from 1 on in that order."""
+    """Buckets with the values that they hold, size by size and block by block.
+
+    They are numbered from 1 on in that order.
+    """
 
     parts: list[tuple[Ints, Ints, Hiding | None]]
-    """The values of buckets of one size, how often such a bucket may hold each value, and how fakes are added to them."""
+    """The values of buckets of one size, how often such a bucket may hold each value, and how fakes
+    are added to them.
+    """
 
     hidings: list[tuple[int, Hiding]]
     """Of every block how many buckets it has, and how fakes are added to them."""
@@ -376,7 +398,9 @@ class _Filled:
         )
 
     def odds(self) -> list[tuple[int, list[Fraction]]]:
-        """Of every block how many buckets it has, and the odds of its values, in their order, to be fake where shown once."""
+        """Of every block how many buckets it has, and the odds of its values, in their order, to be
+        fake where shown once.
+        """
         found = []
         for buckets, hiding in self.hidings:
             there = np.unique(
@@ -386,7 +410,9 @@ class _Filled:
         return found
 
     def concerns(self) -> Iterator[str]:
-        """What weakens fakes: values that are in so many buckets that they are seldom fake where they are shown."""
+        """What weakens fakes: values that are in so many buckets that they are seldom fake where
+        they are shown.
+        """
         seldom = sum(0 < odds < _SELDOM for _, own in self.odds() for odds in own)
         never = sum(not odds for _, own in self.odds() for odds in own)
         if seldom:
@@ -416,7 +442,10 @@ class _Filled:
 def _filled(
     settings: list[Setting], limits: list[Fraction], number: int, chance: Chance
 ) -> _Filled:
-    """The buckets of all blocks. With fakes, what each holds is drawn; without, it follows from how often values occur."""
+    """The buckets of all blocks.
+
+    With fakes, what each holds is drawn; without, it follows from how often values occur.
+    """
     parts: list[tuple[Ints, Ints, Hiding | None]] = []
     hidings: list[tuple[int, Hiding]] = []
     places, first = [np.zeros(0, dtype=np.int64)], 1

@@ -1,7 +1,8 @@
-"""How fakes are weighed, so that a value that is shown tells as little as possible of whether it is real: `Hiding`.
+"""How fakes are weighed, so that a value that is shown tells as little as possible of whether it is
+real: `Hiding`.
 
-Uses `settings`; `filling` and `Buckets` use it. Everything follows from how often values occur. Why this hides as much as
-can be hidden, and where it cannot: docs/proofs/buckets.md.
+Uses `settings`; `filling` and `Buckets` use it. Everything follows from how often values occur. Why
+this hides as much as can be hidden, and where it cannot: docs/proofs/buckets.md.
 """
 
 from collections.abc import Sequence
@@ -21,14 +22,18 @@ __all__ = ["Hiding", "elementary", "exactly"]
 Floats = npt.NDArray[np.float64]
 
 _LEFT = 1 / 16
-"""Of the buckets that do not hold a value, the share that do not show it as a fake either, if it is a very frequent one."""
+"""Of the buckets that do not hold a value, the share that do not show it as a fake either, if it is
+a very frequent one.
+"""
 
 _TURNS, _PATIENT, _CLOSE = 600, 150, 1e-5
-"""How often weights are improved at most, after which turn odds give way too where nothing else helps, and how near
-expected numbers must come to those that there are."""
+"""How often weights are improved at most, after which turn odds give way too where nothing else
+helps, and how near expected numbers must come to those that there are."""
 
 _DIGITS = 4
-"""Significant digits of the smallest weight: the same numbers on every machine, whatever its rounding."""
+"""Significant digits of the smallest weight: the same numbers on every machine, whatever its
+rounding.
+"""
 
 _WIDE = 1 << 62
 
@@ -37,21 +42,28 @@ _WIDE = 1 << 62
 class Hiding:
     """So many fakes in every bucket, and the law of what buckets hold and show.
 
-    A bucket has real values and fakes with a probability in proportion to ∏ λ^c/c! over the values that it holds c times,
-    and to ∏ `weights` of its fakes, which are θ·λ. So, given what it shows, a set of values that are there once is the set
-    of its fakes with a probability in proportion to the product of their `odds`, θ.
+    A bucket has real values and fakes with a probability in proportion to ∏ λ^c/c! over the values
+    that it holds c times, and to ∏ `weights` of its fakes, which are θ·λ. So, given what it shows,
+    a set of values that are there once is the set of its fakes with a probability in proportion to
+    the product of their `odds`, θ.
     """
 
     number: int
     weights: tuple[int, ...]
-    """Of every value; 0 if it is never fake: it does not occur, or every bucket that may hold it does."""
+    """Of every value.
+
+    0 if it is never fake: it does not occur, or every bucket that may hold it does.
+    """
 
     odds: tuple[Fraction, ...]
-    """θ of every value: 1 where fakes can hide it entirely, less for those that are in too many buckets."""
+    """θ of every value: 1 where fakes can hide it entirely, less for those that are in too many
+    buckets.
+    """
 
     @classmethod
     def of(cls, setting: Setting, most: Ints, number: int) -> "Hiding":
-        """That of a setting's buckets, of which those of size j may hold a value i `most[i, j]` times.
+        """That of a setting's buckets, of which those of size j may hold a value i `most[i, j]`
+        times.
 
         >>> from shoal.methods.buckets.settings import find_setting, fitting
         >>> setting = find_setting([90, 60, 50], [Fraction(1, 2)] * 3, "two")
@@ -86,7 +98,8 @@ def exactly(largest: int) -> Any:
 
 
 def elementary(weights: Sequence[int], number: int) -> list[int]:
-    """The elementary symmetric polynomials e₀ … e_number: sums over all sets of so many of the products of their weights.
+    """The elementary symmetric polynomials e₀ … e_number: sums over all sets of so many of the
+    products of their weights.
 
     >>> elementary([1, 2, 3], 2)
     [1, 6, 11]
@@ -103,8 +116,9 @@ def _fitted(
 ) -> tuple[Floats, Floats]:
     """λ and θ of every value with which each can be expected as often as it occurs.
 
-    θ is 1 unless a value is in so many buckets that it would then be shown by nearly all. λ is improved in proportion
-    (Chen, Dempster and Liu 1994), θ at the same time. Only products, quotients and sums in one order are used.
+    θ is 1 unless a value is in so many buckets that it would then be shown by nearly all. λ is
+    improved in proportion (Chen, Dempster and Liu 1994), θ at the same time. Only products,
+    quotients and sums in one order are used.
     """
     able, odds = np.maximum(counts, 1.0), np.ones(len(counts))
     once = (most <= 1).all(axis=1)
@@ -158,7 +172,9 @@ def _expected(
 
 
 def _through(times: Floats, fake: Floats, most: Ints, size: int, number: int) -> Floats:
-    """How much weight the first values have together, by how many places they fill and how many of them are fake."""
+    """How much weight the first values have together, by how many places they fill and how many of
+    them are fake.
+    """
     found = np.zeros((len(times) + 1, size + 1, number + 1))
     found[0, 0, 0] = 1
     for x in range(len(times)):
@@ -177,7 +193,9 @@ def _through(times: Floats, fake: Floats, most: Ints, size: int, number: int) ->
 
 
 def _rounded(weights: Sequence[float]) -> list[int]:
-    """Whole numbers in the same proportions, with a few digits that do not depend on how a machine rounds."""
+    """Whole numbers in the same proportions, with a few digits that do not depend on how a machine
+    rounds.
+    """
     least = min(weights, default=1.0)
     whole = [int(Fraction(f"{10**_DIGITS * one / least:.{_DIGITS}e}")) for one in weights]
     return [one // gcd(*whole) for one in whole]

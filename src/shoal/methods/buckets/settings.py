@@ -1,9 +1,11 @@
-"""Which sizes of buckets, how many of each, and which values they hold: `Setting`, and four ways to find one. Uses `errors`
-and `exact`; `Buckets` uses it. Nothing here sees a record or draws a number: everything follows from how often each value occurs.
+"""Which sizes of buckets, how many of each, and which values they hold: `Setting`, and four ways to
+find one. Uses `errors` and `exact`; `Buckets` uses it. Nothing here sees a record or draws a
+number: everything follows from how often each value occurs.
 
-A bucket of S records may hold at most ⌊f′·S⌋ of a value with the limit f′. Everything that this depends on is an integer;
-the one solver that computes with floats, HiGHS, only proposes numbers of buckets, which are then checked and filled in
-integers. Why the searches miss nothing: docs/proofs/buckets.md.
+A bucket of S records may hold at most ⌊f′·S⌋ of a value with the limit f′. Everything that this
+depends on is an integer; the one solver that computes with floats, HiGHS, only proposes numbers of
+buckets, which are then checked and filled in integers. Why the searches miss nothing:
+docs/proofs/buckets.md.
 """
 
 from collections.abc import Sequence
@@ -42,7 +44,10 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Solver: TypeAlias = Literal["optimal", "multi", "two", "anatomy"]
 
 HIGHEST = 2000
-"""The largest size of a bucket that is looked at by default; a bucket of that many tells next to nothing."""
+"""The largest size of a bucket that is looked at by default.
+
+A bucket of that many tells next to nothing.
+"""
 
 _LARGEST = 1 << 62
 _CELLS = 1 << 25
@@ -52,7 +57,10 @@ _SECONDS = 3.0
 """For HiGHS to find out whether any setting is possible; an unanswered question counts as no."""
 
 _SMALL = 1000
-"""Cells of values times sizes up to which HiGHS is given all sizes that could lose less; else those that seem useful."""
+"""Cells of values times sizes up to which HiGHS is given all sizes that could lose less.
+
+Else those that seem useful.
+"""
 
 _SOME = 1e-6
 """What HiGHS may take for none of a size."""
@@ -63,16 +71,24 @@ _NONE = 2
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Buckets of some sizes: `buckets[j]` of `sizes[j]` records, which together hold `holds[i, j]` records with value i."""
+    """Buckets of some sizes: `buckets[j]` of `sizes[j]` records, which together hold `holds[i, j]`
+    records with value i.
+    """
 
     sizes: tuple[int, ...]
     buckets: tuple[int, ...]
     holds: Ints
     gap: float | None = None
-    """By how much of its loss the best setting may be better, as HiGHS reports it; None where nothing is known."""
+    """By how much of its loss the best setting may be better, as HiGHS reports it.
+
+    None where nothing is known.
+    """
 
     searched: int | None = None
-    """The largest size that was looked at, if buckets larger than that might lose less; None if they cannot."""
+    """The largest size that was looked at, if buckets larger than that might lose less.
+
+    None if they cannot.
+    """
 
     @property
     def records(self) -> int:
@@ -91,10 +107,11 @@ class Setting:
         return Fraction(self.loss, max(self.records - 1, 1))
 
     def bags(self) -> list[Ints]:
-        """For every size an array with one row a bucket: the values it holds, as indices in ascending order.
+        """For every size an array with one row a bucket: the values it holds, as indices in
+        ascending order.
 
-        Equal values lie side by side and are dealt to the buckets in turn, so that the number of any value in two
-        buckets of one size differs by at most one.
+        Equal values lie side by side and are dealt to the buckets in turn, so that the number of
+        any value in two buckets of one size differs by at most one.
 
         >>> setting = find_setting([4, 2, 2], [Fraction(1, 2)] * 3, "two", 4)
         >>> [bag.tolist() for bag in setting.bags()]
@@ -107,7 +124,9 @@ class Setting:
         ]
 
     def check(self, counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> None:
-        """InternalError unless every record has its place and every bucket, dealt as in `bags`, keeps every limit."""
+        """InternalError unless every record has its place and every bucket, dealt as in `bags`,
+        keeps every limit.
+        """
         sizes, buckets = (
             np.array(self.sizes, dtype=np.int64),
             np.array(self.buckets, dtype=np.int64),
@@ -150,13 +169,15 @@ def find_setting(
     seconds: Exact = 60,
     fakes: int = 0,
 ) -> Setting:
-    """The bucket setting that a solver finds for values that occur `counts` times, each within its limit.
+    """The bucket setting that a solver finds for values that occur `counts` times, each within its
+    limit.
 
-    `largest` bounds the size of a bucket (M′ in the paper); without it, all sizes are searched that could lose less.
-    "two" finds the least loss with one or two sizes, "multi" splits its parts further as long as that helps, and
-    "optimal" finds the least loss with any sizes up to `gap`, or what is best after some `seconds`, which makes the
-    result depend on the machine. "anatomy" makes all buckets as large as the strictest limit asks for, whatever `largest` says.
-    With `fakes`, only sizes are used in which a bucket leaves that many values that it does not hold.
+    `largest` bounds the size of a bucket (M′ in the paper); without it, all sizes are searched that
+    could lose less. "two" finds the least loss with one or two sizes, "multi" splits its parts
+    further as long as that helps, and "optimal" finds the least loss with any sizes up to `gap`, or
+    what is best after some `seconds`, which makes the result depend on the machine. "anatomy" makes
+    all buckets as large as the strictest limit asks for, whatever `largest` says. With `fakes`,
+    only sizes are used in which a bucket leaves that many values that it does not hold.
     InfeasibleError says why there is no setting, without a value or how often it occurs.
 
     >>> halves = [Fraction(1, 2)] * 4
@@ -187,7 +208,9 @@ def find_setting(
 def _unbounded(
     counts: Ints, limits: Sequence[Fraction], solver: Solver, gap: float, seconds: float, fakes: int
 ) -> Setting:
-    """What a solver finds among all sizes that could lose less than a first setting, with the smallest bound, does."""
+    """What a solver finds among all sizes that could lose less than a first setting, with the
+    smallest bound, does.
+    """
     bound = smallest_bound(counts, limits, solver, fakes=fakes)
     near = _Problem.of(counts, limits, bound, fakes)
     first = _two(near) if solver == "two" else _any(near)
@@ -216,7 +239,8 @@ def smallest_bound(
     *,
     fakes: int = 0,
 ) -> int:
-    """The smallest `largest` for which a solver finds a setting; InfeasibleError if there is none up to `highest`.
+    """The smallest `largest` for which a solver finds a setting; InfeasibleError if there is none
+    up to `highest`.
 
     >>> smallest_bound([3, 3, 2], [Fraction(1, 2)] * 3, "two"), smallest_bound([2, 2, 1], [Fraction(2, 5)] * 3, "two")
     (2, 5)
@@ -235,7 +259,8 @@ def smallest_bound(
     while (found := _smallest_of_two(up_to(bound))) is None and bound < top:
         bound = min(2 * bound, top)
     if solver == "optimal":
-        # Several sizes may do with less than two do, and never with less than the strictest limit asks for.
+        # Several sizes may do with less than two do, and never with less than the strictest limit
+        # asks for.
         low, high = least, (top + 1 if found is None else found)
         while low < high:
             middle = (low + high) // 2
@@ -281,8 +306,8 @@ def spread(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Counts, and the sizes of buckets that can be filled from them: `fit[i, j]` is ⌊f′_i·sizes[j]⌋, and of no more
-    than `most[j]` buckets of that size can all places be filled."""
+    """Counts, and the sizes of buckets that can be filled from them: `fit[i, j]` is
+    ⌊f′_i·sizes[j]⌋, and of no more than `most[j]` buckets of that size can all places be filled."""
 
     counts: Ints
     limits: tuple[Fraction, ...]
@@ -352,7 +377,8 @@ def _any(problem: _Problem) -> Setting:
 
 @dataclass(frozen=True)
 class _Least:
-    """What records lose at least: one whose limit asks for buckets of S loses (S − 1)²/S, its part of the loss of one.
+    """What records lose at least: one whose limit asks for buckets of S loses (S − 1)²/S, its part
+    of the loss of one.
 
     From this follows how large a bucket of a setting that loses less than another can be.
     """
@@ -370,9 +396,11 @@ class _Least:
         return cls(tuple(sorted(found, reverse=True)))
 
     def with_a_bucket_of(self, size: int) -> Fraction:
-        """What any setting loses that has a bucket of at least that size: at best it takes those who lose most anyway.
+        """What any setting loses that has a bucket of at least that size: at best it takes those
+        who lose most anyway.
 
-        It grows with the size, as a larger bucket adds 2·size − 1 and spares at most what a record of the strictest limit loses.
+        It grows with the size, as a larger bucket adds 2·size − 1 and spares at most what a record
+        of the strictest limit loses.
         """
         loss, left = Fraction((size - 1) ** 2), size
         for part, count in self.parts:
@@ -404,7 +432,9 @@ def _checked(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
 
 
 def _eligible(counts: Sequence[int] | Ints, limits: Sequence[Fraction]) -> Ints:
-    """The counts as an array, if buckets of some size can keep the limits: one of all records, if no others."""
+    """The counts as an array, if buckets of some size can keep the limits: one of all records, if
+    no others.
+    """
     occurring = _checked(counts, limits)
     records = int(occurring.sum())
     if any(
@@ -426,9 +456,11 @@ def _strictest(counts: Ints, limits: Sequence[Fraction]) -> int:
 
 
 def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
-    """Which sizes a bucket can have that leaves so many values as fakes, which it may hold and does not.
+    """Which sizes a bucket can have that leaves so many values as fakes, which it may hold and does
+    not.
 
-    It holds its records in as few different values as limits allow: those that may be there most often.
+    It holds its records in as few different values as limits allow: those that may be there most
+    often.
     """
     able = (fit > 0).sum(axis=0)
     held = np.concatenate((np.zeros((1, len(sizes)), dtype=np.int64), -np.sort(-fit, axis=0)))
@@ -437,7 +469,8 @@ def _hideable(fit: Ints, sizes: Ints, fakes: int) -> npt.NDArray[np.bool_]:
 
 
 def _fillable(counts: Ints, sizes: Ints, fit: Ints) -> Ints:
-    """For every size the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b: the most buckets that can be filled.
+    """For every size the largest number b with Σ_i min(⌊f′_i·S⌋·b, o_i) ≥ S·b: the most buckets
+    that can be filled.
 
     It holds for 0 and all numbers up to the largest, as the difference of both sides is concave.
     """
@@ -498,11 +531,12 @@ def _singles(problem: _Problem) -> list[int]:
 
 
 def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]:
-    """The places of all larger sizes that do together with the one at `first`, with the numbers of buckets of least loss
-    and that loss, where it is less than `below`.
+    """The places of all larger sizes that do together with the one at `first`, with the numbers of
+    buckets of least loss and that loss, where it is less than `below`.
 
-    All (b₁, b₂) with S₁b₁ + S₂b₂ = n are one list, (b₁ − k·S₂/g, b₂ + k·S₁/g) for k = 0, 1, …, whose loss grows with k.
-    What the limits ask for holds from some k on and up to some k, both in closed form.
+    All (b₁, b₂) with S₁b₁ + S₂b₂ = n are one list, (b₁ − k·S₂/g, b₂ + k·S₁/g) for k = 0, 1, …,
+    whose loss grows with k. What the limits ask for holds from some k on and up to some k, both in
+    closed form.
     """
     n, small, small_most = problem.records, int(problem.sizes[first]), int(problem.most[first])
     large = problem.sizes[first + 1 :]
@@ -537,7 +571,8 @@ def _pairs(problem: _Problem, first: int, below: int) -> tuple[Ints, Ints, Ints]
 
 
 def _split(problem: _Problem, pair: _Pair) -> _Parts:
-    """Which values go where: as many as fit into the small buckets, then those back that these have no room for.
+    """Which values go where: as many as fit into the small buckets, then those back that these have
+    no room for.
 
     Values with the strictest limits go back first, so that what stays can be split further.
     """
@@ -606,8 +641,8 @@ def _optimal(
 ) -> Setting:
     """The least loss of all settings, up to a gap, or what is best when time is up.
 
-    `others` are better at times, when the gap is wide or time was up; `beyond` is what settings with other sizes than the
-    problem has lose at least, if those are allowed.
+    `others` are better at times, when the gap is wide or time was up; `beyond` is what settings
+    with other sizes than the problem has lose at least, if those are allowed.
     """
     proposal = _proposed(problem, gap, seconds)
     found = [*others, *([proposal.setting] if proposal.setting else [])]
@@ -626,7 +661,9 @@ def _optimal(
 
 @dataclass(frozen=True)
 class _Proposal:
-    """What HiGHS found, its lower bound of the loss, and whether it ended by itself with a setting that is one."""
+    """What HiGHS found, its lower bound of the loss, and whether it ended by itself with a setting
+    that is one.
+    """
 
     setting: Setting | None
     bound: float
@@ -636,7 +673,8 @@ class _Proposal:
 def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = False) -> _Proposal:
     """An integer program in the numbers of buckets, solved by HiGHS and filled in integers.
 
-    Only these numbers are whole: if they allow any way to fill the buckets, they allow one in whole records.
+    Only these numbers are whole: if they allow any way to fill the buckets, they allow one in whole
+    records.
     """
     program = _Program.of(problem)
     if program is None:
@@ -669,7 +707,9 @@ def _proposed(problem: _Problem, gap: float, seconds: float, any_does: bool = Fa
 
 @dataclass(frozen=True, eq=False)
 class _Relaxed:
-    """What is lost at least, were numbers of buckets not whole, and which sizes such buckets would have."""
+    """What is lost at least, were numbers of buckets not whole, and which sizes such buckets would
+    have.
+    """
 
     bound: float
     used: npt.NDArray[np.bool_]
@@ -685,9 +725,11 @@ def _relaxed(problem: _Problem, seconds: float) -> _Relaxed:
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """The program of a problem: numbers of buckets of every size, and how many records of a value they hold.
+    """The program of a problem: numbers of buckets of every size, and how many records of a value
+    they hold.
 
-    Values that occur equally often under equal limits share their variables, as the mean of what they do is possible too.
+    Values that occur equally often under equal limits share their variables, as the mean of what
+    they do is possible too.
     """
 
     sizes: Ints
@@ -720,7 +762,10 @@ class _Program:
     def solved(
         self, gap: float, seconds: float, *, whole: bool = True, any_does: bool = False
     ) -> Any:
-        """HiGHS's result, with `whole` numbers of buckets or any; the first that does if any does."""
+        """HiGHS's result, with `whole` numbers of buckets or any.
+
+        The first that does if any does.
+        """
         try:
             from scipy.optimize import Bounds, LinearConstraint, milp
             from scipy.sparse import csr_array, diags_array, eye_array, hstack
@@ -749,7 +794,8 @@ class _Program:
 
 
 def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
-    """How many of each value go into buckets of each size, all of them and at most `upper`; None if that is impossible.
+    """How many of each value go into buckets of each size, all of them and at most `upper`; None if
+    that is impossible.
 
     A maximal flow by augmenting paths, in integers, from what is `near`.
     """
@@ -772,7 +818,9 @@ def filled(counts: Ints, room: Ints, upper: Ints, near: Ints) -> Ints | None:
 def _path(
     left: Ints, room: Ints, free: Ints, held: Ints
 ) -> tuple[int, list[tuple[int, int | None, int]]] | None:
-    """How one more record finds a place: value by value the size it leaves (none at first) and the one it enters."""
+    """How one more record finds a place: value by value the size it leaves (none at first) and the
+    one it enters.
+    """
     came: dict[int, tuple[int, int | None, int]] = {}
     steps: list[tuple[int | None, Ints]] = [(None, np.minimum(left[:, None], free))]
     for out, movable in steps:  # breadth first: there will be more
@@ -796,7 +844,9 @@ def _path(
 
 
 def _anatomy(counts: Ints, limits: Sequence[Fraction]) -> Setting:
-    """As many buckets of l records or some more as there can be, with no value twice, where 1/l is at most any limit."""
+    """As many buckets of l records or some more as there can be, with no value twice, where 1/l is
+    at most any limit.
+    """
     least, records = _strictest(counts, limits), int(counts.sum())
     number = records // least
     if int(counts.max()) > number:

@@ -1,7 +1,9 @@
-"""Coincident generalisation (Zhang, chapter 5): groups that show all there is to know about who has which value.
+"""Coincident generalisation (Zhang, chapter 5): groups that show all there is to know about who has
+which value.
 
-People are put into groups of equal size by their quasi-identifying values alone (`grouping`), and groups merge by a rule that is
-the same for all who end up in one (`schemes`). So what someone who knows the algorithm believes about a person is what the group
+People are put into groups of equal size by their quasi-identifying values alone (`grouping`), and
+groups merge by a rule that is the same for all who end up in one (`schemes`). So what someone who
+knows the algorithm believes about a person is what the group
 shows, no more: docs/proofs/coincident.md. Uses `privacy.models` and `chance`.
 """
 
@@ -49,7 +51,9 @@ __all__ = ["GROUP", "Coincident", "fewest", "satisfied"]
 _OWN = "\0group"  # no column of a table is called so
 
 MANY = 200_000
-"""Records above which people are put along a curve if nothing else is asked for: splits take twice as long (measured)."""
+"""Records above which people are put along a curve if nothing else is asked for: splits take twice
+as long (measured).
+"""
 
 Ranges = Literal["narrower", "boundary", "hierarchy"]
 RANGES: tuple[Ranges, ...] = ("narrower", "boundary", "hierarchy")
@@ -61,20 +65,28 @@ Bools = npt.NDArray[np.bool_]
 @typed
 @dataclass(frozen=True)
 class Coincident:
-    """Groups that satisfy models of the sensitive values, also against someone who knows the algorithm.
+    """Groups that satisfy models of the sensitive values, also against someone who knows the
+    algorithm.
 
-    models: what every group must satisfy, such as "3-diversity of ill"; models of how values are spread in a group
-    size: how many people a group has to start with; by itself twice as many as the models ask for at least
-    scheme: "forest" (one tree of nearly all groups), "UU" or "UA" (a tree of pairs, of as few or as many groups as can be), or
-        "interleaved"
-    depth: how often groups merge two by two before more than two do; by itself as often as leaves few groups over
-    order: how groups are formed: by balanced "splits", or along a "curve" through the hierarchies, which is faster; by itself
-        splits up to `MANY` records, which everyone may count, and where `ranges` needs them
-    ranges: what a group shows of a column: "boundary", as far as the splits reach that made its parts; "hierarchy", the finest
-        value that all its people have in common; or, by itself where there are splits, the "narrower" of both
-    spare: what does not fit the tree: "groups" that are safe as they are stay so, and if there are too few, groups drawn at
-        random are left out; or "records" are left out from the beginning, drawn at random
-    unit: the identifying column that tells whose rows belong together; one row of each person is drawn, and only that is used
+    models: what every group must satisfy, such as "3-diversity of ill"; models of how values are
+    spread in a group
+    size: how many people a group has to start with; by itself twice as many as the models ask for
+    at least
+    scheme: "forest" (one tree of nearly all groups), "UU" or "UA" (a tree of pairs, of as few or as
+        many groups as can be), or "interleaved"
+    depth: how often groups merge two by two before more than two do; by itself as often as leaves
+    few groups over
+    order: how groups are formed: by balanced "splits", or along a "curve" through the hierarchies,
+        which is faster; by itself splits up to `MANY` records, which everyone may count, and where
+        `ranges` needs them
+    ranges: what a group shows of a column: "boundary", as far as the splits reach that made its
+        parts; "hierarchy", the finest value that all its people have in common; or, by itself where
+        there are splits, the "narrower" of both
+    spare: what does not fit the tree: "groups" that are safe as they are stay so, and if there are
+        too few, groups drawn at random are left out; or "records" are left out from the beginning,
+        drawn at random
+    unit: the identifying column that tells whose rows belong together; one row of each person is
+    drawn, and only that is used
     """
 
     models: tuple[Model, ...]
@@ -148,7 +160,10 @@ class Coincident:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """The records in groups; fewer than `size` of them, drawn at random, are left out, so that groups are even."""
+        """The records in groups.
+
+        Fewer than `size` of them, drawn at random, are left out, so that groups are even.
+        """
         job = begin(self, table, chance, progress)
         table, chance, said = job.table, job.chance, job.progress
         said(0, 3, "ordering people")
@@ -203,9 +218,11 @@ def satisfied(
     columns: Mapping[str, tuple[npt.NDArray[Any], int]],
     count: Ints | None = None,
 ) -> Bools:
-    """Which of so many groups satisfy all models, given the group of every row, and codes of columns and how many there are.
+    """Which of so many groups satisfy all models, given the group of every row, and codes of
+    columns and how many there are.
 
-    Rows of no group, which have the number of groups, are one more, so that shares of all are right.
+    Rows of no group, which have the number of groups, are one more, so that shares of all are
+    right.
     """
     counts = group(
         [_OWN, *columns],
@@ -218,7 +235,9 @@ def satisfied(
 
 
 def _require_whole(table: Table, method: Coincident) -> None:
-    """InfeasibleError before anything is drawn if not even all records satisfy the models, which the bag alone tells."""
+    """InfeasibleError before anything is drawn if not even all records satisfy the models, which
+    the bag alone tells.
+    """
     names = sorted({name for model in method.models for name in model.columns})
     bag = table.count(names)
     columns = dict(zip(names, zip(bag.codes, bag.cards, strict=True), strict=True))
@@ -238,7 +257,9 @@ def _columns(paper: Certificate) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _People:
-    """The records that are released, as distinct rows, in an order in which groups to start with follow each other."""
+    """The records that are released, as distinct rows, in an order in which groups to start with
+    follow each other.
+    """
 
     table: Table
     method: Coincident
@@ -250,7 +271,10 @@ class _People:
 
     @classmethod
     def of(cls, table: Table, method: Coincident, chance: Chance) -> "_People":
-        """People by their quasi-identifying values; of those who have the same, it is drawn who comes where."""
+        """People by their quasi-identifying values.
+
+        Of those who have the same, it is drawn who comes where.
+        """
         quasi = table.quasi
         others = [name for name in released(table) if name not in quasi]
         # In the order of their values, whatever that of the input.
@@ -351,7 +375,9 @@ class _People:
         return merged(len(self.halves) // 2, safe, self.method.scheme, depth, chance)
 
     def laid_out(self, groups: Ints, chance: Chance) -> Any:
-        """The released columns: groups in the order of what they show, or by lot, and their records by values."""
+        """The released columns: groups in the order of what they show, or by lot, and their records
+        by values.
+        """
         table, number, names = self.table, int(groups.max(initial=-1)) + 1, released(self.table)
         order = np.flatnonzero(groups != LEFT_OUT)
         order = order.take(in_order(groups.take(order)))
@@ -391,7 +417,10 @@ class _People:
         return table.like(made)
 
     def _shown(self, column: int, order: Ints, starts: Ints) -> tuple[list[str], Ints]:
-        """What groups show of a column: texts, and the place of every group's among them; their halves are from starts on."""
+        """What groups show of a column: texts, and the place of every group's among them.
+
+        Their halves are from starts on.
+        """
         axis, texts = self.axes[column], list[str]()
         shown, wide = np.zeros(len(starts), dtype=np.int64), np.full(len(starts), axis.size + 1)
         if self.method.ranges != "boundary":
@@ -427,7 +456,9 @@ class _People:
 
 
 def _in_words(text: str) -> tuple[list[str | int], str]:
-    """To sort texts by their words, and by the value of numbers in them: anyone can tell that order."""
+    """To sort texts by their words, and by the value of numbers in them: anyone can tell that
+    order.
+    """
     return [
         int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", text))
     ], text
@@ -458,7 +489,10 @@ def _places(rows: Ints, counts: Ints) -> Ints:
 
 
 def _values(table: Table, name: str, rows: Counts) -> tuple[npt.NDArray[Any], int]:
-    """A column as the models expect it: leaves where it has a hierarchy, else its own codes; and how many there are."""
+    """A column as the models expect it: leaves where it has a hierarchy, else its own codes.
+
+    And how many there are.
+    """
     codes = rows.codes[rows.names.index(name)]
     if name in table.hierarchies:
         return table.leaf_of(name)[codes], len(table.hierarchy(name).maps[0])
@@ -473,7 +507,9 @@ def _extreme(of: np.ufunc, values: npt.NDArray[Any], starts: Ints) -> npt.NDArra
 def _common(
     hierarchy: Hierarchy, lowest: npt.NDArray[Any], highest: npt.NDArray[Any]
 ) -> tuple[list[str], Ints, Ints]:
-    """The texts of all levels, and for every group the finest that its outermost leaves share, and how many leaves show it."""
+    """The texts of all levels, and for every group the finest that its outermost leaves share, and
+    how many leaves show it.
+    """
     texts, by_level = hierarchy.texts()
     number = by_level.shape[1]
     pairs = np.unique(by_level * number + np.arange(number))  # several levels may have one text

@@ -1,8 +1,10 @@
-"""Who may share a group, by quasi-identifying values alone: an order of people in which neighbours are alike.
+"""Who may share a group, by quasi-identifying values alone: an order of people in which neighbours
+are alike.
 
-Works on the distinct rows and how many people have each. People with equal values are alike, so a cut may part them: who of
-them goes where is drawn by the method. Two orders: along a *curve* that visits the values of hierarchies one after the other,
-the widest first, or by balanced *splits* of what is widest, which also say how far each part reaches.
+Works on the distinct rows and how many people have each. People with equal values are alike, so a
+cut may part them: who of them goes where is drawn by the method. Two orders: along a *curve* that
+visits the values of hierarchies one after the other, the widest first, or by balanced *splits* of
+what is widest, which also say how far each part reaches.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,10 +30,11 @@ _BITS = 62  # of a place on the curve, and of where a part comes in the order
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """An order of people: `rows` are distinct rows, some several times, and `counts` how many people of each come next.
+    """An order of people: `rows` are distinct rows, some several times, and `counts` how many
+    people of each come next.
 
-    Where the order comes from splits, `part` is the part that each run is in, and `low` and `high` have for every column and part
-    how far it reaches.
+    Where the order comes from splits, `part` is the part that each run is in, and `low` and `high`
+    have for every column and part how far it reaches.
     """
 
     rows: Ints
@@ -42,10 +45,11 @@ class Runs:
 
 
 def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
-    """The people of some rows (their leaves in every column) along a curve that leaves a value of a hierarchy after all of it.
+    """The people of some rows (their leaves in every column) along a curve that leaves a value of a
+    hierarchy after all of it.
 
-    The bits that tell leaves apart are taken by how much of its column each still has to tell apart, and read as a Gray code, in
-    which neighbours differ by one bit.
+    The bits that tell leaves apart are taken by how much of its column each still has to tell
+    apart, and read as a Gray code, in which neighbours differ by one bit.
     """
     bits = [(share, column, bit) for column, tree in enumerate(trees) for share, bit in _bits(tree)]
     bits.sort(key=lambda one: (-one[0], one[1]))  # bits of one column stay in their order
@@ -62,7 +66,9 @@ def by_curve(rows: Counts, trees: Sequence[Hierarchy]) -> Runs:
 
 
 def _bits(tree: Hierarchy) -> Iterator[tuple[Fraction, Ints]]:
-    """For every bit of a leaf, those of the widest values first: the mean share of leaves that it tells apart, and the bit."""
+    """For every bit of a leaf, those of the widest values first: the mean share of leaves that it
+    tells apart, and the bit.
+    """
     least = Fraction(1)
     for wide, fine in zip(tree.maps[:0:-1], tree.maps[-2::-1], strict=True):
         fine = fine.astype(np.int64)
@@ -75,7 +81,10 @@ def _bits(tree: Hierarchy) -> Iterator[tuple[Fraction, Ints]]:
 
 
 def in_order(values: npt.NDArray[np.integer]) -> Ints:
-    """The places of values, smallest value first, and of equal ones the first; as argsort gives it, several times faster."""
+    """The places of values, smallest value first, and of equal ones the first.
+
+    As argsort gives it, several times faster.
+    """
     bits, wide = len(values).bit_length(), int(values.max(initial=0)).bit_length()
     if bits + wide > 63:
         return np.argsort(values, kind="stable")
@@ -88,10 +97,11 @@ def in_order(values: npt.NDArray[np.integer]) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Parts, one after the other: from `starts` on their rows, with the places of these and how many people of each.
+    """Parts, one after the other: from `starts` on their rows, with the places of these and how
+    many people of each.
 
-    Of every part, `number` says by its bits which half was taken in every round, so it tells where the part comes in the order,
-    and `low` and `high` have for every column how far it reaches.
+    Of every part, `number` says by its bits which half was taken in every round, so it tells where
+    the part comes in the order, and `low` and `high` have for every column how far it reaches.
     """
 
     row: Ints
@@ -127,8 +137,9 @@ class _Parts:
 def by_splits(rows: Counts, group: int, ends: Sequence[Sequence[Ints]] | None = None) -> Runs:
     """The people of some rows (their places in every column), in parts that are alike or a group.
 
-    Parts are halved along the column in which they are widest, at a multiple of the group size. Where between two people they
-    part is told by `ends`: for every column the places at which values of its hierarchy end, level by level.
+    Parts are halved along the column in which they are widest, at a multiple of the group size.
+    Where between two people they part is told by `ends`: for every column the places at which
+    values of its hierarchy end, level by level.
     """
     sizes, row = np.array(rows.cards), np.flatnonzero(rows.count)
     places = np.array([codes.astype(smallest(max(rows.cards, default=1))) for codes in rows.codes])
@@ -208,10 +219,11 @@ def _halved(
 
 
 def _end_between(before: Ints, after: Ints, ends: Sequence[Ints]) -> Ints:
-    """The places at which left halves end: from their last person's on, and before that of the first one on the right.
+    """The places at which left halves end: from their last person's on, and before that of the
+    first one on the right.
 
-    It is where a value of the highest level ends that does so there, nearest to the middle; so that it tells no more of either
-    person than that it lies between them.
+    It is where a value of the highest level ends that does so there, nearest to the middle; so that
+    it tells no more of either person than that it lies between them.
     """
     middle: Ints = np.maximum((before + after - 1) // 2, before)
     found = middle

@@ -1,11 +1,14 @@
-"""Which groups merge until all are safe, so that nothing but the values they show can be inferred from it.
+"""Which groups merge until all are safe, so that nothing but the values they show can be inferred
+from it.
 
-Leaves are groups of equal size, in an order that depends on quasi-identifying values alone. A *tree* pairs neighbours; a group
-that is not safe takes all of its siblings, and so on upwards: first two by two, then by small primes, until one root is left.
-Everything a scheme does is unchanged if siblings swap all their values, which is why everybody in a group has the same
-distribution, also to someone who knows the scheme (docs/proofs/coincident.md). Leaves that do not fit the tree are left as they
-are: safe ones, drawn by secret coins. If there are too few of these, as many of all are left out of the release, also drawn; and
-if the root is not safe, everybody is one group.
+Leaves are groups of equal size, in an order that depends on quasi-identifying values alone. A
+*tree* pairs neighbours; a group that is not safe takes all of its siblings, and so on upwards:
+first two by two, then by small primes, until one root is left. Everything a scheme does is
+unchanged if siblings swap all their values, which is why everybody in a group has the same
+distribution, also to someone who knows the scheme (docs/proofs/coincident.md). Leaves that do not
+fit the tree are left as they
+are: safe ones, drawn by secret coins. If there are too few of these, as many of all are left out of
+the release, also drawn; and if the root is not safe, everybody is one group.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +25,10 @@ __all__ = ["LEFT_OUT", "SCHEMES", "Scheme", "best_depth", "merged", "shaped"]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Safe = Callable[[Ints, int], Bools]
-"""Given the number of every half leaf's group and how many there are, which are safe; -1 is in none, `LEFT_OUT` not there."""
+"""Given the number of every half leaf's group and how many there are, which are safe.
+
+-1 is in none, `LEFT_OUT` not there.
+"""
 LEFT_OUT = -2
 """Instead of a group: of a half leaf that is not released."""
 Scheme = Literal["forest", "UU", "UA", "interleaved"]
@@ -70,7 +76,9 @@ def merged(leaves: int, safe: Safe, scheme: Scheme, depth: int, chance: Chance) 
 
 
 def shaped(leaves: int, scheme: Scheme, depth: int) -> tuple[int, list[int]]:
-    """How many leaves fit a tree, and how many siblings merge at each of its levels: two at the lowest `depth`, then primes."""
+    """How many leaves fit a tree, and how many siblings merge at each of its levels: two at the
+    lowest `depth`, then primes.
+    """
     block = 3 if scheme == "interleaved" else 1
     blocks = leaves // block
     if not blocks:
@@ -101,9 +109,11 @@ def _primes(number: int) -> list[int] | None:
 
 
 def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints, Ints, list[int]]:
-    """The leaves that the tree is made of, those that are not released, and how many siblings merge at each level.
+    """The leaves that the tree is made of, those that are not released, and how many siblings merge
+    at each level.
 
-    All others are safe, and drawn uniformly among those that are. How many there are of each is told by how many are safe.
+    All others are safe, and drawn uniformly among those that are. How many there are of each is
+    told by how many are safe.
     """
     leaves, unsafe = len(safe), int((~safe).sum())
     tree, siblings = shaped(leaves, scheme, depth)
@@ -125,9 +135,11 @@ def _kept(safe: Bools, scheme: Scheme, depth: int, chance: Chance) -> tuple[Ints
 def _climb(
     halves: Ints, group: Ints, safe: Bools, test: Safe, leaves: int, siblings: Sequence[int]
 ) -> Bools:
-    """Merge what is unsafe with its siblings, level by level; whether the root is unsafe even so. Writes the groups of halves.
+    """Merge what is unsafe with its siblings, level by level; whether the root is unsafe even so.
+    Writes the groups of halves.
 
-    `halves` has a line for every block of neighbouring leaves: two halves, or those of three leaves for interleaved groups.
+    `halves` has a line for every block of neighbouring leaves: two halves, or those of three leaves
+    for interleaved groups.
     """
     some: Bools = np.logical_not(safe).any(axis=1)  # type: ignore[assignment]  # an array, as it has an axis
     unsafe = some if halves.shape[1] == 2 else _interleave(halves, group, some, test, leaves)
@@ -139,7 +151,8 @@ def _climb(
 
 
 def _interleave(halves: Ints, group: Ints, some: Bools, test: Safe, leaves: int) -> Bools:
-    """Blocks of three leaves of which one is unsafe become two groups, each with one half of every leaf, or else one.
+    """Blocks of three leaves of which one is unsafe become two groups, each with one half of every
+    leaf, or else one.
 
     Gives which blocks are unsafe even so.
     """

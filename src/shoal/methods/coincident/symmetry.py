@@ -1,9 +1,12 @@
-"""Is a proposed sequence of groupings safe to choose from? A checker for those who add a scheme; it sees no data.
+"""Is a proposed sequence of groupings safe to choose from? A checker for those who add a scheme; it
+sees no data.
 
-Someone tries the groupings of a sequence in turn and releases the first whose groups are all safe. Who knows the sequence learns
-nothing from the choice if people of a group can stand for each other: if a permutation of people takes one to the other, keeps
-every released group, and takes groups of every earlier grouping to groups of that grouping, of all of them *at once*
-(docs/proofs/coincident.md). Found by backtracking with colour refinement, so the answer is exact. Uses `errors`.
+Someone tries the groupings of a sequence in turn and releases the first whose groups are all safe.
+Who knows the sequence learns nothing from the choice if people of a group can stand for each other:
+if a permutation of people takes one to the other, keeps every released group, and takes groups of
+every earlier grouping to groups of that grouping, of all of them *at once*
+(docs/proofs/coincident.md). Found by backtracking with colour refinement, so the answer is exact.
+Uses `errors`.
 """
 
 from collections import Counter
@@ -23,7 +26,10 @@ MOST_PEOPLE = 64
 """How many people a sequence may have; a scheme repeats itself long before."""
 
 _MOST_STEPS = 20_000
-"""Refinements, for one grouping, before the search gives up; the shipped schemes of 64 people need up to 7,200."""
+"""Refinements, for one grouping, before the search gives up.
+
+The shipped schemes of 64 people need up to 7,200.
+"""
 
 _Colours: TypeAlias = list[int]
 _Groups: TypeAlias = list[list[list[int]]]  # of every grouping
@@ -55,9 +61,11 @@ class Verdict:
 
 @typed
 def coincident(sequence: Sequence[Partition]) -> Verdict:
-    """Whether releasing the first safe grouping of a sequence tells no more of anyone than the released group shows.
+    """Whether releasing the first safe grouping of a sequence tells no more of anyone than the
+    released group shows.
 
-    Yes is a proof, for every predicate on the values of a group and all values; no is none: the condition is sufficient.
+    Yes is a proof, for every predicate on the values of a group and all values; no is none: the
+    condition is sufficient.
 
     >>> pairs, four, three = [[0, 1], [2, 3], [4, 5]], [[0, 1, 2, 3], [4, 5]], [[0, 1, 2], [3, 4, 5]]
     >>> print(coincident([pairs, four]))
@@ -97,7 +105,9 @@ def _people(sequence: Sequence[Partition]) -> list[Hashable]:
 
 
 class _Search:
-    """The permutations that keep every group of one grouping, and map groups of the earlier ones to such groups."""
+    """The permutations that keep every group of one grouping, and map groups of the earlier ones to
+    such groups.
+    """
 
     def __init__(self, earlier: _Groups, kept: list[list[int]], people: int) -> None:
         self.groups = earlier
@@ -109,7 +119,10 @@ class _Search:
                 self.colours[person] = colour
 
     def swaps(self, one: int, other: int) -> bool:
-        """Whether a permutation takes one person to the other; all that it takes to each other is remembered."""
+        """Whether a permutation takes one person to the other.
+
+        All that it takes to each other is remembered.
+        """
         if self._root(one) == self._root(other):
             return True
         found = self._extended(*self._marked(self.colours, one, self.colours, other))
@@ -132,7 +145,9 @@ class _Search:
         ]
 
     def _extended(self, left: _Colours, right: _Colours) -> list[int] | None:
-        """A permutation that takes every colour on the left to the same on the right, if there is one."""
+        """A permutation that takes every colour on the left to the same on the right, if there is
+        one.
+        """
         refined = self._refined(left, right)
         if refined is None:
             return None
@@ -151,7 +166,10 @@ class _Search:
         return None
 
     def _refined(self, left: _Colours, right: _Colours) -> tuple[_Colours, _Colours] | None:
-        """Colours told apart by the colours in people's groups, until none are; None if both sides differ by that."""
+        """Colours told apart by the colours in people's groups, until none are.
+
+        None if both sides differ by that.
+        """
         number = 0
         while True:
             self.steps += 1

@@ -1,8 +1,10 @@
-"""Columns: sparse, wide and transactional tables, released group by group of columns with noisy counts (Li and Li).
+"""Columns: sparse, wide and transactional tables, released group by group of columns with noisy
+counts (Li and Li).
 
-A schema says which columns, or items of the long form, belong into one group (`schemas`). Each record is projected onto
-every group; projections without a value are dropped, and of more than `most` groups a record gives as many at random.
-Each group is released on its own by noisy counts. The proof that this keeps (ε, δ): docs/proofs/columns.md.
+A schema says which columns, or items of the long form, belong into one group (`schemas`). Each
+record is projected onto every group; projections without a value are dropped, and of more than
+`most` groups a record gives as many at random. Each group is released on its own by noisy counts.
+The proof that this keeps (ε, δ): docs/proofs/columns.md.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,23 +56,27 @@ class ColumnsFacts(Facts):
 @typed_but("schema", "public")
 @dataclass(frozen=True)
 class Columns:
-    """Groups of columns, each released by noisy counts, that together keep (ε, δ)-differential privacy, standard definition.
+    """Groups of columns, each released by noisy counts, that together keep (ε, δ)-differential
+    privacy, standard definition.
 
-    The schema is given; or computed from a `public` table; or bought from the private one with a share of ε. With `person`
-    and `item` the table is in long form: each row says that a person gave an item a value, and a record is a person.
+    The schema is given; or computed from a `public` table; or bought from the private one with a
+    share of ε. With `person` and `item` the table is in long form: each row says that a person gave
+    an item a value, and a record is a person.
 
     epsilon, delta: the promise; ε may be "ln(10)"
     k: how many records must share a projection, at least
     most: to how many groups a record may give values; to all of them unless given
     schema: groups of columns, or of items; they may overlap, and equal ones are released once
-    groups: how many groups a computed schema has; several numbers make as many clusterings, which overlap
+    groups: how many groups a computed schema has; several numbers make as many clusterings, which
+    overlap
     public: a table of the same form whose rows are nobody's secret, to compute the schema from
     buying: the share of ε that buys the schema
     person, item, value: the columns of a long form; without `value` an item is there or not
     items: the items that there may be, where a long form's schema is bought
     looked_at: how many items of a person a bought schema looks at
     levels: for columns with a hierarchy the level that they are generalised to
-    unit: the identifying column that tells whose rows belong together; each person gives at most `rows` of them
+    unit: the identifying column that tells whose rows belong together; each person gives at most
+    `rows` of them
     counts: release each different record once, with a column `count`, instead of repeating it
 
     >>> from shoal import demo
@@ -190,7 +196,10 @@ class Columns:
         )
 
     def _clusterings(self, names: Sequence[str]) -> tuple[int, ...]:
-        """How many groups each clustering has; more than there are columns, or items, are refused."""
+        """How many groups each clustering has.
+
+        More than there are columns, or items, are refused.
+        """
         numbers = _numbers(self.groups)
         if max(numbers, default=0) > len(names):
             of = plural(len(names), "column" if self.person is None else "item")
@@ -200,7 +209,9 @@ class Columns:
         return numbers
 
     def _budget(self) -> tuple[Epsilon | None, Epsilon, Fraction]:
-        """What buys the schema, and what the groups have together: of a row, where people have several."""
+        """What buys the schema, and what the groups have together: of a row, where people have
+        several.
+        """
         epsilon, delta = per_row(self.epsilon, self.delta, self.rows)
         if self.buying is None:
             return None, epsilon, delta
@@ -214,7 +225,10 @@ class Columns:
         return groups if self.most is None else min(self.most, groups)
 
     def _vocabulary(self, schema: Schema) -> tuple[str, ...]:
-        """All columns, or items, that a schema may have, in a public order; what does not fit is refused."""
+        """All columns, or items, that a schema may have, in a public order.
+
+        What does not fit is refused.
+        """
         leaving = schema.released
         made = (
             COLUMN_GROUP,
@@ -270,7 +284,9 @@ class Columns:
     # The release
 
     def crowd(self, schema: Schema) -> int:
-        """How many records must share what a group shows of them for it to be more likely than not to be released."""
+        """How many records must share what a group shows of them for it to be more likely than not
+        to be released.
+        """
         names = self._vocabulary(schema)
         groups = sum(self._clusterings(names)) if self.schema is None else len(self.schema)
         return self._parameters(groups).half
@@ -278,7 +294,9 @@ class Columns:
     def release(
         self, table: Table, chance: Chance | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """Group by group the projections that were drawn, with the counts that were drawn, in the order of their values."""
+        """Group by group the projections that were drawn, with the counts that were drawn, in the
+        order of their values.
+        """
         if self.public is table:
             raise ParameterError(
                 "is the table to release itself",
@@ -379,10 +397,11 @@ def schema_of(
     items: Sequence[str] = (),
     levels: Mapping[str, int] | None = None,
 ) -> Names:
-    """A schema for `Columns` from a public table: one clustering of its columns or items, or several. Never from the private one.
+    """A schema for `Columns` from a public table: one clustering of its columns or items, or
+    several. Never from the private one.
 
-    Columns are near each other by mean-square contingency; those that identify are left out. Items of a long form are near
-    each other where the same people gave them the same value.
+    Columns are near each other by mean-square contingency; those that identify are left out. Items
+    of a long form are near each other where the same people gave them the same value.
 
     >>> import polars as pl, shoal
     >>> frame = pl.DataFrame({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "c": [5, 6, 5, 6]})

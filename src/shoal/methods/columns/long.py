@@ -1,8 +1,10 @@
-"""The long form: rows (person, item, value), which never become a matrix of people by items. `Columns` uses it.
+"""The long form: rows (person, item, value), which never become a matrix of people by items.
+`Columns` uses it.
 
-Rows are kept in the order of their items, so that those of a group of items are a few slices. A group's rows are sorted by
-person; a run of them is a person's projection, and projections that k people share are found by interning beginnings: a
-projection that occurs k times has only beginnings that occur k times.
+Rows are kept in the order of their items, so that those of a group of items are a few slices. A
+group's rows are sorted by person; a run of them is a person's projection, and projections that k
+people share are found by interning beginnings: a projection that occurs k times has only beginnings
+that occur k times.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +41,9 @@ _PEOPLE = 1 << 16  # whose choices are drawn together; a multiple of 8
 
 @dataclass(frozen=True, eq=False)
 class Long:
-    """A long table: its rows, the columns that are released, and the items by their keys, in their order."""
+    """A long table: its rows, the columns that are released, and the items by their keys, in their
+    order.
+    """
 
     rows: "Rows"
     item: str
@@ -95,7 +99,10 @@ class Long:
         return similarity(pairs_of(*self.rows.projected(range(len(self.keys))), len(self.keys)))
 
     def bought(self, epsilon: Epsilon, chance: Chance, looked_at: int) -> Ints:
-        """Distances of the items that spend ε; of each person a uniform choice of at most `looked_at` items counts."""
+        """Distances of the items that spend ε.
+
+        Of each person a uniform choice of at most `looked_at` items counts.
+        """
         person, item, value = self.rows.projected(range(len(self.keys)))
         some = np.flatnonzero(chance.choices(np.bincount(person, minlength=1), looked_at))
         pairs = pairs_of(person[some], item[some], value[some], len(self.keys))
@@ -112,7 +119,8 @@ class Long:
     ) -> tuple[Laid, int, int]:
         """The released rows; how many projections there were, and how many are released.
 
-        Records are in the order of the groups, in a group those with fewer items first, then in that of items and values.
+        Records are in the order of the groups, in a group those with fewer items first, then in
+        that of items and values.
         """
         who = [self.rows.touched(places) for places in groups]
         if most < len(groups):
@@ -153,7 +161,8 @@ class Long:
 
 @dataclass(frozen=True)
 class Projections:
-    """Different projections onto a group that have as many items: one a row of `items` and `values`, and how often it occurs.
+    """Different projections onto a group that have as many items: one a row of `items` and
+    `values`, and how often it occurs.
 
     They are in the order of their items and values.
     """
@@ -165,8 +174,8 @@ class Projections:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows by item: those of item j are at starts[j] to starts[j + 1]; each has a person and a value. There may be several
-    rows of a person for an item."""
+    """Rows by item: those of item j are at starts[j] to starts[j + 1]; each has a person and a
+    value. There may be several rows of a person for an item."""
 
     person: npt.NDArray[np.unsignedinteger]
     value: npt.NDArray[np.unsignedinteger]
@@ -184,7 +193,10 @@ class Rows:
         items: int,
         values: int,
     ) -> "Rows":
-        """From columns of codes; rows with an item below 0 are left out. Without a column of values all have the value 0."""
+        """From columns of codes; rows with an item below 0 are left out.
+
+        Without a column of values all have the value 0.
+        """
         parts = [slice(start, start + _ROWS) for start in range(0, len(item), _ROWS)]
         number = np.zeros(items + 1, dtype=np.int64)
         for part in parts:
@@ -219,7 +231,8 @@ class Rows:
         return np.packbits(there)
 
     def projected(self, items: Sequence[int], who: Bits | None = None) -> tuple[Ints, Ints, Ints]:
-        """Of these items, in the order of their places, who gave which which value: sorted by person, then by item, once each.
+        """Of these items, in the order of their places, who gave which which value: sorted by
+        person, then by item, once each.
 
         Of several values that a person gave an item, the smallest counts. `who` picks the people.
         """
@@ -253,7 +266,9 @@ class Rows:
 
 
 def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> list[Bits]:
-    """The same with at most `most` groups for each person: a uniform choice, independent between people."""
+    """The same with at most `most` groups for each person: a uniform choice, independent between
+    people.
+    """
     kept = [bits.copy() for bits in touched]
     for start in range(0, people, _PEOPLE):
         part = slice(start // 8, (start + _PEOPLE) // 8)
@@ -265,7 +280,10 @@ def bounded(touched: Sequence[Bits], people: int, most: int, chance: Chance) -> 
 
 
 def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projections]:
-    """The projections that at least k people share, those with fewer items first; rows are sorted by person, then by item."""
+    """The projections that at least k people share, those with fewer items first.
+
+    Rows are sorted by person, then by item.
+    """
     ends = last_of_runs(person) + 1
     starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
     items, values = (int(column.max(initial=0)) + 1 for column in (item, value))
@@ -297,7 +315,10 @@ def shared(person: Ints, item: Ints, value: Ints, k: int) -> Iterator[Projection
 
 
 def dense(codes: Ints, space: int) -> tuple[Ints, Ints]:
-    """Codes below `space` numbered anew without gaps, in their order, and those that occur; by counting if the space is small."""
+    """Codes below `space` numbered anew without gaps, in their order, and those that occur.
+
+    By counting if the space is small.
+    """
     if space > max(4 * len(codes), 1 << 16):
         distinct, places = np.unique(codes, return_inverse=True)
         return places, distinct

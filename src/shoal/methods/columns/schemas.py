@@ -1,8 +1,9 @@
-"""Schemas: which columns belong into one group. Similarities of columns, bought ones too, and k-medoids. `Columns` uses it.
+"""Schemas: which columns belong into one group. Similarities of columns, bought ones too, and
+k-medoids. `Columns` uses it.
 
-A schema that is computed from a public table costs nothing. One that is computed from the private table is bought: only
-noisy whole numbers of bounded sensitivity are looked at, and what is done with them afterwards costs nothing more. The
-bounds are proven in docs/proofs/columns.md.
+A schema that is computed from a public table costs nothing. One that is computed from the private
+table is bought: only noisy whole numbers of bounded sensitivity are looked at, and what is done
+with them afterwards costs nothing more. The bounds are proven in docs/proofs/columns.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +39,9 @@ Groups = tuple[tuple[int, ...], ...]
 """Groups of columns, each by the columns' places."""
 
 SAME = 1 << 30
-"""A similarity of 1: similarities are whole multiples of 1 / SAME, lest sums depend on the order in which they are added."""
+"""A similarity of 1: similarities are whole multiples of 1 / SAME, lest sums depend on the order in
+which they are added.
+"""
 
 ASSOCIATION = 2
 """By how much one record moves ½Σ|n_xy − n_x n_y / n| at most, also rounded down: lemma 4."""
@@ -49,7 +52,10 @@ _AT_ONCE = 1 << 22  # pairs of rows that are looked at together
 
 
 def clustered(distance: Ints, groups: Sequence[int]) -> Groups:
-    """The groups of one clustering into so many groups, or of several, one after the other; equal groups once."""
+    """The groups of one clustering into so many groups, or of several, one after the other.
+
+    Equal groups once.
+    """
     found: dict[tuple[int, ...], None] = {}
     for number in groups:
         if number > len(distance):
@@ -59,9 +65,11 @@ def clustered(distance: Ints, groups: Sequence[int]) -> Groups:
 
 
 def k_medoids(distance: Ints, groups: int) -> Groups:
-    """A partition around medoids (PAM): BUILD, then the best swap of a medoid as long as one helps. Ties go to the first column.
+    """A partition around medoids (PAM): BUILD, then the best swap of a medoid as long as one helps.
+    Ties go to the first column.
 
-    `distance` is symmetric, of whole numbers of at least 0, and 0 on the diagonal. Groups are in the order of their first column.
+    `distance` is symmetric, of whole numbers of at least 0, and 0 on the diagonal. Groups are in
+    the order of their first column.
 
     >>> k_medoids(np.array([[0, 1, 9], [1, 0, 8], [9, 8, 0]]), 2)
     ((0, 1), (2,))
@@ -77,8 +85,9 @@ def k_medoids(distance: Ints, groups: int) -> Groups:
         nearest = np.minimum(nearest, distance[:, medoids[-1]])
     medoids.sort()
     while True:
-        # Column o costs its distance to the nearest medoid. If medoid m makes way for h, it costs the distance to h if that
-        # is nearer; else, where m was its nearest, that to the second nearest or to h.
+        # Column o costs its distance to the nearest medoid. If medoid m makes way for h, it costs
+        # the distance to h if that is nearer; else, where m was its nearest, that to the second
+        # nearest or to h.
         to = distance[:, medoids]
         order = np.argsort(to, axis=1, kind="stable")
         own = order[:, 0]
@@ -106,7 +115,9 @@ def k_medoids(distance: Ints, groups: int) -> Groups:
 
 
 def contingency(counts: Counts) -> Ints:
-    """Distances of columns: 1 minus the mean-square contingency φ² = χ² / (n · (min(r, c) − 1)), in multiples of 1 / SAME."""
+    """Distances of columns: 1 minus the mean-square contingency φ² = χ² / (n · (min(r, c) − 1)), in
+    multiples of 1 / SAME.
+    """
 
     def phi(x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int) -> int:
         smaller = min(int((x > 0).sum()), int((y > 0).sum())) - 1
@@ -118,12 +129,16 @@ def contingency(counts: Counts) -> Ints:
 
 
 def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints:
-    """Distances of columns from noisy associations ½Σ|n_xy − n_x n_y / n|, rounded down; all of them together spend ε."""
+    """Distances of columns from noisy associations ½Σ|n_xy − n_x n_y / n|, rounded down.
+
+    All of them together spend ε.
+    """
 
     def association(
         x: npt.NDArray[np.int64], y: npt.NDArray[np.int64], cells: Ints, records: int
     ) -> int:
-        # Σ|n·n_xy − n_x·n_y| over all cells; the n_x·n_y of the empty ones are what others lack to n². It is at most 2n².
+        # Σ|n·n_xy − n_x·n_y| over all cells; the n_x·n_y of the empty ones are what others lack to
+        # n². It is at most 2n².
         of_x, of_y, both = cells
         expected = x[of_x] * y[of_y]
         apart = int(abs(both * records - expected).sum()) + records**2 - int(expected.sum())
@@ -142,7 +157,9 @@ def bought_association(counts: Counts, epsilon: Epsilon, chance: Chance) -> Ints
 
 
 def noised(exact: Ints, sensitivity: int, epsilon: Epsilon, chance: Chance) -> Ints:
-    """Whole numbers with discrete Laplace noise: ε-differentially private where one record moves their sum by the sensitivity."""
+    """Whole numbers with discrete Laplace noise: ε-differentially private where one record moves
+    their sum by the sensitivity.
+    """
     return (
         exact + chance.discrete_laplaces(noise_of(sensitivity, epsilon), len(exact))
         if len(exact)
@@ -158,7 +175,8 @@ def noise_of(sensitivity: int, epsilon: Epsilon) -> Fraction:
 def _each_pair(counts: Counts, measure: Callable[[Ints, Ints, Ints, int], int]) -> Ints:
     """A measure of every pair of columns.
 
-    It is given how often each value of either occurs; of every cell that occurs its two values and how often; and the records.
+    It is given how often each value of either occurs; of every cell that occurs its two values and
+    how often; and the records.
     """
     columns = [codes.astype(np.int64) for codes in counts.codes]
     _require(len(columns))
@@ -190,7 +208,9 @@ def _each_pair(counts: Counts, measure: Callable[[Ints, Ints, Ints, int], int]) 
 
 
 def _require(columns: int) -> None:
-    """TooLargeError if the matrices that a clustering of so many columns takes would not fit: up to eight at a time."""
+    """TooLargeError if the matrices that a clustering of so many columns takes would not fit: up to
+    eight at a time.
+    """
     memory.require(
         64 * columns**2,
         f"a schema for {columns:,} columns",
@@ -203,8 +223,8 @@ def _require(columns: int) -> None:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Of every item how many people gave it, and of every two items (the first below the second) how many gave both, and how
-    many gave them the same value."""
+    """Of every item how many people gave it, and of every two items (the first below the second)
+    how many gave both, and how many gave them the same value."""
 
     single: Ints
     both: Ints
@@ -236,7 +256,8 @@ def pairs_of(
 def bought_pairs(pairs: Pairs, looked_at: int, epsilon: Epsilon, chance: Chance) -> Pairs:
     """The same with noise that spends ε, where no person gave more than `looked_at` items.
 
-    A person with m items is in m single counts, and in m(m − 1)/2 pairs, each counted once or twice: m² in all.
+    A person with m items is in m single counts, and in m(m − 1)/2 pairs, each counted once or
+    twice: m² in all.
     """
     upper = np.triu_indices(len(pairs.single), 1)
     exact = np.concatenate([pairs.single, pairs.both[upper], pairs.same[upper]])
@@ -250,7 +271,8 @@ def bought_pairs(pairs: Pairs, looked_at: int, epsilon: Epsilon, chance: Chance)
 
 
 def similarity(pairs: Pairs) -> Ints:
-    """Distances of items: 1 minus (people who gave both the same value) / (people who gave one of them), in 1 / SAME.
+    """Distances of items: 1 minus (people who gave both the same value) / (people who gave one of
+    them), in 1 / SAME.
 
     Noisy numbers may be out of range: a similarity is at least 0 and at most 1.
     """

@@ -1,7 +1,7 @@
 """The ordinary table, a row a record: its projections onto groups of columns. `Columns` uses it.
 
-Null is what a table misses: a missing value is null, under every hierarchy and at every level, and a projection that has
-nothing but nulls is no projection.
+Null is what a table misses: a missing value is null, under every hierarchy and at every level, and
+a projection that has nothing but nulls is no projection.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,8 +37,8 @@ _RECORDS = 1 << 18  # whose choices are drawn together
 class NullableColumn:
     """A column at its level: its values there, and the code of each distinct value of the table.
 
-    The code after the last is `null`, for what is missing. `listed` says whether the values are those
-    of a public hierarchy, not of the rows.
+    The code after the last is `null`, for what is missing. `listed` says whether the values are
+    those of a public hierarchy, not of the rows.
     """
 
     values: tuple[Key, ...]
@@ -50,7 +50,9 @@ class NullableColumn:
         return len(self.values)
 
     def released(self, codes: npt.NDArray[Any]) -> tuple[Sequence[Key | None], npt.NDArray[Any]]:
-        """The values of released codes, such that nothing depends on a value of the rows that is not released."""
+        """The values of released codes, such that nothing depends on a value of the rows that is
+        not released.
+        """
         if self.listed:
             return (*self.values, None), codes
         occurs = np.bincount(codes, minlength=self.null + 1) > 0
@@ -91,7 +93,10 @@ class Wide:
         return self.counts.total
 
     def distance(self) -> Ints:
-        """Distances of the columns, by mean-square contingency; where a value is missing counts as a value."""
+        """Distances of the columns, by mean-square contingency.
+
+        Where a value is missing counts as a value.
+        """
         return contingency(self.counts)
 
     def bought(self, epsilon: Epsilon, chance: Chance) -> Ints:
@@ -159,7 +164,8 @@ class Wide:
     def projected(self, groups: Groups, most: int, chance: Chance) -> Iterator[Counts]:
         """For every group the distinct projections of the records that give it a value.
 
-        Of more than `most` groups, each record gives as many, a uniform choice, independent between records.
+        Of more than `most` groups, each record gives as many, a uniform choice, independent between
+        records.
         """
         given, counts = self._given(groups), self.counts
         weights = None
@@ -192,7 +198,9 @@ class Wide:
         return nothing.T
 
     def _bounded(self, given: Bools, most: int, chance: Chance) -> Codes:
-        """How many of the records of each distinct row give each group a value, when each gives at most `most`."""
+        """How many of the records of each distinct row give each group a value, when each gives at
+        most `most`.
+        """
         records = np.repeat(np.arange(self.counts.distinct), self.counts.count)
         weights: Codes = np.zeros(
             given.shape, dtype=smallest(int(self.counts.count.max(initial=0)) + 1)

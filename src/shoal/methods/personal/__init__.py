@@ -1,9 +1,10 @@
-"""Personal generalisation: every record at the levels of the lowest risk that keep the utility asked for.
+"""Personal generalisation: every record at the levels of the lowest risk that keep the utility
+asked for.
 
-After Fouad, Elbassioni and Bertino (2012), whose claim of differential privacy does not hold and is not made here. `models`
-says what risk and utility are, `crowds` counts people, and each solver (`exact`, `genetic`, `lagrangian`, `relaxed`) chooses
-nodes. The promise is about the risk as it is counted; someone who knows the algorithm may infer more (`shoal.attack.personal`
-measures it).
+After Fouad, Elbassioni and Bertino (2012), whose claim of differential privacy does not hold and is
+not made here. `models` says what risk and utility are, `crowds` counts people, and each solver
+(`exact`, `genetic`, `lagrangian`, `relaxed`) chooses nodes. The promise is about the risk as it is
+counted; someone who knows the algorithm may infer more (`shoal.attack.personal` measures it).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +50,8 @@ KNOWN = 20_000
 class PersonalFacts(Facts):
     """The mean and the highest risk, the share of the utility kept, and how many nodes are in use.
 
-    `lowest_risk` is the mean risk that the exact solver reaches, where another was asked for and that can be known.
+    `lowest_risk` is the mean risk that the exact solver reaches, where another was asked for and
+    that can be known.
     """
 
     risk: float
@@ -71,7 +73,9 @@ class PersonalFacts(Facts):
 @typed
 @dataclass(frozen=True)
 class Wish:
-    """What people who chose this want: the share of utility to keep, how sensitive columns are to them; None: as all others."""
+    """What people who chose this want: the share of utility to keep, how sensitive columns are to
+    them; None: as all others.
+    """
 
     utility: Exact | None = None
     weights: Weights | None = None
@@ -84,16 +88,19 @@ class Wish:
 @typed_but("weights", "importance", "wishes")
 @dataclass(frozen=True)
 class Personal:
-    """Each record's own generalisation: the lowest risk among those that keep a share `utility` of the record's worth.
+    """Each record's own generalisation: the lowest risk among those that keep a share `utility` of
+    the record's worth.
 
-    The risk is how sensitive the values shown are (`model` and `weights`: see `Risk`), by the number of people of the
-    `register` whom they fit; without a register, of the table. What they are worth is by `measure` and `importance` (see
-    `Worth`). `choice` is a column with what each person chose, one of `wishes`: by themselves "strict" (half the utility),
-    "normal" and "open" (half of what is missing to all of it is given too). People who chose nothing get what all get.
+    The risk is how sensitive the values shown are (`model` and `weights`: see `Risk`), by the
+    number of people of the `register` whom they fit; without a register, of the table. What they
+    are worth is by `measure` and `importance` (see `Worth`). `choice` is a column with what each
+    person chose, one of `wishes`: by themselves "strict" (half the utility), "normal" and "open"
+    (half of what is missing to all of it is given too). People who chose nothing get what all get.
 
-    The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and "relaxed" look for low risks
-    without a promise how low, and "lagrangian" for the largest `pull`/risk + utility^`power`. `effort` is how much they do: nodes
-    counted for all records, linear programs, or passes over everyone. `unit` is the identifying column that tells whose rows
+    The solver "exact" looks at the whole lattice. For tables too wide for that, "genetic" and
+    "relaxed" look for low risks without a promise how low, and "lagrangian" for the largest
+    `pull`/risk + utility^`power`. `effort` is how much they do: nodes counted for all records,
+    linear programs, or passes over everyone. `unit` is the identifying column that tells whose rows
     belong together: one row of each person is drawn, and only that is used.
     """
 
@@ -147,7 +154,9 @@ class Personal:
         object.__setattr__(self, "pull", fraction(self.pull, "pull", 0, above=True))
 
     def promise(self, schema: Schema) -> Promise:
-        """The floors, how risk and utility are counted, and whether the risk is the lowest or only a low one."""
+        """The floors, how risk and utility are counted, and whether the risk is the lowest or only
+        a low one.
+        """
         schema.require_unit(self.unit)
         if not schema.having(Role.QUASI):
             raise ParameterError(
@@ -208,7 +217,10 @@ class Personal:
     def sums(
         self, hierarchies: Mapping[str, Hierarchy]
     ) -> tuple[Sum, dict[str | None, tuple[Sum, Fraction]]]:
-        """The utility; and for every choice, and for none, the sensitivity and the share to keep."""
+        """The utility.
+
+        And for every choice, and for none, the sensitivity and the share to keep.
+        """
         wanted: dict[str | None, tuple[Sum, Fraction]] = {}
         for chosen, wish in ((None, Wish()), *self.wishes.items()):
             weights = self.weights if wish.weights is None else wish.weights
@@ -276,7 +288,9 @@ class People:
         return levels
 
     def shown(self, found: Sequence[Chosen]) -> dict[str, tuple[list[str], npt.NDArray[np.int64]]]:
-        """For every column the texts of all levels, each once, and the place of every row's text among them."""
+        """For every column the texts of all levels, each once, and the place of every row's text
+        among them.
+        """
         levels, columns = self.levels(found), {}
         for column, (name, hierarchy) in enumerate(self.hierarchies.items()):
             texts, shown = hierarchy.texts()
@@ -285,7 +299,9 @@ class People:
         return columns
 
     def facts(self, found: Sequence[Chosen]) -> PersonalFacts:
-        """For the owner: the mean and the highest risk, the mean of the utility kept, and how many nodes are in use."""
+        """For the owner: the mean and the highest risk, the mean of the utility kept, and how many
+        nodes are in use.
+        """
         risk, worth = np.zeros(self.rows.distinct), np.zeros(self.rows.distinct)
         for number, chosen in enumerate(found):
             mine = np.flatnonzero(self.want == number)
@@ -302,7 +318,10 @@ class People:
 
 
 def _register(register: Table, table: Table) -> Counts:
-    """A register's people by the hierarchies of a table; ColumnError if they are in several rows of it."""
+    """A register's people by the hierarchies of a table.
+
+    ColumnError if they are in several rows of it.
+    """
     absent = [name for name in table.quasi if name not in register.names]
     if absent:
         raise ColumnError(
@@ -317,7 +336,10 @@ def _register(register: Table, table: Table) -> Counts:
 def _choices(
     method: Personal, table: Table, rows: Counts, known: Sequence[str | None]
 ) -> npt.NDArray[np.intp]:
-    """The number of what the people of every row chose; those who chose nothing have that of None."""
+    """The number of what the people of every row chose.
+
+    Those who chose nothing have that of None.
+    """
     if method.choice is None:
         return np.zeros(rows.distinct, dtype=np.intp)
     keys = table.keys(method.choice)

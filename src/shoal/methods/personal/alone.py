@@ -1,8 +1,10 @@
-"""Records one by one: which to look at, and how many people one of them could be about at many nodes. Uses `crowds`.
+"""Records one by one: which to look at, and how many people one of them could be about at many
+nodes. Uses `crowds`.
 
-A set of people is a string of bits, one a distinct row. Whoever shows the same as a record in a column at a level is such a
-set, and whom the record could be about at a node is what the sets of all columns have in common: one record at one node costs
-some hundred times less than all records there. `genetic` and `relaxed` choose by that what they offer to all.
+A set of people is a string of bits, one a distinct row. Whoever shows the same as a record in a
+column at a level is such a set, and whom the record could be about at a node is what the sets of
+all columns have in common: one record at one node costs some hundred times less than all records
+there. `genetic` and `relaxed` choose by that what they offer to all.
 """
 
 from collections.abc import Sequence
@@ -43,7 +45,10 @@ class Alone:
         self._known: dict[tuple[int, int, int], Bits] = {}
 
     def draw(self, chance: Chance, size: int) -> list[int]:
-        """Some rows, none twice: the likelier the more risk their people have together. None where there is no risk."""
+        """Some rows, none twice: the likelier the more risk their people have together.
+
+        None where there is no risk.
+        """
         units = [float(want.sensitivity.unit) for want in self.best.wanted]
         risk = self._often * np.concatenate(
             [risk / unit for risk, unit in zip(self.best.risk, units, strict=True)]

@@ -1,8 +1,9 @@
-"""How many people each record could be about at a node of the lattice, and what it risks and is worth there.
+"""How many people each record could be about at a node of the lattice, and what it risks and is
+worth there.
 
-A record's generalisation at a node is its group there, so one pass over the distinct rows answers for all records at
-once. `Crowds` counts; `Best` keeps for every record the best node it has been offered so far: each solver is a way to choose
-which nodes to offer.
+A record's generalisation at a node is its group there, so one pass over the distinct rows answers
+for all records at once. `Crowds` counts; `Best` keeps for every record the best node it has been
+offered so far: each solver is a way to choose which nodes to offer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,14 +29,17 @@ DENSE = 8  # cells up to so many times the rows are counted in an array, else by
 WIDEST = 1 << 62  # nodes with more cells have no key that fits an integer
 MEMO = 1 << 14  # look-up tables that are kept
 EXACT = 1 << 51
-"""Sensitivities times people stay below this, so that quotients in floats compare as the rationals they stand for."""
+"""Sensitivities times people stay below this, so that quotients in floats compare as the rationals
+they stand for.
+"""
 
 
 class Crowds:
     """The distinct rows of a table, and how many people of a register each may be about at a node.
 
-    Columns are those of `hierarchies`, in that order, as leaf codes. The register is other counts over the same columns, by
-    itself the table; where it has fewer people with the values of a row than the table, it is taken to have missed some.
+    Columns are those of `hierarchies`, in that order, as leaf codes. The register is other counts
+    over the same columns, by itself the table; where it has fewer people with the values of a row
+    than the table, it is taken to have missed some.
     """
 
     def __init__(
@@ -53,7 +57,9 @@ class Crowds:
             else _completed(register.over(names), rows.over(names))
         )
         self.everyone = everyone
-        """The distinct rows of the register, with all rows of the table, and how many people have each."""
+        """The distinct rows of the register, with all rows of the table, and how many people have
+        each.
+        """
         self.people = everyone.total
         memory.require(
             everyone.distinct * (60 + 4 * len(names)),
@@ -98,7 +104,10 @@ class Crowds:
         return sizes
 
     def find(self, codes: Sequence[Codes]) -> Index:
-        """The place among everyone's rows of each of some rows, given their leaves in every column; all must be there."""
+        """The place among everyone's rows of each of some rows, given their leaves in every column.
+
+        All must be there.
+        """
         both = [np.concatenate(pair) for pair in zip(self.everyone.codes, codes, strict=True)]
         rank = ranks(both, [len(hierarchy.maps[0]) for hierarchy in self.hierarchies])
         where = np.zeros(self.everyone.distinct, dtype=np.intp)
@@ -106,7 +115,10 @@ class Crowds:
         return where[rank[len(where) :]]
 
     def members(self, node: Node, rows: Index) -> tuple[Index, Index, Index]:
-        """The people of the groups of some rows at a node, group by group; where each group starts, and the group of each row."""
+        """The people of the groups of some rows at a node, group by group.
+
+        Where each group starts, and the group of each row.
+        """
         key, _ = self._keys(node)
         groups, mine = np.unique(key[rows], return_inverse=True)
         place = np.searchsorted(groups, key)
@@ -115,7 +127,9 @@ class Crowds:
         return people, np.searchsorted(place[people], np.arange(len(groups))), mine
 
     def _keys(self, node: Node) -> tuple[npt.NDArray[np.intp], int]:
-        """A number for every row that tells its groups at a node apart, and how many numbers there may be."""
+        """A number for every row that tells its groups at a node apart, and how many numbers there
+        may be.
+        """
         key: npt.NDArray[np.intp] | None = None
         cells = 1
         for axes, packed in self._packs:
@@ -136,7 +150,9 @@ class Crowds:
         return (np.zeros(len(self._weights), dtype=np.intp) if key is None else key), cells
 
     def _look_up(self, axes: range, levels: Node) -> tuple[npt.NDArray[np.intp], int]:
-        """For every value of a pack of leaves its number at these levels, and how many numbers there are."""
+        """For every value of a pack of leaves its number at these levels, and how many numbers
+        there are.
+        """
         asked = axes.start, levels
         if asked not in self._known:
             if len(self._known) > MEMO:
@@ -162,7 +178,9 @@ class Crowds:
         return found
 
     def sum_at(self, total: Sum, node: Node) -> int | Ints:
-        """A sum over columns at a node for everyone's row, or one number where it is the same for all."""
+        """A sum over columns at a node for everyone's row, or one number where it is the same for
+        all.
+        """
         constant, found = 0, None
         for axes, packed in self._packs:
             same, look_up = self._sum(total, axes, node[axes.start : axes.stop])
@@ -173,7 +191,9 @@ class Crowds:
         return constant if found is None else np.add(found, constant, out=found)
 
     def _sum(self, total: Sum, axes: range, levels: Node) -> tuple[int, Ints | None]:
-        """What a pack of columns adds at these levels: a number for all, and what each value adds more, unless none does."""
+        """What a pack of columns adds at these levels: a number for all, and what each value adds
+        more, unless none does.
+        """
         asked = id(total), axes.start, levels
         if asked not in self._sums:
             if len(self._sums) > MEMO:
@@ -190,7 +210,8 @@ class Crowds:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What the people of some rows want: how sensitive what is shown is to them, and the utility they must keep, in its units.
+    """What the people of some rows want: how sensitive what is shown is to them, and the utility
+    they must keep, in its units.
 
     `rows` are places among everyone's.
     """
@@ -215,7 +236,8 @@ class Chosen:
 
 
 class Best:
-    """For every row the best node among those offered: the lowest risk, then the highest utility, then the first offered.
+    """For every row the best node among those offered: the lowest risk, then the highest utility,
+    then the first offered.
 
     Only nodes that keep the utility a row must keep count; the record as it is always does.
     """
@@ -245,7 +267,10 @@ class Best:
         return any(most >= want.floor for want in self.wanted)
 
     def offer(self, node: Node, among: Sequence[Index] | None = None) -> int:
-        """Let every row, or those of each `Wanted` at some places, take a node if it is better; gives how many did."""
+        """Let every row, or those of each `Wanted` at some places, take a node if it is better.
+
+        Gives how many did.
+        """
         if node in self.offered:
             return 0
         self.offered.add(node)
@@ -276,7 +301,9 @@ class Best:
     def better(
         self, number: int, risk: Floats, worth: int | Ints, best: Floats, kept: Ints
     ) -> npt.NDArray[np.bool_]:
-        """Whether rows of a `Wanted` are better off with a risk and a worth than with the best so far."""
+        """Whether rows of a `Wanted` are better off with a risk and a worth than with the best so
+        far.
+        """
         found: npt.NDArray[np.bool_] = (risk < best) | ((risk == best) & (worth > kept))
         return found
 
@@ -294,9 +321,11 @@ class Best:
 
 
 def comparable(want: Wanted, crowds: Crowds) -> Wanted:
-    """With sensitivities small enough for quotients in floats to compare as the rationals they stand for.
+    """With sensitivities small enough for quotients in floats to compare as the rationals they
+    stand for.
 
-    Different fractions p/q < p'/q' are 1/(q q') apart at least, which is more than the rounding of either.
+    Different fractions p/q < p'/q' are 1/(q q') apart at least, which is more than the rounding of
+    either.
     """
     return replace(want, sensitivity=want.sensitivity.within(EXACT // max(crowds.people, 1)))
 

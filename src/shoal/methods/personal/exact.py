@@ -1,9 +1,12 @@
-"""The lowest risk of every record, exactly, by looking at the whole lattice for all records at once.
+"""The lowest risk of every record, exactly, by looking at the whole lattice for all records at
+once.
 
-What is shown of a record becomes no more sensitive by generalising it, and the crowd it may belong to no smaller. So the
-lowest risk is found at one of the record's *last* nodes: those that keep its utility while no coarser neighbour does. Which
-nodes these are depends on the record only by what its values are worth at every level, so there are few kinds of records; and a
-node is counted once, for all records of which it is a last one. Then every record is made as fine again as its risk allows.
+What is shown of a record becomes no more sensitive by generalising it, and the crowd it may belong
+to no smaller. So the lowest risk is found at one of the record's *last* nodes: those that keep its
+utility while no coarser neighbour does. Which nodes these are depends on the record only by what
+its values are worth at every level, so there are few kinds of records; and a node is counted once,
+for all records of which it is a last one. Then every record is made as fine again as its risk
+allows.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +36,8 @@ def lowest(
 ) -> list[Chosen]:
     """For every row of each `Wanted` the node with the lowest risk that keeps the utility.
 
-    Of equal ones among the last nodes that worth most, then the first; and levels that can be finer at the same risk are.
+    Of equal ones among the last nodes that worth most, then the first; and levels that can be finer
+    at the same risk are.
     """
     nodes = prod(height + 1 for height in crowds.heights)
     if nodes > LARGEST:
@@ -85,7 +89,9 @@ def _kinds(crowds: Crowds, utility: Sum) -> tuple[Index, int]:
 def _last(
     crowds: Crowds, utility: Sum, want: Wanted, kind: Index, kinds: int
 ) -> npt.NDArray[np.bool_]:
-    """For every kind of row and every node whether it keeps the utility wanted and no coarser neighbour does."""
+    """For every kind of row and every node whether it keeps the utility wanted and no coarser
+    neighbour does.
+    """
     shape = [height + 1 for height in crowds.heights]
     found = np.zeros((kinds, *shape), dtype=np.bool_)
     one = np.zeros(kinds, dtype=np.intp)
@@ -117,10 +123,12 @@ def _last(
 
 
 def refined(best: Best) -> list[Chosen]:
-    """What every row has, with every column as fine as it can be at the same risk: the same crowd, and no more to show of it.
+    """What every row has, with every column as fine as it can be at the same risk: the same crowd,
+    and no more to show of it.
 
-    All people of a crowd may look alike in a column at a finer level than the node's. Showing that level leaves the crowd
-    as it is, in all columns at once. Where nothing shown is sensitive at all, the crowd may shrink.
+    All people of a crowd may look alike in a column at a finer level than the node's. Showing that
+    level leaves the crowd as it is, in all columns at once. Where nothing shown is sensitive at
+    all, the crowd may shrink.
     """
     found = best.chosen()
     for want, chosen, place in zip(best.wanted, found, best.place, strict=True):

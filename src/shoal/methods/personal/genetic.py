@@ -1,11 +1,14 @@
-"""Low risks by a genetic search for all records together, after Section 2.5 of the paper. Uses `alone`, `crowds` and `exact`.
+"""Low risks by a genetic search for all records together, after Section 2.5 of the paper. Uses
+`alone`, `crowds` and `exact`.
 
-A chromosome is a path: columns in the order in which they become finer by a level, from the roots of all down. It ends where
-it first keeps the utility of a record, and levels that this record can spare are taken back: it ends in a frontier node, which
-keeps the utility while none of its immediate generalisations does. Records are drawn by their risk. What descends from
-the path of a record's best node is judged by the record's own risk, and the fittest, if it lowers that, is offered to all
-records: counting a node for all costs some hundred times as much as for one. Nothing says how far the risks that are found
-are from the lowest.
+A chromosome is a path: columns in the order in which they become finer by a level, from the roots
+of all down. It ends where it first keeps the utility of a record, and levels that this record can
+spare are taken back: it ends in a frontier node, which keeps the utility while none of its
+immediate generalisations does. Records are drawn by their risk. What descends from the path of a
+record's best node is judged by the record's own risk, and the fittest, if it lowers that, is
+offered to all
+records: counting a node for all costs some hundred times as much as for one. Nothing says how far
+the risks that are found are from the lowest.
 """
 
 from collections.abc import Callable
@@ -28,14 +31,17 @@ BROOD = 16
 LITTER = 24
 """Paths for each of them."""
 PATIENCE = 20
-"""Generations in a row that better nothing, after which the search ends; with half of it the risks on adult are twice as far
-from the lowest."""
+"""Generations in a row that better nothing, after which the search ends; with half of it the risks
+on adult are twice as far from the lowest."""
 MUTANTS, CROSSED = 18, 3
 """Of a litter: paths that lost a step, and that have steps of a mate; the others are immigrants."""
 
 
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
-    """For every row the best of `effort` nodes, the row as it is among them; of fewer once generations better nothing."""
+    """For every row the best of `effort` nodes, the row as it is among them.
+
+    Of fewer once generations better nothing.
+    """
     best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
     alone, idle = Alone(people, best), 0
     while len(best.offered) < effort and idle < PATIENCE and (parents := alone.draw(chance, BROOD)):
@@ -63,10 +69,12 @@ def litters(alone: Alone, parents: list[int], chance: Chance) -> list[list[Node]
 def _paths(
     alone: Alone, parents: list[int], steps: npt.NDArray[np.intp], chance: Chance
 ) -> npt.NDArray[np.intp]:
-    """A litter for each of some rows: all steps there are, by number, in the order in which they are taken.
+    """A litter for each of some rows: all steps there are, by number, in the order in which they
+    are taken.
 
-    Steps of the path of the row's best node come first. A mutant has lost one of them; one that is crossed has half of them,
-    then those of the best node of another row; an immigrant none. All other steps follow at random.
+    Steps of the path of the row's best node come first. A mutant has lost one of them; one that is
+    crossed has half of them, then those of the best node of another row; an immigrant none. All
+    other steps follow at random.
     """
     size = len(parents) * LITTER
     drawn = chance.words(size * len(steps)).reshape(size, -1) >> np.uint64(2)
@@ -98,7 +106,9 @@ def _paths(
 def _frontier(
     order: npt.NDArray[np.intp], heights: npt.NDArray[np.intp], worths: Ints, floors: Ints
 ) -> npt.NDArray[np.intp]:
-    """The nodes in which paths end: down until a record's utility is kept, then back where it still is."""
+    """The nodes in which paths end: down until a record's utility is kept, then back where it still
+    is.
+    """
     path, columns = np.arange(len(order)), np.arange(len(heights))
     levels = np.tile(heights, (len(order), 1))
     worth = worths[:, columns, heights].sum(axis=1)

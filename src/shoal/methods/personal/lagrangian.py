@@ -1,9 +1,11 @@
-"""The largest pull / risk + utility^power of every record, after Section 2.3 of Fouad, Elbassioni and Bertino (2012).
+"""The largest pull / risk + utility^power of every record, after Section 2.3 of Fouad, Elbassioni
+and Bertino (2012).
 
-A small lattice is enumerated, for all records at once. In a larger one records are drawn, and for each a large value is
-looked for by Dinkelbach's method: the largest pull · people + shown · (utility^power − α), for a rising α. That is a
-supermodular function of the levels, which the point of least norm in a polytope maximises (Fujishige and Wolfe). A node found
-for one record is offered to all. Why, and under which conditions: docs/proofs/personal.md.
+A small lattice is enumerated, for all records at once. In a larger one records are drawn, and for
+each a large value is looked for by Dinkelbach's method: the largest pull · people + shown ·
+(utility^power − α), for a rising α. That is a supermodular function of the levels, which the point
+of least norm in a polytope maximises (Fujishige and Wolfe). A node found for one record is offered
+to all. Why, and under which conditions: docs/proofs/personal.md.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -52,10 +54,12 @@ NONE = 1e-12  # a share of a vertex that counts as none
 
 
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
-    """For every row the node of the largest value among those offered that keep its utility; the row as it is is always one.
+    """For every row the node of the largest value among those offered that keep its utility; the
+    row as it is is always one.
 
-    All nodes are offered while they are at most `SMALL`. Beyond, `effort` says how often everyone is counted: once for every
-    vertex of a polytope (a chain of nodes from the record to the roots, for one record) and once for every node offered.
+    All nodes are offered while they are at most `SMALL`. Beyond, `effort` says how often everyone
+    is counted: once for every vertex of a polytope (a chain of nodes from the record to the roots,
+    for one record) and once for every node offered.
     """
     method, crowds = people.method, people.crowds
     best = Largest(crowds, people.utility, people.wanted, Fraction(method.pull), method.power)
@@ -88,7 +92,10 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
 
 
 class Largest(Best):
-    """For every row the node of the largest value among those offered; nodes that show nothing sensitive have none."""
+    """For every row the node of the largest value among those offered.
+
+    Nodes that show nothing sensitive have none.
+    """
 
     def __init__(
         self, crowds: Crowds, utility: Sum, wanted: Sequence[Wanted], pull: Fraction, power: int
@@ -112,7 +119,10 @@ class Largest(Best):
         return found
 
     def value(self, number: int, risk: Floats, worth: int | Ints) -> Floats:
-        """What risks and worths, in the units of a `Wanted`, amount to; nothing has been offered where the risk is infinite."""
+        """What risks and worths, in the units of a `Wanted`, amount to.
+
+        Nothing has been offered where the risk is infinite.
+        """
         pull = float(self.pull * self.wanted[number].sensitivity.unit)
         some = (risk > 0) & (risk < inf)
         value = pull / np.where(some, risk, 1) + (worth / float(self.utility.unit)) ** self.power
@@ -150,7 +160,8 @@ class Largest(Best):
 class Record:
     """One record with its generalisations: whom each fits, what it shows, what it is worth.
 
-    reach: for every column and every row of people the lowest level at which the record's value stands for theirs too
+    reach: for every column and every row of people the lowest level at which the record's value
+    stands for theirs too
     count: how many people have each row
     sensitivity, worth: for every column by level, at least 0 and never more at a higher one
     pull, unit, power: the value of a node is pull · people / shown + (worth / unit)^power
@@ -204,7 +215,9 @@ class Record:
         )
 
     def last(self, order: Sequence[int]) -> Node:
-        """Columns as high as the floor allows, one after the other: below this node all keep the floor."""
+        """Columns as high as the floor allows, one after the other: below this node all keep the
+        floor.
+        """
         node, spare = [0] * len(self.worth), self.kept((0,) * len(self.worth)) - self.floor
         for column in order:
             levels = self.worth[column]
@@ -233,7 +246,10 @@ class Record:
 
 @dataclass(frozen=True)
 class Found:
-    """A node and its value; no node that was searched has one larger than this and the gap. `passes` over people found it."""
+    """A node and its value; no node that was searched has one larger than this and the gap.
+
+    `passes` over people found it.
+    """
 
     node: Node
     value: Fraction
@@ -254,10 +270,12 @@ def largest(record: Record) -> Found:
 
 
 def climbing(record: Record, known: Node, top: Node, most: int) -> Iterator[Found]:
-    """Dinkelbach's method among the nodes below `top`, from a known one: better and better ones, and the last once more.
+    """Dinkelbach's method among the nodes below `top`, from a known one: better and better ones,
+    and the last once more.
 
-    A value is above α where pull · people + shown · (utility^power − α) is above 0. So the largest of that for the value of
-    the best node gives a better one, or says that there is none. At most so many vertices are asked for each time.
+    A value is above α where pull · people + shown · (utility^power − α) is above 0. So the largest
+    of that for the value of the best node gives a better one, or says that there is none. At most
+    so many vertices are asked for each time.
     """
     best, better = known, any(top)
     chains = Chains(record, top) if better else None
@@ -274,10 +292,12 @@ def climbing(record: Record, known: Node, top: Node, most: int) -> Iterator[Foun
 
 
 class Chains:
-    """The nodes of a record below one, as sets of levels: a node has for every column those from 1 to its own.
+    """The nodes of a record below one, as sets of levels: a node has for every column those from 1
+    to its own.
 
-    For an α, g(node) = pull · people + shown · (utility^power − α). A set that is no node stands for the smallest node with all
-    its levels, at a price for every level it lacks, which makes g supermodular on all sets and largest at a node.
+    For an α, g(node) = pull · people + shown · (utility^power − α). A set that is no node stands
+    for the smallest node with all its levels, at a price for every level it lacks, which makes g
+    supermodular on all sets and largest at a node.
     """
 
     def __init__(self, record: Record, top: Node) -> None:
@@ -350,7 +370,10 @@ class Chains:
         )
 
     def vertex(self, point: Floats) -> Floats:
-        """The vertex of the base polytope of −g with the least product with a point; on the way, the best node is kept."""
+        """The vertex of the base polytope of −g with the least product with a point.
+
+        On the way, the best node is kept.
+        """
         order = np.argsort(point, kind="stable")
         g, joined = self.walk(order)
         vertex = np.empty(self.length)
@@ -360,7 +383,10 @@ class Chains:
         return vertex
 
     def walk(self, order: Index) -> tuple[Floats, npt.NDArray[np.uint16]]:
-        """g of the nodes on the way when levels join in an order, and when each is there; a person fits with the last column."""
+        """g of the nodes on the way when levels join in an order, and when each is there.
+
+        A person fits with the last column.
+        """
         self.passes += 1
         joined = np.empty(self.length, dtype=np.uint16)
         joined[order] = np.arange(1, self.length + 1)
@@ -406,9 +432,11 @@ class Chains:
 def least_norm(
     vertex: Callable[[Floats], Floats], length: int, enough: Callable[[Floats], bool], most: int
 ) -> Floats:
-    """Wolfe's algorithm: the point of least norm in a polytope, given its vertex of the least product with any point.
+    """Wolfe's algorithm: the point of least norm in a polytope, given its vertex of the least
+    product with any point.
 
-    It ends where the polytope has no closer point up to rounding, or early: when it is enough, or after so many vertices.
+    It ends where the polytope has no closer point up to rounding, or early: when it is enough, or
+    after so many vertices.
     """
     point = vertex(np.zeros(length))
     hull, share = point[None], np.ones(1)
@@ -436,9 +464,11 @@ def least_norm(
 
 
 def _nearest(hull: Floats) -> Floats | None:
-    """The shares of some points in the point of least norm of the plane through them; None if they do not span one.
+    """The shares of some points in the point of least norm of the plane through them; None if they
+    do not span one.
 
-    Products and elimination by hand: the last bits of what BLAS gives depend on the number of threads.
+    Products and elimination by hand: the last bits of what BLAS gives depend on the number of
+    threads.
     """
     products = np.einsum("ij,kj->ik", hull, hull)
     rows = np.column_stack([products + products.trace() / len(hull), np.ones(len(hull))])

@@ -1,9 +1,9 @@
 """What a generalisation of a record risks and what it is worth: sums over columns, in whole units.
 
-The risk is the sensitivity of what is shown, by the number of people it may be about; both fall together as values are
-generalised. Sensitivities and utilities are rational, and a common denominator makes them whole numbers, so that equal
-ones are equal; only what has no such denominator is rounded: to one part in 2³², and logarithms in such a way that equal
-sums stay equal.
+The risk is the sensitivity of what is shown, by the number of people it may be about; both fall
+together as values are generalised. Sensitivities and utilities are rational, and a common
+denominator makes them whole numbers, so that equal ones are equal; only what has no such
+denominator is rounded: to one part in 2³², and logarithms in such a way that equal sums stay equal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,8 @@ LARGEST_SUM = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A sum over columns: `parts[j][l][c]` is what column j adds where it shows code c of level l, in units of 1/`unit`.
+    """A sum over columns: `parts[j][l][c]` is what column j adds where it shows code c of level l,
+    in units of 1/`unit`.
 
     It is never more for a value than for those it generalises: all solvers rely on that.
     """
@@ -88,7 +89,8 @@ class Sum:
 @typed_but("importance")
 @dataclass(frozen=True)
 class Worth:
-    """What generalised values are worth: by how many leaves each could stand for, the logarithm of that, or its depth.
+    """What generalised values are worth: by how many leaves each could stand for, the logarithm of
+    that, or its depth.
 
     `importance` multiplies what a column adds; it is 1 unless given.
 
@@ -139,8 +141,9 @@ class Worth:
     def _logarithms(self, hierarchies: Mapping[str, Hierarchy]) -> Sum:
         """The utility by logarithms: whole multiples of those of primes, each rounded once.
 
-        So sums that are equal, as ln 8 and 3 ln 2 are, stay equal, whatever the importance: a floor that is met exactly is
-        met. Sums that differ keep their order unless they differ by less than the rounding, about one part in 2⁴⁰.
+        So sums that are equal, as ln 8 and 3 ln 2 are, stay equal, whatever the importance: a floor
+        that is met exactly is met. Sums that differ keep their order unless they differ by less
+        than the rounding, about one part in 2⁴⁰.
         """
         times = {name: Fraction(self.importance.get(name, 1)) for name in hierarchies}
         common = lcm(*(one.denominator for one in times.values()))
@@ -190,9 +193,11 @@ def _primes(number: int) -> list[int]:
 class Risk:
     """How sensitive what is shown of a record is.
 
-    "fixed" (model I): a column counts for its weight, unless it shows its root only.
-    "uniform" (model II): every column counts for the same at every level, 1 in all, so that the risk is 1 by the crowd.
-    "harmonic": a value counts for its weight, one of a higher level for the sum 1 / Σ 1/w over those below it, the root for 0.
+    "fixed" (model I): a column counts for its weight, unless it shows its root only. "uniform"
+    (model II): every column counts for the same at every level, 1 in all, so that the risk is 1 by
+    the crowd.
+    "harmonic": a value counts for its weight, one of a higher level for the sum 1 / Σ 1/w over
+    those below it, the root for 0.
 
     >>> from shoal.data.hierarchy import Hierarchy
     >>> town = Hierarchy.from_lines([["Bern", "south", "*"], ["Basel", "north", "*"], ["Biel", "north", "*"]])

@@ -1,11 +1,14 @@
-"""Low risks by linear programs, after Section 2.4 of the paper. Uses `alone`, `crowds`, `exact` and SciPy, an extra.
+"""Low risks by linear programs, after Section 2.4 of the paper. Uses `alone`, `crowds`, `exact` and
+SciPy, an extra.
 
-For one record, x[j, l] in [0, 1] says how much column j is at level l or above, and the number of people it could be about
-becomes a concave function of x, Σ over people of the least x of what they ask for; so does the largest crowd at a bounded
-sensitivity become a linear program, whose value is never below the true one. A threshold rounds x to a node. The paper draws
-the threshold and claims a factor for what comes out, which is wrong (ERRATA.md; `tests/test_personal_relaxed.py` has the
-counterexample): the program likes to mix the record as it is with the roots, and no threshold gives anything between. So all
-thresholds are tried, nodes that do not keep the utility are made finer until they do, and nothing is promised.
+For one record, x[j, l] in [0, 1] says how much column j is at level l or above, and the number of
+people it could be about becomes a concave function of x, Σ over people of the least x of what they
+ask for; so does the largest crowd at a bounded sensitivity become a linear program, whose value is
+never below the true one. A threshold rounds x to a node. The paper draws the threshold and claims a
+factor for what comes out, which is wrong (ERRATA.md; `tests/test_personal_relaxed.py` has the
+counterexample): the program likes to mix the record as it is with the roots, and no threshold gives
+anything between. So all thresholds are tried, nodes that do not keep the utility are made finer
+until they do, and nothing is promised.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +31,10 @@ __all__ = ["Relaxation", "search"]
 RATIO = 1.5
 """Between the bounds on the sensitivity that a record's programs have, one after the other."""
 ROUNDS = 4
-"""Programs for one bound at most; each knows the crowds better, but other records bring more than a sharper x (measured)."""
+"""Programs for one bound at most.
+
+Each knows the crowds better, but other records bring more than a sharper x (measured).
+"""
 CLOSE = 1e-6
 """The share of a program's value that it may be above the true one for no further rounds."""
 PATIENCE = 40
@@ -36,7 +42,9 @@ PATIENCE = 40
 
 
 def search(people: People, chance: Chance, progress: Callable[[int, int], None]) -> list[Chosen]:
-    """For every row the best of the nodes that `effort` linear programs lead to, or fewer: those of rows drawn by their risk."""
+    """For every row the best of the nodes that `effort` linear programs lead to, or fewer: those of
+    rows drawn by their risk.
+    """
     best, effort = Best(people.crowds, people.utility, people.wanted), people.method.effort
     alone, done, idle = Alone(people, best), 0, 0
     while done < effort and idle < PATIENCE and (drawn := alone.draw(chance, 1)):
@@ -57,7 +65,8 @@ def search(people: People, chance: Chance, progress: Callable[[int, int], None])
 class Relaxation:
     """The levels of one record in linear programs.
 
-    worths, shown: what each column (by row) adds at each level (by column) to the utility and to the sensitivity
+    worths, shown: what each column (by row) adds at each level (by column) to the utility and to
+    the sensitivity
     floor: the utility to keep
     sizes: gives how many people the record could be about at some nodes
     """
@@ -103,7 +112,9 @@ class Relaxation:
         self._rounded: set[Node] = set()
 
     def bounds(self) -> list[float]:
-        """Bounds on the sensitivity, as shares of the record's own: from the least that keeps the utility up to all of it."""
+        """Bounds on the sensitivity, as shares of the record's own: from the least that keeps the
+        utility up to all of it.
+        """
         found = self._program(np.append(self._hidden, 0), 1)
         least = self.shown[self.shown > 0].min(initial=self.shown.max(initial=1)) / max(
             int(self.shown[:, 0].sum()), 1
@@ -113,11 +124,13 @@ class Relaxation:
         return [*(lowest * RATIO**step for step in range(steps)), 1.0]
 
     def solve(self, bound: float, rounds: int = ROUNDS) -> tuple[float, Floats] | None:
-        """At least as many people as the record could be about at any node that keeps the utility and a bound on the
-        sensitivity, and the x of that; None if the programs say that there is no such node.
+        """At least as many people as the record could be about at any node that keeps the utility
+        and a bound on the sensitivity, and the x of that; None if the programs say that there is no
+        such node.
 
-        Crowds are bounded from above by as many planes as rounds so far have found: each lies on the concave function where
-        the last x was (Lovász's greedy algorithm gives it), and holds at all bounds.
+        Crowds are bounded from above by as many planes as rounds so far have found: each lies on
+        the concave function where the last x was (Lovász's greedy algorithm gives it), and holds at
+        all bounds.
         """
         value, x = 1.0, np.zeros(len(self._column))
         for _ in range(rounds):
@@ -136,7 +149,10 @@ class Relaxation:
         return value * self._everyone, x
 
     def _program(self, gain: Floats, bound: float) -> Floats | None:
-        """x, and the share of all people that the planes found so far allow, of the most gain; None where nothing is possible."""
+        """x, and the share of all people that the planes found so far allow, of the most gain.
+
+        None where nothing is possible.
+        """
         try:
             from scipy.optimize import linprog
         except ImportError:
@@ -177,7 +193,9 @@ class Relaxation:
         return [chain[place] for place in np.flatnonzero(ends[:-1] - ends[1:] > CLOSE)]
 
     def nodes(self, x: Floats) -> Iterator[Node]:
-        """What rounding can give, each once for this record, made finer until it keeps the utility, then as coarse as it may."""
+        """What rounding can give, each once for this record, made finer until it keeps the utility,
+        then as coarse as it may.
+        """
         found = self.rounded(x)
         kept = [node for node in found if self._worth(node) >= self.floor]
         for node in [*kept[-1:], *found[len(kept) :]]:
@@ -195,7 +213,9 @@ class Relaxation:
         )  # a step from nothing shown has a price too
 
     def _finer(self, node: Node) -> Node:
-        """A node, finer by steps that cost little risk for the utility they bring, until it keeps the utility."""
+        """A node, finer by steps that cost little risk for the utility they bring, until it keeps
+        the utility.
+        """
         while (missing := self.floor - self._worth(node)) > 0:
             options = [
                 _with(node, j, level)
