@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 
 import shoal
 from shoal.cli.app import app
-from tests.cli.test_cli import AGES
-from tests.recipe.test_recipe import PEOPLE, RECIPE
+from tests.cli.shell import AGES
+from tests.recipe.people import PEOPLE, RECIPE
 
 FILED = RECIPE.replace('build = "suppress"\nvalues = ["f", "m"]', 'file = "sex.csv"')
 
