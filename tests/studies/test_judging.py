@@ -26,7 +26,7 @@ from shoal.errors import ColumnError, FileError, HierarchyError, InputError, Sho
 from shoal.measure.loss import LOSSES
 from shoal.releases.facts import Facts, KeptFacts
 from shoal.studies.judging import NOTICE, Judgement, judge
-from tests.recipe.test_recipe import PEOPLE, RECIPE
+from tests.recipe.people import PEOPLE, RECIPE
 
 AGE = shoal.hierarchy.intervals(low=20, high=59, widths=[10, 20])
 TOWN = shoal.hierarchy.groups({"east": ["Ely", "Hull"], "west": ["Bath", "Bude"]})

@@ -1,5 +1,5 @@
-"""How easily people in a table can be recognised: `assess`. Uses `engine`, `counts`, `privacy`; the
-command line uses it.
+"""How easily people in a table can be recognised: `assess`. Uses `counts`, `lattice`, `privacy`;
+the command line uses it.
 
 It looks at columns as they are, in a raw table or in one that is already anonymised, so hierarchies
 are not needed. A group is the records that share their quasi-identifying values; where a column
