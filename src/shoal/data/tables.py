@@ -18,6 +18,7 @@ from shoal.arguments import typed
 from shoal.chance import Chance
 from shoal.counts import Codes, Counts, smallest
 from shoal.data import memory
+from shoal.data.hierarchy.texts import ANY
 from shoal.data.hierarchy.tree import Hierarchy
 from shoal.data.kinds import Key, Kind
 from shoal.data.names import require_names
@@ -30,9 +31,6 @@ from shoal.zones import OWNER_ONLY
 __all__ = ["Column", "Missing", "Role", "Table", "table"]
 
 Missing = Literal["category", "refuse"]
-
-STAR = "*"
-"""What a suppressed record shows in every generalised column."""
 
 
 @typed
@@ -303,9 +301,9 @@ class Table:
                 columns.append(Rewritten(recoded, self.keys(name)))
                 continue
             labels = self.hierarchy(name).labels[levels[name]]
-            if keep is not None and suppressed == "star" and STAR not in labels:
-                labels = (*labels, STAR)
-            star = labels.index(STAR) if STAR in labels else 0
+            if keep is not None and suppressed == "star" and ANY not in labels:
+                labels = (*labels, ANY)
+            star = labels.index(ANY) if ANY in labels else 0
             columns.append(Rewritten(recoded, labels, star))
         return self.source.write_back(columns, keep, suppressed)
 
@@ -361,18 +359,6 @@ class Table:
                 "read the table, or a part of it, into memory first",
             )
         return self.source
-
-    def column(self, name: str) -> Column:
-        """A column in the order of the rows; see `records`."""
-        return self.records([name])[0]
-
-    def columns(self, names: Iterable[str]) -> list[Column]:
-        """Several columns in the order of the rows; see `records`."""
-        return self.records(names)
-
-    def leaves(self, name: str) -> Codes:
-        """Every row's leaf in the column's hierarchy; see `records`."""
-        return self.leaf_of(name)[self.column(name).codes]
 
     # Other tables of the same source
 
