@@ -216,7 +216,7 @@ def test_both_sources_choose_the_same_rows_of_people() -> None:
 
 def test_a_table_that_is_not_in_memory_refuses_single_records() -> None:
     with pytest.raises(ColumnError, match="single records"):
-        listed(people()).column("age")
+        listed(people()).records(["age"])
     with pytest.raises(ColumnError, match="not in memory"):
         _ = listed(people()).frame
 
